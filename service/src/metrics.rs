@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::storage::{BackupResult, Queue, StorageMetrics, Swept};
+use crate::storage::{Backlog, BackupResult, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
 /// (speed.md), so the first bounds part a good tap from a slow one; 250 ms is where a visitor
@@ -34,6 +34,10 @@ pub struct Metrics {
     backup_failures: Counter,
     backup_good: Gauge,
     backup_at: Gauge,
+    webhook_failures: Counter,
+    webhooks_given_up: Counter,
+    webhooks_waiting: Gauge,
+    webhooks_late: Gauge,
     database_up: Gauge,
     queue: Family<QueueLabels, Gauge>,
     queue_limit: Family<QueueLabels, Gauge>,
@@ -92,6 +96,10 @@ impl Metrics {
             backup_failures: Counter::default(),
             backup_good: Gauge::default(),
             backup_at: Gauge::default(),
+            webhook_failures: Counter::default(),
+            webhooks_given_up: Counter::default(),
+            webhooks_waiting: Gauge::default(),
+            webhooks_late: Gauge::default(),
             database_up: Gauge::default(),
             queue: Family::default(),
             queue_limit: Family::default(),
@@ -101,6 +109,7 @@ impl Metrics {
         metrics.register_requests();
         metrics.register_work();
         metrics.register_backups();
+        metrics.register_webhooks();
         storage.register(&mut metrics.registry);
         for (name, help, counter) in [
             (
@@ -197,6 +206,48 @@ impl Metrics {
             Unit::Seconds,
             self.backup_at.clone(),
         );
+    }
+
+    fn register_webhooks(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "webhook_failures",
+            "Rounds of webhook delivery that failed inside of the service",
+            self.webhook_failures.clone(),
+        );
+        registry.register(
+            "webhook_deliveries_given_up",
+            "Deliveries that an endpoint refused for three days while it took others",
+            self.webhooks_given_up.clone(),
+        );
+        registry.register(
+            "webhook_deliveries_waiting",
+            "Deliveries that wait for their next attempt",
+            self.webhooks_waiting.clone(),
+        );
+        registry.register_with_unit(
+            "webhook_late",
+            "For how long an endpoint that answers well has waited for an event, at most",
+            Unit::Seconds,
+            self.webhooks_late.clone(),
+        );
+    }
+
+    /// Counts a round of webhook delivery that failed.
+    pub(crate) fn webhook_failure(&self) {
+        self.webhook_failures.inc();
+    }
+
+    /// Counts deliveries that were given up.
+    pub(crate) fn webhooks_given_up(&self, many: u64) {
+        self.webhooks_given_up.inc_by(many);
+    }
+
+    /// What endpoints are still to be sent.
+    pub(crate) fn webhook_backlog(&self, backlog: Backlog) {
+        let waiting = i64::try_from(backlog.waiting).unwrap_or(i64::MAX);
+        self.webhooks_waiting.set(waiting);
+        self.webhooks_late.set(backlog.late / 1_000);
     }
 
     /// Counts a scheduled backup that failed.

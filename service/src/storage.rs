@@ -83,8 +83,8 @@ pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 pub use visitors::Visitors;
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
-    Advance, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, Move, NewDelivery, Place,
-    Resend, RouteState, WebhookEdit, Webhooks,
+    Advance, Backlog, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, Move, NewDelivery,
+    Place, Resend, RouteState, SOON_MILLIS, Settled, WebhookEdit, Webhooks,
 };
 
 use crate::clock::Timestamp;

@@ -23,7 +23,7 @@ pub use endpoint::{
 };
 pub(crate) use event::object;
 pub use event::{About, Alert, EventKind, Happening, OutboxEvent, Place, TagUpdated, TapHappening};
-pub use retry::{FAILING_MAX, next_attempt};
+pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
 pub use secret::Secret;
 pub(crate) use secret::Signed;
 pub(crate) use state::Deliveries;

@@ -5,6 +5,7 @@ mod endpoints;
 mod failures;
 mod many;
 mod network;
+mod outages;
 mod resend;
 mod seals;
 

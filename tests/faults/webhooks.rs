@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::storage::LEASE_MILLIS;
 use tapdesk_tests::postgres::Cluster;
-use tapdesk_tests::{Client, Receiver, eventually, eventually_within, free_port, length};
+use tapdesk_tests::{
+    Client, Received, Receiver, TapResult, TestTag, TryAnswering as _, eventually,
+    eventually_within, free_port, length,
+};
+use tokio::sync::watch;
 use tokio::task::block_in_place;
 
 use super::launch;
@@ -41,40 +46,187 @@ async fn stored(service: &Client) -> BTreeSet<String> {
     }
 }
 
-#[tokio::test]
-async fn every_tap_that_is_stored_is_told_and_a_repeat_says_the_same() {
-    let launch = launch().env("TAPDESK_PRIVATE_WEBHOOKS", "1");
-    let receiver = Receiver::start().await;
-    let mut service = launch.start().await;
-    let webhook = json!({
-        "url": receiver.url(),
-        "events": ["tap.verified", "tap.not_verified", "tap.not_checked"],
-    });
-    let created = service.admin_create("/webhooks", webhook).await;
-    let secret = created["secret"].as_str().expect("a secret").to_owned();
-    let mut load = Load::new(&service, 4).await;
-    for _ in 0..length(3, 30) {
-        let client = service.another();
-        let launched = load
-            .work_until(&client, 40, async || service.kill().await)
-            .await;
-        service = launched.start().await;
-        load.check(&service).await;
+/// All types of events that taps, updates and forms have.
+const EVENTS: [&str; 5] = [
+    "tap.verified",
+    "tap.not_verified",
+    "tap.not_checked",
+    "tag.updated",
+    "submission.created",
+];
+
+/// What is stored that events tell of: taps by their `webhook-id`, updates and submissions by their
+/// numbers.
+async fn everything(service: &Client) -> BTreeSet<String> {
+    let mut all = stored(service).await;
+    for tap in all.clone() {
+        let id = tap.split('_').nth(1).expect("a number");
+        let traced = service.admin_get(&format!("/interactions/{id}")).await;
+        if !traced["update"].is_null() {
+            all.insert(format!("update {id}"));
+        }
     }
-    let stored = stored(&service).await;
-    assert!(stored.len() >= 40, "{}", stored.len());
-    let requests = eventually_within(LEASE_AND_MORE, "every tap is told", async || {
+    let mut after = String::new();
+    loop {
+        let page = service
+            .admin_get(&format!("/submissions?limit=500{after}"))
+            .await;
+        let items = page["items"].as_array().expect("items");
+        all.extend(items.iter().map(|one| format!("submission {}", one["id"])));
+        match &page["next"] {
+            Value::String(next) => after = format!("&after={next}"),
+            _ => return all,
+        }
+    }
+}
+
+/// What was told, in the same words.
+fn told(requests: &[Received]) -> BTreeSet<String> {
+    let names = requests.iter().map(|one| {
+        let event: Value = serde_json::from_slice(&one.body).expect("JSON");
+        let data = &event["data"];
+        match event["type"].as_str() {
+            Some("tag.updated") => format!("update {}", data["interaction_id"]),
+            Some("submission.created") => format!("submission {}", data["id"]),
+            _ => one.id().to_owned(),
+        }
+    });
+    names.collect()
+}
+
+/// Waits until all that is stored is told, signed, and each time in the same words.
+async fn is_all_told(service: &Client, receiver: &Receiver, secret: &str) {
+    let stored = everything(service).await;
+    for kind in ["tap_", "update ", "submission "] {
+        let many = stored.iter().filter(|one| one.starts_with(kind)).count();
+        assert!(many >= 10, "{many} of {kind}");
+    }
+    let requests = eventually_within(LEASE_AND_MORE, "everything is told", async || {
         let requests = receiver.received();
-        let told: BTreeSet<_> = requests.iter().map(|one| one.id().to_owned()).collect();
-        (told == stored).then_some(requests)
+        (told(&requests) == stored).then_some(requests)
     })
     .await;
     let mut bodies = BTreeMap::new();
     for one in &requests {
-        one.verify(&secret);
+        one.verify(secret);
         let first = bodies.entry(one.id()).or_insert(&one.body);
         assert_eq!(*first, &one.body);
     }
+}
+
+/// A webhook of all events; its secret.
+async fn of_all_events(service: &Client, receiver: &Receiver) -> String {
+    let webhook = json!({"url": receiver.url(), "events": EVENTS});
+    let created = service.admin_create("/webhooks", webhook).await;
+    created["secret"].as_str().expect("a secret").to_owned()
+}
+
+/// A tag whose page has a form.
+async fn form(service: &Client) -> TestTag {
+    let fields = json!([{"label": "Name", "kind": "text", "variable": "name"}]);
+    let blocks = json!([{"type": "form", "submit_label": "Send", "fields": fields}]);
+    let page = json!({"name": "Ask", "kind": "studio", "blocks": blocks});
+    let experience = service.experience(page).await;
+    let tag = json!({"name": "Form", "experience_id": experience, "variables": {"name": ""}});
+    service.tag(tag).await
+}
+
+/// Opens a page and sends its form. Whether that was stored, as far as the service says so; `None` if
+/// it is gone.
+async fn send_form(service: &Client, tag: &TestTag) -> Option<bool> {
+    let path = tag.path();
+    let page = service.get(&path).try_answer().await.ok()?.body;
+    let key = page.split_once(r#"name="rolling_key" value=""#);
+    let Some((key, _)) = key.and_then(|(_, rest)| rest.split_once('"')) else {
+        return Some(false);
+    };
+    let fields = [
+        ("rolling_key", key),
+        ("form", "1"),
+        ("tag:variable:name", "Ada"),
+    ];
+    let sent = service.post_form(&path, &fields).try_answer().await.ok()?;
+    Some(sent.status == 200)
+}
+
+#[tokio::test]
+async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
+    let launch = launch().env("TAPDESK_PRIVATE_WEBHOOKS", "1");
+    let receiver = Receiver::start().await;
+    let mut service = launch.start().await;
+    let secret = of_all_events(&service, &receiver).await;
+    let form = Arc::new(form(&service).await);
+    let mut load = Load::new(&service, 4).await;
+    for _ in 0..length(3, 30) {
+        let client = service.another();
+        let (visitor, of) = (service.another(), Arc::clone(&form));
+        let (sent, mut sending) = watch::channel(0);
+        let visiting = tokio::spawn(async move {
+            while let Some(stored) = send_form(&visitor, &of).await {
+                sent.send_modify(|many| *many += usize::from(stored));
+            }
+        });
+        let launched = load
+            .work_until(&client, 40, async || {
+                let sent = sending.wait_for(|many| *many >= 5).await;
+                drop(sent.expect("forms are sent"));
+                service.kill().await
+            })
+            .await;
+        visiting.await.expect("visitors go when it is gone");
+        service = launched.start().await;
+        load.check(&service).await;
+    }
+    is_all_told(&service, &receiver, &secret).await;
+}
+
+/// Taps and updates. Whether the update was stored, as far as the service says so.
+async fn update(service: &Client, tag: &TestTag) -> bool {
+    let Ok(tap) = service.get(&tag.path()).try_answer().await else {
+        return false;
+    };
+    let Some(key) = TapResult::of(tap).rk else {
+        return false;
+    };
+    let update = service.update_request(&key, &json!({"registered": "true"}));
+    let update = update.try_answer().await;
+    update.is_ok_and(|answer| answer.status == 200)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_that_is_stored_is_told_while_postgres_crashes() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.create_database().await;
+    let launch = launch().env("TAPDESK_PRIVATE_WEBHOOKS", "1");
+    let launch = launch.with_wrapping_key().on(&database);
+    let service = launch.start().await;
+    let receiver = Receiver::start().await;
+    let secret = of_all_events(&service, &receiver).await;
+    let form = Arc::new(form(&service).await);
+    let tag = Arc::new(service.redirecting_tag(Value::Null).await);
+    for _ in 0..length(3, 30) {
+        let visiting = (0..4).map(|number| {
+            let (client, form, tag) = (service.another(), Arc::clone(&form), Arc::clone(&tag));
+            tokio::spawn(async move {
+                let mut stored = 0;
+                // While the database is away there is no answer, or one that says so.
+                while stored < 5 {
+                    stored += usize::from(if number % 2 == 0 {
+                        send_form(&client, &form).await == Some(true)
+                    } else {
+                        update(&client, &tag).await
+                    });
+                }
+            })
+        });
+        let visiting: Vec<_> = visiting.collect();
+        block_in_place(|| cluster.stop());
+        block_in_place(|| cluster.go_on());
+        for task in visiting {
+            task.await.expect("forms and updates are stored again");
+        }
+    }
+    is_all_told(&service, &receiver, &secret).await;
 }
 
 /// A receiver of its own process, with the library that others publish.

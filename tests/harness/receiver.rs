@@ -1,6 +1,7 @@
 //! A server that takes webhooks, or does not. Each request is verified with the published library
 //! of Standard Webhooks.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ pub struct Received {
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
+    /// The status that it was answered with, if it was.
+    pub status: Option<u16>,
 }
 
 impl Received {
@@ -40,6 +43,12 @@ impl Received {
     /// Its `webhook-id`.
     pub fn id(&self) -> &str {
         self.header("webhook-id")
+    }
+
+    /// Whether it was answered as taken.
+    pub fn is_taken(&self) -> bool {
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
     }
 
     /// Its body as JSON, which is as the OpenAPI document describes it.
@@ -84,12 +93,35 @@ impl Reaction {
     pub const fn status(status: u16) -> Self {
         Self::Answer(status, Vec::new(), String::new())
     }
+
+    /// The status that is answered, if one is.
+    const fn answered(&self) -> Option<u16> {
+        match self {
+            Self::Answer(status, ..) => Some(*status),
+            Self::Endless(_) => Some(200),
+            Self::Silence => None,
+        }
+    }
 }
 
 #[derive(Default)]
 struct Seen {
     received: Mutex<Vec<Received>>,
     reaction: Mutex<Option<Reaction>>,
+    /// Those to events of some types.
+    of_types: Mutex<HashMap<&'static str, Reaction>>,
+}
+
+impl Seen {
+    fn reaction(&self, body: &[u8]) -> Reaction {
+        let event: Value = serde_json::from_slice(body).unwrap_or_default();
+        let of_types = self.of_types.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reaction) = event["type"].as_str().and_then(|kind| of_types.get(kind)) {
+            return reaction.clone();
+        }
+        let reaction = self.reaction.lock().unwrap_or_else(PoisonError::into_inner);
+        reaction.clone().unwrap_or(Reaction::status(204))
+    }
 }
 
 /// A running receiver. Dropped, it is gone.
@@ -148,6 +180,22 @@ impl Receiver {
             .unwrap_or_else(PoisonError::into_inner) = Some(reaction);
     }
 
+    /// How it answers events of this type from now on.
+    pub fn react_to(&self, kind: &'static str, reaction: Reaction) {
+        self.seen
+            .of_types
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(kind, reaction);
+    }
+
+    /// The ids of the events that it took so far.
+    pub fn taken(&self) -> BTreeSet<String> {
+        let received = self.received();
+        let taken = received.iter().filter(|one| one.is_taken());
+        taken.map(|one| one.id().to_owned()).collect()
+    }
+
     /// What came so far.
     pub fn received(&self) -> Vec<Received> {
         self.seen
@@ -173,21 +221,18 @@ async fn receive(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let reaction = seen.reaction(&body);
     let received = Received {
         path: uri.path().to_owned(),
         headers,
         body,
+        status: reaction.answered(),
     };
     seen.received
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(received);
-    let reaction = seen
-        .reaction
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
-    match reaction.unwrap_or(Reaction::status(204)) {
+    match reaction {
         Reaction::Answer(status, headers, body) => {
             let mut answer = Response::builder().status(status);
             for (name, value) in headers {

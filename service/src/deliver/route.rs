@@ -2,7 +2,8 @@
 //!
 //! One read of events serves all endpoints whose place is in it, so that ten thousand that are up to
 //! date cost as much as one, also while each stands at a place of its own. An endpoint that is down
-//! stays behind: its position is all that it costs. Taps do nothing for any of this.
+//! stays behind: its position and a few deliveries that tell when it is back are all that it costs.
+//! Taps do nothing for any of this.
 
 mod endpoint;
 
@@ -37,12 +38,18 @@ const AT_ONCE: usize = 256;
 const STORED_AT_ONCE: usize = 100;
 /// Positions that are stored in one transaction, which take a hundredth of what deliveries take.
 const MOVED_AT_ONCE: usize = 1_000;
-/// Deliveries of an endpoint that may wait. Then it stays where it is until some are done.
+/// Deliveries of an endpoint that may be due soon. Then it stays where it is until some were
+/// attempted. Those that failed several times are due much later, and hold up nothing.
 const WINDOW: u64 = 256;
-/// The same of an endpoint that failed several times in a row: enough to see that it is back.
-const WINDOW_DOWN: u64 = 4;
-/// Failures in a row after which it counts as down.
+/// Deliveries of an endpoint that may wait in all. One that rejects a kind of event gets the others
+/// until so many rejected ones are kept; one that is down is switched off before.
+const WAITING: u64 = 10_000;
+/// Failures in a row after which an endpoint counts as down.
 const DOWN: u64 = 8;
+/// Of an endpoint that is down, so many deliveries may be due soon. As each is due soon for some six
+/// minutes, it is seen that quickly that the endpoint is back, and eighty events an hour are tried of
+/// one that rejects all of a kind.
+const WINDOW_DOWN: u64 = 8;
 /// Positions of endpoints that got nothing are stored this often: after a crash what is between is
 /// read once more.
 const STORE_POSITIONS: Duration = Duration::from_secs(5);
@@ -51,7 +58,8 @@ const STORE_POSITIONS: Duration = Duration::from_secs(5);
 pub(super) async fn run(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
-        let Err(error) = routing(service).await;
+        let Err(error) = routing(service, &mut failing).await;
+        service.metrics.webhook_failure();
         if !failing {
             tracing::warn!("events for webhooks have to wait: {error}");
         }
@@ -60,7 +68,8 @@ pub(super) async fn run(service: &Service) -> Infallible {
     }
 }
 
-async fn routing(service: &Service) -> Result<Infallible, StorageError> {
+/// Makes deliveries until that fails. The first good round ends a time of failures.
+async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, StorageError> {
     let mut router = Router::new(service).await?;
     let mut stored = Stopwatch::start();
     loop {
@@ -73,6 +82,7 @@ async fn routing(service: &Service) -> Result<Infallible, StorageError> {
             router.refresh().await?;
         }
         let more = router.round().await?;
+        *failing = false;
         let pause = if more {
             continue;
         } else if router.endpoints.is_empty() {
@@ -127,8 +137,8 @@ impl<'a> Router<'a> {
             HashMap::new()
         };
         let mut before = std::mem::take(&mut self.endpoints);
-        let waiting = states.iter().map(|state| (state.id, state.waiting));
-        self.service.webhooks.know(waiting.collect());
+        let soon = states.iter().map(|state| (state.id, state.soon));
+        self.service.webhooks.know(soon.collect());
         for state in states {
             let known = before.remove(&state.id);
             let at = match &known {
@@ -151,19 +161,25 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Whether the endpoint takes more.
-    fn has_room(&self, endpoint: &Endpoint) -> bool {
-        let window = if endpoint.state.failures >= DOWN {
-            WINDOW_DOWN
+    /// How many deliveries more the endpoint takes; none if it stays where it is.
+    fn room(&self, endpoint: &Endpoint) -> usize {
+        let state = &endpoint.state;
+        let soon = self.service.webhooks.of(state.id);
+        if state.waiting >= WAITING {
+            0
+        } else if state.failures >= DOWN {
+            usize::try_from(WINDOW_DOWN.saturating_sub(soon)).unwrap_or_default()
+        } else if soon < WINDOW {
+            // A whole page: few large commits cost taps less than many small ones.
+            usize::MAX
         } else {
-            WINDOW
-        };
-        self.service.webhooks.of(endpoint.state.id) < window
+            0
+        }
     }
 
     /// Takes every endpoint with room some events further. Whether there may be more.
     async fn round(&mut self) -> Result<bool, StorageError> {
-        let ready = self.endpoints.values().filter(|one| self.has_room(one));
+        let ready = self.endpoints.values().filter(|one| self.room(one) > 0);
         let mut ready: Vec<(Cursor, WebhookId)> = ready.map(|one| (one.at, one.state.id)).collect();
         ready.sort_unstable();
         let mut more = false;
@@ -222,11 +238,14 @@ impl<'a> Router<'a> {
         let properties = self.properties(ids, taps, outbox).await?;
         let (mut moves, mut deliveries) = (Vec::new(), Vec::new());
         for id in ids {
+            let Some(endpoint) = self.endpoints.get(id) else {
+                continue;
+            };
+            let room = self.room(endpoint);
             let Some(endpoint) = self.endpoints.get_mut(id) else {
                 continue;
             };
-            let new = endpoint.deliveries(taps, outbox, &properties);
-            let to = endpoint.behind(taps, outbox);
+            let (new, to) = endpoint.deliveries(taps, outbox, &properties, room);
             if new.is_empty() {
                 endpoint.at = to;
                 continue;
@@ -274,11 +293,12 @@ impl<'a> Router<'a> {
                 self.epoch = None;
                 continue;
             }
+            let many = made.get(&webhook).copied().unwrap_or_default();
             if let Some(endpoint) = self.endpoints.get_mut(&webhook) {
                 endpoint.state.cursor = to;
+                endpoint.state.waiting += many;
                 endpoint.at = to;
             }
-            let many = made.get(&webhook).copied().unwrap_or_default();
             self.service.webhooks.made(webhook, many);
         }
         self.service.webhooks.due.notify_one();

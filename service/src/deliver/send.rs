@@ -1,12 +1,12 @@
 //! Makes the attempts. Endpoints that are slow or failing have places of their own, so that they
 //! never hold up the others, and each endpoint has a few at a time.
 
-use std::collections::HashMap;
+mod on_the_way;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::event;
@@ -14,15 +14,14 @@ use crate::clock::{Stopwatch, Timestamp};
 use crate::entropy;
 use crate::id::WebhookId;
 use crate::keyring::{Keyring, KeyringError};
+use crate::panics::Panicked;
 use crate::service::Service;
-use crate::storage::{Claimed, Finished, StorageError};
+use crate::storage::{Claimed, Finished, Settled, StorageError};
 use crate::webhook::{
-    AttemptOutcome, ClientError, Failure, Happening, Secret, Signed, WebhookClient, next_attempt,
-    origin,
+    AttemptOutcome, ClientError, Failure, Happening, Secret, Signed, WebhookClient, origin,
 };
+use on_the_way::OnTheWay;
 
-/// Attempts at once, of endpoints that answer well, and of the others.
-const PLACES: usize = 64;
 /// Attempts at once of one endpoint.
 const EACH: usize = 8;
 /// The same of one that is slow or fails.
@@ -42,7 +41,8 @@ const AT_ONCE: usize = 32;
 pub(super) async fn run(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
-        let Err(error) = sending(service).await;
+        let Err(error) = sending(service, &mut failing).await;
+        service.metrics.webhook_failure();
         if !failing {
             tracing::warn!("webhooks have to wait: {error}");
         }
@@ -59,35 +59,31 @@ enum SendError {
     Client(#[from] ClientError),
 }
 
-/// An attempt that is on its way.
+/// An attempt that was made.
 struct Made {
     claimed: Claimed,
-    held_back: bool,
     outcome: AttemptOutcome,
 }
 
-async fn sending(service: &Service) -> Result<Infallible, SendError> {
+/// Makes attempts until that fails. The first good round ends a time of failures.
+async fn sending(service: &Service, failing: &mut bool) -> Result<Infallible, SendError> {
     let client = Arc::new(WebhookClient::new(service.settings().private_webhooks)?);
     let mut sender = Sender {
         service,
         client,
-        on_the_way: JoinSet::new(),
-        busy: HashMap::new(),
-        places: [PLACES; 2],
+        on_the_way: OnTheWay::default(),
     };
     loop {
         let mut begun = false;
         for held_back in [false, true] {
             begun |= sender.begin(held_back).await?;
         }
+        *failing = false;
         if begun {
             continue;
         }
         tokio::select! {
-            Some(made) = sender.on_the_way.join_next() => {
-                let made = made.ok();
-                sender.finish(made).await?;
-            }
+            Some(made) = sender.on_the_way.next() => sender.finish(made).await?,
             _ = timeout(LOOK, service.webhooks.due.notified()) => {}
         }
     }
@@ -96,23 +92,18 @@ async fn sending(service: &Service) -> Result<Infallible, SendError> {
 struct Sender<'a> {
     service: &'a Service,
     client: Arc<WebhookClient>,
-    on_the_way: JoinSet<Made>,
-    /// How many attempts of an endpoint are on their way.
-    busy: HashMap<WebhookId, usize>,
-    /// Free places: of endpoints that answer well, and of those held back.
-    places: [usize; 2],
+    on_the_way: OnTheWay<Made>,
 }
 
 impl Sender<'_> {
     /// Begins attempts that are due, as far as there are places. Whether any began.
     async fn begin(&mut self, held_back: bool) -> Result<bool, StorageError> {
         let each = if held_back { EACH_HELD_BACK } else { EACH };
-        let free = self.places[usize::from(held_back)];
+        let free = self.on_the_way.free(held_back);
         if free == 0 {
             return Ok(false);
         }
-        let full = self.busy.iter().filter(|(_, many)| **many >= each);
-        let full = full.map(|(id, _)| *id).collect();
+        let full = self.on_the_way.full(each);
         let storage = &self.service.storage;
         let due = storage
             .due_webhooks(held_back, full, free.div_ceil(each))
@@ -124,71 +115,67 @@ impl Sender<'_> {
         let begun = !claimed.is_empty();
         let now = storage.now().await?;
         for claimed in claimed {
-            // Another node may have left more than there are places for: they run all the same,
-            // for they are leased.
-            let places = &mut self.places[usize::from(held_back)];
-            *places = places.saturating_sub(1);
-            *self.busy.entry(claimed.webhook_id).or_default() += 1;
+            let webhook = claimed.webhook_id;
             let client = Arc::clone(&self.client);
             let keyring = Arc::clone(&self.service.keyring);
-            self.on_the_way.spawn(async move {
+            self.on_the_way.begin(webhook, held_back, async move {
                 let outcome = attempt(&client, &keyring, &claimed, now).await;
-                Made {
-                    claimed,
-                    held_back,
-                    outcome,
-                }
+                Made { claimed, outcome }
             });
         }
         Ok(begun)
     }
 
     /// Stores what attempts came to: this one, and those that end within a moment.
-    async fn finish(&mut self, first: Option<Made>) -> Result<(), StorageError> {
-        let mut made: Vec<Made> = first.into_iter().collect();
+    async fn finish(&mut self, first: Result<Made, Panicked>) -> Result<(), StorageError> {
+        let mut made = Vec::new();
+        self.take(first, &mut made);
         let gathering = Stopwatch::start();
         while made.len() < AT_ONCE && gathering.elapsed() < GATHERED && !self.on_the_way.is_empty()
         {
             let rest = GATHERED.saturating_sub(gathering.elapsed());
-            match timeout(rest, self.on_the_way.join_next()).await {
-                Ok(Some(Ok(one))) => made.push(one),
-                Ok(Some(Err(_))) => {}
+            match timeout(rest, self.on_the_way.next()).await {
+                Ok(Some(one)) => self.take(one, &mut made),
                 Ok(None) | Err(_) => break,
             }
         }
-        let mut finished = Vec::with_capacity(made.len());
-        for one in made {
-            let places = &mut self.places[usize::from(one.held_back)];
-            *places = (*places + 1).min(PLACES);
-            let id = one.claimed.webhook_id;
-            if let Some(many) = self.busy.get_mut(&id) {
-                *many -= 1;
-                if *many == 0 {
-                    self.busy.remove(&id);
-                }
-            }
-            finished.push(judge(self.service, &one.claimed, one.outcome));
-        }
-        let ended: Vec<WebhookId> = finished
-            .iter()
-            .filter(|one| one.next_at.is_none())
-            .map(|one| one.webhook_id)
-            .collect();
+        let finished = made.into_iter();
+        let finished = finished.map(|one| judge(self.service, &one.claimed, one.outcome));
+        let finished: Vec<Finished> = finished.collect();
+        let attempted: Vec<WebhookId> = finished.iter().map(|one| one.webhook_id).collect();
         // If it fails, all of them are sent again when their lease is over.
         store(self.service, finished).await?;
-        for id in ended {
-            self.service.webhooks.done(id);
+        for id in attempted {
+            self.service.webhooks.attempted(id);
         }
         Ok(())
+    }
+
+    /// Takes an attempt that ended. One that panicked came to nothing, and is made again when its
+    /// lease is over.
+    fn take(&self, ended: Result<Made, Panicked>, made: &mut Vec<Made>) {
+        match ended {
+            Ok(one) => made.push(one),
+            Err(Panicked) => self.service.metrics.task_panic(),
+        }
     }
 }
 
 /// Stores what attempts came to. If an endpoint was switched off, those who listen to events hear of
-/// it, too.
+/// it, too; if one is back, what was refused while it was down is sent.
 async fn store(service: &Service, finished: Vec<Finished>) -> Result<(), StorageError> {
     let at = finished.last().map(|one| one.outcome.at);
-    for alert in service.storage.finish_attempts(finished).await? {
+    let Settled {
+        alerts,
+        back,
+        given_up,
+    } = service.storage.finish_attempts(finished).await?;
+    for alert in alerts {
         service.storage.tell(event(&alert, at.unwrap_or_default()));
+    }
+    service.metrics.webhooks_given_up(given_up);
+    for (webhook, since) in back {
+        service.storage.wake_deliveries(webhook, since).await?;
     }
     Ok(())
 }
@@ -196,10 +183,6 @@ async fn store(service: &Service, finished: Vec<Finished>) -> Result<(), Storage
 /// What an attempt means for its delivery.
 pub(super) fn judge(service: &Service, claimed: &Claimed, outcome: AttemptOutcome) -> Finished {
     let [chance] = entropy::bytes::<1>(&*service.entropy);
-    let next_at = outcome.failure.as_ref().and_then(|failure| {
-        let attempts = claimed.attempts.saturating_add(1);
-        next_attempt(attempts, outcome.at, failure.retry_after, chance)
-    });
     if let Some(failure) = &outcome.failure {
         tracing::debug!(
             webhook = %claimed.webhook_id,
@@ -212,7 +195,7 @@ pub(super) fn judge(service: &Service, claimed: &Claimed, outcome: AttemptOutcom
         webhook_id: claimed.webhook_id,
         slow: outcome.took > SLOW,
         outcome,
-        next_at,
+        chance: Some(chance),
     }
 }
 
@@ -258,7 +241,7 @@ pub(crate) async fn test(
     let outcome = attempt(&client, &service.keyring, &claimed, now).await;
     let finished = Finished {
         // It is not repeated.
-        next_at: None,
+        chance: None,
         ..judge(service, &claimed, outcome.clone())
     };
     store(service, vec![finished]).await?;

@@ -33,10 +33,14 @@ pub struct RouteState {
     pub cursor: Cursor,
     /// Up to this tap, deliveries are made again.
     pub again_seq: i64,
+    /// The same of the outbox.
+    pub again_outbox_seq: i64,
     /// How often deliveries were made again.
     pub resends: u32,
     /// Deliveries that wait.
     pub waiting: u64,
+    /// Those of them that are attempted within [`SOON_MILLIS`].
+    pub soon: u64,
     /// Attempts that failed since one did not.
     pub failures: u64,
 }
@@ -105,6 +109,11 @@ pub struct Claimed {
 /// For how long a claimed delivery is its caller's, in milliseconds: four times an attempt.
 pub const LEASE_MILLIS: i64 = 60_000;
 
+/// A delivery that waits is attempted soon if it is due within so long, in milliseconds. Most
+/// deliveries always are, and one that failed three times is not any more: its second pause is of
+/// five minutes and a little.
+pub const SOON_MILLIS: i64 = 10 * 60_000;
+
 /// An attempt that was made.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -114,10 +123,32 @@ pub struct Finished {
     pub webhook_id: WebhookId,
     /// What the attempt came to.
     pub outcome: AttemptOutcome,
-    /// When the next one is, if it failed; `None` if it was the last one.
-    pub next_at: Option<Timestamp>,
+    /// A random number that the pause before the next one depends on, if it failed; `None` if it is
+    /// not repeated.
+    pub chance: Option<u8>,
     /// Whether the endpoint is slow.
     pub slow: bool,
+}
+
+/// What storing attempts led to.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Endpoints that were switched off.
+    pub alerts: Vec<Alert>,
+    /// Endpoints that are back, each with the time since when it was down.
+    pub back: Vec<(WebhookId, Timestamp)>,
+    /// Deliveries that were given up.
+    pub given_up: u64,
+}
+
+/// What endpoints are still to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    /// Deliveries that wait for their next attempt.
+    pub waiting: u64,
+    /// For how long an endpoint that answers well has had to wait for what it could have been sent,
+    /// in milliseconds.
+    pub late: i64,
 }
 
 /// The properties of a tag that events are chosen by, or contain.
@@ -263,8 +294,15 @@ pub trait Webhooks: Send + Sync {
     ) -> Result<Vec<Claimed>, StorageError>;
 
     /// Stores what attempts came to. An endpoint that is gone, or failed for too long, is switched
-    /// off, with an event that says so; answers these alerts.
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Vec<Alert>, StorageError>;
+    /// off, with an event that says so.
+    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError>;
+
+    /// Has an endpoint's deliveries be attempted at once that were never attempted before `since`:
+    /// it was down then, so these attempts do not count. What is on its way stays there.
+    async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError>;
+
+    /// What endpoints that are on are still to be sent.
+    async fn webhook_backlog(&self) -> Result<Backlog, StorageError>;
 
     /// Stores an alert, if any endpoint gets such events.
     async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError>;

@@ -13,9 +13,14 @@ pub(super) fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// Where Azure answers its own machines (`WireServer`): a public address, and reached from within
+/// alone. The metadata services of other clouds are at link-local or shared addresses.
+const AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     !(a == 0
+        || address == AZURE
         || address.is_private()
         || address.is_loopback()
         || address.is_link_local()
@@ -59,6 +64,7 @@ mod tests {
             "100.100.100.200",
             "127.0.0.1",
             "127.255.255.254",
+            "168.63.129.16",
             "169.254.169.254",
             "172.16.0.1",
             "172.31.255.255",
@@ -77,6 +83,7 @@ mod tests {
             "::1",
             "::ffff:127.0.0.1",
             "::ffff:10.0.0.1",
+            "::ffff:168.63.129.16",
             "::ffff:169.254.169.254",
             "::127.0.0.1",
             "64:ff9b::7f00:1",
@@ -99,6 +106,7 @@ mod tests {
             "1.1.1.1",
             "100.63.255.255",
             "100.128.0.1",
+            "168.63.129.15",
             "172.15.0.1",
             "172.32.0.1",
             "192.0.1.1",

@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, redirect, retry};
@@ -86,7 +86,7 @@ impl WebhookClient {
     ) -> AttemptOutcome {
         let stopwatch = Stopwatch::start();
         let (status, response, failure) = match self.answer(url, signed, body).await {
-            Ok(answer) => read(answer).await,
+            Ok(answer) => read(answer, now).await,
             Err(failure) => (None, String::new(), Some(failure)),
         };
         AttemptOutcome {
@@ -121,10 +121,10 @@ impl WebhookClient {
 
 /// The status, and the beginning of the body. No more of it is read: the rest goes with its
 /// connection, however long it is.
-async fn read(mut answer: Response) -> (Option<u16>, String, Option<Failure>) {
+async fn read(mut answer: Response, now: Timestamp) -> (Option<u16>, String, Option<Failure>) {
     let status = answer.status();
     let retry_after = answer.headers().get(RETRY_AFTER);
-    let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let retry_after = retry_after.and_then(|value| pause(value.to_str().ok()?.trim(), now));
     let mut kept = Vec::new();
     let mut broken = None;
     while kept.len() < ANSWER_KEPT {
@@ -151,13 +151,25 @@ async fn read(mut answer: Response) -> (Option<u16>, String, Option<Failure>) {
         Some(Failure {
             why,
             gone: status == StatusCode::GONE,
-            retry_after: retry_after.map(Duration::from_secs),
+            retry_after,
         })
     };
     // Text of strangers: no part of a character, nothing that moves a cursor.
     let text = String::from_utf8_lossy(&kept);
     let text = text.chars().filter(|c| !c.is_control() || *c == '\n');
     (Some(status.as_u16()), text.collect(), why)
+}
+
+/// For how long a `Retry-After` asks to be left alone: seconds, or a date in any of the three forms
+/// that HTTP has (RFC 9110, 5.6.7).
+fn pause(asked: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(asked).ok()?;
+    let until = until.duration_since(UNIX_EPOCH).ok()?;
+    let now = Duration::from_millis(now.millis().try_into().ok()?);
+    Some(until.saturating_sub(now))
 }
 
 /// Why there is no answer, or no whole one: the innermost reason, without the URL.
@@ -225,6 +237,25 @@ mod tests {
 
     use super::*;
     use crate::webhook::resolver::LookingUp;
+
+    #[test]
+    fn a_pause_is_asked_for_in_seconds_or_until_a_date() {
+        // 1994-11-06T08:49:00Z.
+        let now = Timestamp::from_millis(784_111_740_000);
+        for (asked, seconds) in [
+            ("120", Some(120)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(37)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(37)),
+            ("Sun Nov  6 08:49:37 1994", Some(37)),
+            ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            let expected = seconds.map(Duration::from_secs);
+            assert_eq!(pause(asked, now), expected, "{asked}");
+        }
+    }
 
     /// Answers a name with one list of addresses after the other.
     #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// Pauses after the failed attempts of a delivery, in milliseconds: those of the Standard Webhooks
-/// specification, which come to three days.
+/// specification, which come to three days. One that is kept for longer has the last one again.
 const PAUSES: [i64; 9] = [
     5_000,
     5 * MINUTE,
@@ -22,6 +22,10 @@ const PAUSES: [i64; 9] = [
     20 * HOUR,
 ];
 
+/// After so many failed attempts a delivery is given up, if its endpoint took others meanwhile.
+/// There is a pause behind each of them but the last.
+pub const ATTEMPTS: u32 = 10;
+
 /// By how much a pause is longer at most, in percent: what failed at one moment does not come
 /// back at one moment.
 const JITTER: i64 = 20;
@@ -32,20 +36,21 @@ const PAUSE_MAX: i64 = DAY;
 /// An endpoint that failed for so long, in milliseconds, is switched off: five days.
 pub const FAILING_MAX: i64 = 5 * DAY;
 
-/// When the next attempt is, after `attempts` of which the last one failed `now`. `None` if that
-/// was the last one. `retry_after` is what the endpoint asks for; `chance` is random.
+/// When the next attempt is, after `attempts` of which the last one failed `now`. `retry_after` is
+/// what the endpoint asks for; `chance` is random.
 pub fn next_attempt(
     attempts: u32,
     now: Timestamp,
     retry_after: Option<Duration>,
     chance: u8,
-) -> Option<Timestamp> {
-    let pause = *PAUSES.get(usize::try_from(attempts).ok()?.checked_sub(1)?)?;
+) -> Timestamp {
+    let made = usize::try_from(attempts).unwrap_or(usize::MAX);
+    let pause = PAUSES[made.saturating_sub(1).min(PAUSES.len() - 1)];
     let jitter = pause * JITTER * i64::from(chance) / (100 * i64::from(u8::MAX));
     let asked = retry_after.map_or(0, |asked| {
         i64::try_from(asked.as_millis()).unwrap_or(PAUSE_MAX)
     });
-    Some(now.plus_millis((pause + jitter).max(asked.min(PAUSE_MAX))))
+    now.plus_millis((pause + jitter).max(asked.min(PAUSE_MAX)))
 }
 
 #[cfg(test)]
@@ -54,17 +59,25 @@ mod tests {
 
     #[test]
     fn a_delivery_is_tried_for_three_days() {
+        assert_eq!(usize::try_from(ATTEMPTS), Ok(PAUSES.len() + 1));
         for chance in [0, 128, 255] {
             let mut now = Timestamp::from_millis(0);
-            let mut attempts = 1;
-            while let Some(next) = next_attempt(attempts, now, None, chance) {
+            for attempts in 1..ATTEMPTS {
+                let next = next_attempt(attempts, now, None, chance);
                 assert!(next > now);
                 now = next;
-                attempts += 1;
             }
-            assert_eq!(attempts, 10);
             let tenths_of_days = now.millis() * 10 / DAY;
             assert!((29..37).contains(&tenths_of_days), "{tenths_of_days}");
+        }
+    }
+
+    #[test]
+    fn a_delivery_that_is_kept_for_longer_has_the_last_pause_again() {
+        let now = Timestamp::from_millis(0);
+        for attempts in [ATTEMPTS - 1, ATTEMPTS, ATTEMPTS + 1, u32::MAX] {
+            let next = next_attempt(attempts, now, None, 0);
+            assert_eq!(next, now.plus_millis(20 * HOUR));
         }
     }
 
@@ -72,9 +85,8 @@ mod tests {
     fn a_longer_pause_that_is_asked_for_is_kept_up_to_a_day() {
         let now = Timestamp::from_millis(0);
         let at = |seconds| next_attempt(1, now, Some(Duration::from_secs(seconds)), 0);
-        assert_eq!(at(1), Some(now.plus_millis(5_000)));
-        assert_eq!(at(120), Some(now.plus_millis(120_000)));
-        assert_eq!(at(u64::MAX), Some(now.plus_millis(DAY)));
-        assert_eq!(next_attempt(10, now, Some(Duration::from_secs(1)), 0), None);
+        assert_eq!(at(1), now.plus_millis(5_000));
+        assert_eq!(at(120), now.plus_millis(120_000));
+        assert_eq!(at(u64::MAX), now.plus_millis(DAY));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tapdesk_tests::{Receiver, TestService, eventually_within};
+use tapdesk_tests::{Reaction, Receiver, TestService, eventually, eventually_within};
 
 use super::{start, webhook};
 use crate::api::events::Listener;
@@ -158,4 +158,67 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
         .collect();
     told.sort_by_key(Value::as_i64);
     assert_eq!(told, copied);
+}
+
+/// A table that is away stands for a database that fails.
+#[tokio::test]
+async fn sqlite_delivery_that_fails_inside_the_service_is_measured_each_time() {
+    let service = TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let receiver = Receiver::start().await;
+    webhook(&service, &receiver, Value::Null).await;
+    let _house = service.keep_house();
+    let tag = service.redirecting_tag(Value::Null).await;
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    for round in 1..=2 {
+        let before = figure(&service, "webhook_failures_total").await;
+        file.execute_batch("ALTER TABLE webhook_states RENAME TO away")
+            .unwrap();
+        eventually("a round that fails", async || {
+            let failed = figure(&service, "webhook_failures_total").await;
+            (failed > before).then_some(())
+        })
+        .await;
+        file.execute_batch("ALTER TABLE away RENAME TO webhook_states")
+            .unwrap();
+        service.tap(&tag.path()).await;
+        receiver.wait_for(round).await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_and_for_how_long_is_measured() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(500));
+    webhook(&service, &receiver, Value::Null).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    assert_eq!(figure(&service, "webhook_late_seconds").await, 0);
+    // Nobody delivers.
+    service.tap(&tag.path()).await;
+    service.advance(60_000);
+    assert_eq!(figure(&service, "webhook_late_seconds").await, 60);
+    assert_eq!(figure(&service, "webhook_deliveries_waiting").await, 0);
+    // An endpoint that fails is no fault of the service.
+    let _house = service.keep_house();
+    receiver.wait_for(1).await;
+    eventually("the failure is stored", async || {
+        let waiting = figure(&service, "webhook_deliveries_waiting").await;
+        let late = figure(&service, "webhook_late_seconds").await;
+        (waiting == 1 && late == 0).then_some(())
+    })
+    .await;
+}
+
+/// A figure of the metrics that has no labels.
+async fn figure(service: &TestService, name: &str) -> u64 {
+    let metrics = service.metrics().await;
+    let start = format!("tapdesk_{name} ");
+    let line = metrics.lines().find_map(|line| line.strip_prefix(&start));
+    let line = line.unwrap_or_else(|| panic!("no {name} in {metrics}"));
+    line.parse().expect("a number")
 }

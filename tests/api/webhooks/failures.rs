@@ -6,8 +6,6 @@ use tapdesk_tests::{Reaction, Receiver, eventually};
 use super::{by_id, start, webhook};
 use crate::api::events::Listener;
 
-const DAY: i64 = 24 * 60 * 60 * 1000;
-
 #[tokio::test]
 async fn a_repeat_has_the_same_id_and_the_same_body_whatever_its_tag_is_called_by_then() {
     let (service, _house) = start().await;
@@ -77,6 +75,8 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
         (&alert["data"]["webhook_id"], &alert["data"]["reason"]),
         (&json!(id), &json!("gone"))
     );
+    // Others are not told what the path and the query may hold.
+    assert_eq!(alert["data"]["url"], gone.url().trim_end_matches("/hook"));
     let mut heard = listener.next().await.expect("an event");
     while heard.0 != "alert" {
         heard = listener.next().await.expect("an event");
@@ -102,45 +102,6 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
     })
     .await;
     assert_eq!(by_id(&gone).len(), 1);
-}
-
-#[tokio::test]
-async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing() {
-    let (service, _house) = start().await;
-    let (dead, watcher) = (Receiver::start().await, Receiver::start().await);
-    dead.react(Reaction::status(503));
-    let (id, _) = webhook(&service, &dead, Value::Null).await;
-    webhook(
-        &service,
-        &watcher,
-        json!({"events": ["alert.webhook_disabled"]}),
-    )
-    .await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    service.tap(&tag.path()).await;
-    let path = format!("/webhooks/{id}");
-    eventually("the alert", async || {
-        service.tap(&tag.path()).await;
-        service.advance(DAY / 4);
-        (!watcher.received().is_empty()).then_some(())
-    })
-    .await;
-    let shown = service.admin_get(&path).await;
-    assert_eq!(
-        (&shown["enabled"], &shown["disabled"]),
-        (&json!(false), &json!("failing"))
-    );
-    assert_eq!(watcher.received()[0].json()["data"]["reason"], "failing");
-
-    dead.react(Reaction::status(200));
-    service.admin_patch(&path, json!({"enabled": true})).await;
-    let interactions = service.admin_get("/interactions?limit=500").await;
-    let taps = interactions["items"].as_array().expect("items").len();
-    eventually("every tap", async || {
-        service.advance(60_000);
-        (by_id(&dead).len() == taps).then_some(())
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Sending again, and going on after a restart.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, eventually};
 
 use super::{by_id, post, start, webhook};
+use crate::api::submissions::{Form, send};
 
 #[tokio::test]
 async fn one_event_or_all_since_a_time_are_sent_again_as_they_were() {
@@ -47,6 +50,98 @@ async fn one_event_or_all_since_a_time_are_sent_again_as_they_were() {
     post(&service, "/webhooks/999/resend", json!({"event_id": "x"}))
         .await
         .expect(404);
+}
+
+/// Sends a form, and has a webhook told of it; answers the event.
+async fn told_of_a_form(
+    service: &tapdesk_tests::TestService,
+    receiver: &Receiver,
+) -> (i64, tapdesk_tests::Received) {
+    let more = json!({"events": ["submission.created"], "include": ["variables"]});
+    let (id, _) = webhook(service, receiver, more).await;
+    let form = Form::new(service).await;
+    send(service, &form.tag, "Ada", "ada@example.com", true).await;
+    let told = receiver.wait_for(1).await.remove(0);
+    settled(service, id).await;
+    let path = format!("{}/variables/name", form.tag.admin_path());
+    service
+        .admin(Method::PUT, &path, json!({"value": "Grace"}))
+        .await
+        .expect(200);
+    (id, told)
+}
+
+#[tokio::test]
+async fn what_is_no_tap_is_sent_again_as_it_was_too() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    let (id, told) = told_of_a_form(&service, &receiver).await;
+    let path = format!("/webhooks/{id}/resend");
+    let since = json!({"since": "2026-01-01T00:00:00Z"});
+    post(&service, &path, since).await.expect(202);
+    let again = receiver.wait_for(2).await.remove(1);
+    assert_eq!((again.id(), &again.body), (told.id(), &told.body));
+    // What happens later has never been sent.
+    settled(&service, id).await;
+    let form = Form::new(&service).await;
+    send(&service, &form.tag, "Eve", "eve@example.com", true).await;
+    let new = receiver.wait_for(3).await.remove(2);
+    assert!(!new.id().contains("_r"), "{}", new.id());
+}
+
+/// What is kept of an endpoint is removed here as a thousand later deliveries would.
+#[tokio::test]
+async fn sqlite_what_is_no_tap_and_is_not_kept_gets_an_id_of_its_own() {
+    let service = tapdesk_tests::TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let (id, told) = told_of_a_form(&service, &receiver).await;
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.execute_batch("DELETE FROM webhook_deliveries; UPDATE webhook_states SET kept = 0")
+        .unwrap();
+    let path = format!("/webhooks/{id}/resend");
+    let since = json!({"since": "2026-01-01T00:00:00Z"});
+    post(&service, &path, since).await.expect(202);
+    let again = receiver.wait_for(2).await.remove(1);
+    assert_eq!(again.id(), format!("{}_r1", told.id()));
+    assert_eq!(again.json()["data"]["variables"]["name"], "Grace");
+}
+
+#[tokio::test]
+async fn what_happens_while_an_endpoint_is_off_is_sent_when_it_is_on_again() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    let more = json!({"events": ["submission.created", "tag.updated"], "enabled": false});
+    let (id, _) = webhook(&service, &receiver, more).await;
+    let path = format!("/webhooks/{id}");
+    let form = Form::new(&service).await;
+    let (on, off) = (json!({"enabled": true}), json!({"enabled": false}));
+    // It was never on; its owner switched it off; it said that it is gone.
+    for round in 1..=3 {
+        send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+        receiver.react(Reaction::status(200));
+        service.admin_patch(&path, on.clone()).await;
+        eventually("both events of the form", async || {
+            service.advance(10_000);
+            (receiver.taken().len() == 2 * round).then_some(())
+        })
+        .await;
+        settled(&service, id).await;
+        if round == 1 {
+            service.admin_patch(&path, off.clone()).await;
+        } else {
+            receiver.react(Reaction::status(410));
+            post(&service, &format!("{path}/test"), Value::Null)
+                .await
+                .expect(200);
+            assert_eq!(service.admin_get(&path).await["disabled"], "gone");
+        }
+    }
 }
 
 async fn settled(service: &tapdesk_tests::TestService, id: i64) {

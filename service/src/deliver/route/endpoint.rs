@@ -54,30 +54,25 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// How far it is behind these pages. It never goes back: another one may have begun them.
-    pub(super) fn behind(&self, taps: &Page, outbox: &Page) -> Cursor {
-        Cursor {
-            taps: self.at.taps.max(taps.to),
-            outbox: self.at.outbox.max(outbox.to),
-        }
-    }
-
-    /// What it is to get of these pages.
+    /// What it is to get of these pages, about `room` of each, and how far it is then.
     pub(super) fn deliveries(
         &self,
         taps: &Page,
         outbox: &Page,
         properties: &HashMap<TagId, EventProperties>,
-    ) -> Vec<NewDelivery> {
-        let taps = taps.after(self.at.taps).map(|(place, one)| {
+        room: usize,
+    ) -> (Vec<NewDelivery>, Cursor) {
+        let (tapped, taps) = self.taken(taps, self.at.taps, properties, room);
+        let (told, outbox) = self.taken(outbox, self.at.outbox, properties, room);
+        let tapped = tapped.into_iter().map(|(place, one)| {
             let again = place.seq <= self.state.again_seq;
             (again, one)
         });
-        let outbox = outbox.after(self.at.outbox).map(|(_, one)| (false, one));
-        let wanted = taps
-            .chain(outbox)
-            .filter(|(_, one)| self.wants(one, properties));
-        let made = wanted.map(|(again, one)| {
+        let told = told.into_iter().map(|(place, one)| {
+            let again = place.seq <= self.state.again_outbox_seq;
+            (again, one)
+        });
+        let made = tapped.chain(told).map(|(again, one)| {
             let of_tag = one.tag_id.and_then(|tag| properties.get(&tag));
             let variables = of_tag.map(|properties| &properties.variables);
             NewDelivery {
@@ -90,7 +85,30 @@ impl Endpoint {
                 body: one.body(&self.fields, variables),
             }
         });
-        made.collect()
+        (made.collect(), Cursor { taps, outbox })
+    }
+
+    /// Events of a page behind `from` that it is to get, and how far it is with them: behind the
+    /// page, or where there are `room` of them. Those of one place stay together. It never goes
+    /// back: another endpoint may have begun the page.
+    fn taken<'p>(
+        &self,
+        page: &'p Page,
+        from: Place,
+        properties: &HashMap<TagId, EventProperties>,
+        room: usize,
+    ) -> (Vec<&'p (Place, Happening)>, Place) {
+        let (mut taken, mut to) = (Vec::new(), from);
+        for event in page.after(from) {
+            if taken.len() >= room && event.0 != to {
+                return (taken, to);
+            }
+            to = event.0;
+            if self.wants(&event.1, properties) {
+                taken.push(event);
+            }
+        }
+        (taken, from.max(page.to))
     }
 
     fn wants(&self, one: &Happening, properties: &HashMap<TagId, EventProperties>) -> bool {

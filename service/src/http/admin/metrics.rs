@@ -33,6 +33,10 @@ pub(super) async fn metrics(State(service): State<Arc<Service>>) -> impl IntoRes
     // Asked now: a figure from before would be up while its database is gone.
     let ready = timeout(PATIENCE, service.storage.ready()).await;
     let is_up = ready.is_ok_and(|ready| ready.is_ok());
+    let backlog = timeout(PATIENCE, service.storage.webhook_backlog());
+    if is_up && let Ok(Ok(backlog)) = backlog.await {
+        service.metrics.webhook_backlog(backlog);
+    }
     let text = service.metrics.render(is_up, &service.storage.queues());
     ([("content-type", TYPE)], text)
 }

@@ -134,7 +134,7 @@ fn data(kind: EventKind) -> Value {
         }),
         EventKind::AlertWebhookDisabled => alert(json!({
             "webhook_id": id("The endpoint"),
-            "url": {"type": "string"},
+            "url": {"type": "string", "description": "Its scheme and host: the rest may hold a secret"},
             "reason": {"$ref": "#/components/schemas/WebhookDisabled"},
             "failing_since": {"type": ["string", "null"], "format": "date-time"},
         })),

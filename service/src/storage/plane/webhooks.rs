@@ -15,7 +15,8 @@ use crate::id::{InteractionId, TagId, WebhookId};
 use crate::revision::Precondition;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::webhooks::{
-    Advance, Claimed, EventProperties, Finished, Place, Resend, RouteState, WebhookEdit,
+    Advance, Backlog, Claimed, EventProperties, Finished, Place, Resend, RouteState, Settled,
+    WebhookEdit,
 };
 use crate::storage::{StorageError, TapStream, Webhooks};
 use crate::webhook::{
@@ -60,12 +61,23 @@ impl<D: Database + TapStream> Webhooks for D {
         edit: WebhookEdit,
         expected: Precondition,
     ) -> Result<Option<Webhook>, StorageError> {
-        self.change(
-            "edit_webhook",
-            (id, edit, expected),
-            |tx, (id, edit, expected)| Box::pin(edit::edit(tx, *id, edit, expected)),
-        )
-        .await
+        let edited = self
+            .change(
+                "edit_webhook",
+                (id, edit, expected),
+                |tx, (id, edit, expected)| Box::pin(edit::edit(tx, *id, edit, expected)),
+            )
+            .await?;
+        let Some(edited) = edited else {
+            return Ok(None);
+        };
+        // It has been edited, whatever comes of this: what is not woken is attempted in its turn.
+        if edited.switched_on
+            && let Err(error) = self.wake_deliveries(id, ALWAYS).await
+        {
+            tracing::warn!("what waits for a webhook is sent later: {error}");
+        }
+        Ok(Some(edited.webhook))
     }
 
     async fn delete_webhook(&self, id: WebhookId) -> Result<Option<()>, StorageError> {
@@ -126,8 +138,11 @@ impl<D: Database + TapStream> Webhooks for D {
     }
 
     async fn route_states(&self) -> Result<Vec<RouteState>, StorageError> {
-        self.read("route_states", (), |db, ()| Box::pin(route::states(db)))
-            .await
+        let now = self.present().await?;
+        self.read("route_states", now, |db, now| {
+            Box::pin(route::states(db, *now))
+        })
+        .await
     }
 
     async fn erasures(&self) -> Result<u64, StorageError> {
@@ -213,9 +228,36 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Vec<Alert>, StorageError> {
+    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError> {
         self.change("finish_attempts", finished, |tx, finished| {
             Box::pin(deliver::finish(tx, finished))
+        })
+        .await
+    }
+
+    async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError> {
+        // Few at once, for taps wait for each commit. Which ones they are is read beside it. What a
+        // request asked for has its row in the audit log already.
+        loop {
+            let asleep = self
+                .run_read("deliveries_asleep", (id, since), |db, (id, since)| {
+                    Box::pin(deliver::asleep(db, *id, *since))
+                })
+                .await?;
+            if asleep.is_empty() {
+                return Ok(());
+            }
+            self.run_change("wake_deliveries", (id, asleep), |tx, (id, asleep)| {
+                Box::pin(deliver::wake(tx, *id, asleep))
+            })
+            .await?;
+        }
+    }
+
+    async fn webhook_backlog(&self) -> Result<Backlog, StorageError> {
+        let now = self.present().await?;
+        self.run_read("webhook_backlog", now, |db, now| {
+            Box::pin(deliver::backlog(db, *now))
         })
         .await
     }
@@ -237,6 +279,9 @@ impl<D: Database + TapStream> Webhooks for D {
             .map(drop)
     }
 }
+
+/// Before anything happened.
+const ALWAYS: Timestamp = Timestamp::from_millis(i64::MIN);
 
 const SELECT: &str = "SELECT w.id, w.fields, w.previous_until, w.created_at,
         s.enabled, s.disabled, s.waiting, s.failing_since

@@ -29,7 +29,8 @@ pub(crate) struct CreatedWebhook {
 ///
 /// What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
 /// each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
-/// repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
+/// repeated for three days, and for as long as the webhook takes nothing, with the same
+/// `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
 /// Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
 /// alone, and nothing to `include` in them.
 #[utoipa::path(

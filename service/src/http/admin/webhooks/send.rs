@@ -81,7 +81,7 @@ pub(crate) struct ResendBody {
 /// Send events again
 ///
 /// An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
-/// 1,000 of a webhook. An older one is made again; its `webhook-id` then ends in `_r` and a number,
+/// 1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
 /// because its tag may have another name by now. Give `event_id` or `since`.
 #[utoipa::path(
     post, path = "/webhooks/{id}/resend", tag = "webhooks", params(("id" = WebhookId, Path)),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::edit::wants;
 use super::route::wait_again;
 use super::{find, outbox};
 use crate::clock::Timestamp;
@@ -13,8 +12,11 @@ use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Row, Value, values};
-use crate::storage::webhooks::{Claimed, Finished, LEASE_MILLIS, Resend};
-use crate::webhook::{Alert, Disabled, EventKind, FAILING_MAX, Happening, WebhookFields, object};
+use crate::storage::webhooks::{Backlog, Claimed, Finished, LEASE_MILLIS, Resend, Settled};
+use crate::webhook::{
+    ATTEMPTS, Alert, Disabled, EventKind, FAILING_MAX, Happening, WebhookFields, next_attempt,
+    object, origin,
+};
 
 /// Deliveries of an endpoint that are kept once they are done, so that they can be looked at, and
 /// sent again as they were.
@@ -24,6 +26,8 @@ const SLACK: i64 = 200;
 /// Failures in a row after which an endpoint counts as down. When it is back, what waits is sent
 /// at once.
 const DOWN: u64 = 3;
+/// Deliveries that are woken in one transaction: taps wait for it.
+const WOKEN_AT_ONCE: usize = 100;
 
 pub(super) async fn due(
     db: &mut dyn Query,
@@ -137,8 +141,7 @@ pub(super) async fn resend(
             };
             let delivery: i64 = row.take()?;
             if row.take()? {
-                let sql = "UPDATE webhook_deliveries SET next_at = ?2 WHERE id = ?1";
-                tx.execute(sql, &values![delivery, tx.now()]).await?;
+                hurry(tx, &[delivery]).await?;
                 0_i64
             } else {
                 wait_again(tx, id, delivery).await?;
@@ -180,6 +183,7 @@ async fn rewind(
     // Where the endpoint was before it goes back is the furthest that it ever was.
     let sql = "UPDATE webhook_states SET resends = resends + 1,
              again_seq = CASE WHEN again_seq > tap_seq THEN again_seq ELSE tap_seq END,
+             again_outbox_seq = CASE WHEN again_outbox_seq > outbox_seq THEN again_outbox_seq ELSE outbox_seq END,
              tap_seq = CASE WHEN ?2 <= tap_seq THEN ?2 - 1 ELSE tap_seq END,
              tap_id = CASE WHEN ?2 <= tap_seq THEN ?3 ELSE tap_id END,
              outbox_seq = CASE WHEN ?4 <= outbox_seq THEN ?4 - 1 ELSE outbox_seq END,
@@ -197,23 +201,24 @@ async fn rewind(
 pub(super) async fn finish(
     tx: &mut dyn Transaction,
     finished: &[Finished],
-) -> Result<Vec<Alert>, StorageError> {
+) -> Result<Settled, StorageError> {
     let mut by_webhook: BTreeMap<WebhookId, Vec<&Finished>> = BTreeMap::new();
     for one in finished {
         by_webhook.entry(one.webhook_id).or_default().push(one);
     }
-    let mut alerts = Vec::new();
+    let mut settled = Settled::default();
     for (webhook, attempts) in by_webhook {
-        alerts.extend(of_webhook(tx, webhook, &attempts).await?);
+        of_webhook(tx, webhook, &attempts, &mut settled).await?;
     }
-    Ok(alerts)
+    Ok(settled)
 }
 
 async fn of_webhook(
     tx: &mut dyn Transaction,
     webhook: WebhookId,
     attempts: &[&Finished],
-) -> Result<Option<Alert>, StorageError> {
+    settled: &mut Settled,
+) -> Result<(), StorageError> {
     let sql =
         "SELECT failures, failing_since, enabled, kept FROM webhook_states WHERE webhook_id = ?1";
     let Some(mut state) = tx.row(sql, &values![webhook]).await? else {
@@ -223,43 +228,41 @@ async fn of_webhook(
                 log(tx, one).await?;
             }
         }
-        return Ok(None);
+        return Ok(());
     };
     let mut failures: u64 = state.take()?;
     let mut failing_since: Option<Timestamp> = state.take()?;
     let (enabled, mut kept): (bool, i64) = (state.take()?, state.take()?);
-    let (mut done, mut back, mut slow, mut gone) = (0_i64, false, false, false);
+    let was_down_since = failing_since;
+    let (mut done, mut back, mut slow, mut gone) = (0_i64, None, false, false);
     for one in attempts {
         log(tx, one).await?;
         slow |= one.slow;
-        if one.outcome.failure.is_none() {
-            back |= failures >= DOWN;
+        if let Some(failure) = &one.outcome.failure {
+            failures += 1;
+            // Of attempts that are made at once, the first to begin may be the last to end.
+            let at = one.outcome.at;
+            failing_since = Some(failing_since.map_or(at, |since| since.min(at)));
+            gone |= failure.gone;
+        } else {
+            if failures >= DOWN {
+                back = failing_since;
+            }
             failures = 0;
             failing_since = None;
-        } else {
-            failures += 1;
-            failing_since = failing_since.or(Some(one.outcome.at));
         }
-        gone |= one
-            .outcome
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.gone);
+        // Also one that ends beside the first success was made of an endpoint that was down.
+        let next = next_at(tx, one, was_down_since.or(failing_since)).await?;
         let sql = "UPDATE webhook_deliveries SET waits = ?2, attempts = attempts + 1, next_at = ?3
              WHERE id = ?1 AND waits";
-        let next = one.next_at.unwrap_or_default();
-        let waited = tx
-            .execute(sql, &values![one.delivery, one.next_at.is_some(), next])
-            .await?;
-        if waited > 0 && one.next_at.is_none() {
+        let values = values![one.delivery, next.is_some(), next.unwrap_or_default()];
+        if tx.execute(sql, &values).await? > 0 && next.is_none() {
             done += 1;
+            settled.given_up += u64::from(one.outcome.failure.is_some());
         }
     }
     kept += done;
-    if back {
-        let sql = "UPDATE webhook_deliveries SET next_at = ?2 WHERE webhook_id = ?1 AND waits";
-        tx.execute(sql, &values![webhook, tx.now()]).await?;
-    }
+    settled.back.extend(back.map(|since| (webhook, since)));
     let failing_long =
         failing_since.is_some_and(|since| tx.now().millis_since(since) >= FAILING_MAX);
     let why = match (gone, failing_long && enabled) {
@@ -285,10 +288,114 @@ async fn of_webhook(
     if kept > KEPT + SLACK {
         trim(tx, webhook, kept - KEPT).await?;
     }
-    match why.filter(|_| enabled) {
-        Some(why) => disable(tx, webhook, why).await,
-        None => Ok(None),
+    if let Some(why) = why.filter(|_| enabled) {
+        settled.alerts.extend(disable(tx, webhook, why).await?);
     }
+    Ok(())
+}
+
+/// When a delivery is tried again; `None` if it is done, or is given up. That is after so many
+/// attempts, and never while its endpoint has taken nothing since the first of them: an endpoint
+/// that is down refuses everybody, and is switched off if it stays so.
+async fn next_at(
+    tx: &mut dyn Transaction,
+    one: &Finished,
+    down_since: Option<Timestamp>,
+) -> Result<Option<Timestamp>, StorageError> {
+    let (Some(failure), Some(chance)) = (&one.outcome.failure, one.chance) else {
+        return Ok(None);
+    };
+    let sql = "SELECT attempts FROM webhook_deliveries WHERE id = ?1 AND waits";
+    let Some(mut waits) = tx.row(sql, &values![one.delivery]).await? else {
+        return Ok(None);
+    };
+    let made = waits.take::<u32>()?.saturating_add(1);
+    if made >= ATTEMPTS {
+        // The log may have attempts of before it was sent again.
+        let sql = "SELECT min(at) FROM
+             (SELECT at FROM webhook_attempts WHERE delivery_id = ?1 ORDER BY id DESC LIMIT ?2) AS made";
+        let mut first = tx.one(sql, &values![one.delivery, made]).await?;
+        let first: Option<Timestamp> = first.take()?;
+        if down_since.is_none_or(|since| first.is_some_and(|first| first < since)) {
+            return Ok(None);
+        }
+    }
+    let asked = failure.retry_after;
+    Ok(Some(next_attempt(made, one.outcome.at, asked, chance)))
+}
+
+/// Deliveries that failed and were never attempted before `since`.
+pub(super) async fn asleep(
+    db: &mut dyn Query,
+    webhook: WebhookId,
+    since: Timestamp,
+) -> Result<Vec<i64>, StorageError> {
+    let sql = "SELECT d.id FROM webhook_deliveries d
+         WHERE d.webhook_id = ?1 AND d.waits AND d.attempts > 0 AND NOT EXISTS (
+             SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = d.id AND a.at < ?2)
+         ORDER BY d.next_at LIMIT ?3";
+    let values = values![webhook, since, Value::limit(WOKEN_AT_ONCE)];
+    let found = db.query(sql, &values).await?;
+    found.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Has deliveries be attempted at once, as if they had never been.
+pub(super) async fn wake(
+    tx: &mut dyn Transaction,
+    webhook: WebhookId,
+    deliveries: &[i64],
+) -> Result<(), StorageError> {
+    hurry(tx, deliveries).await?;
+    let sql = "UPDATE webhook_deliveries SET attempts = 0 WHERE id IN ids(?1) AND waits";
+    tx.execute(sql, &[Value::list(deliveries)]).await?;
+    look_at_next(tx, webhook).await
+}
+
+/// Has deliveries that wait be attempted at once. One that is due within a lease may be on its way:
+/// it stays where it is, for otherwise it would be sent a second time beside the first one.
+async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), StorageError> {
+    let now = tx.now();
+    let sql = "UPDATE webhook_deliveries SET next_at = ?2 WHERE id IN ids(?1) AND waits AND next_at > ?3";
+    let leased = now.plus_millis(LEASE_MILLIS);
+    let values = values![Value::list(deliveries), now, leased];
+    tx.execute(sql, &values).await.map(drop)
+}
+
+/// What endpoints that are on are still to be sent. Those that fail, and those that are sent again
+/// what they had, count for none that are late.
+pub(super) async fn backlog(
+    db: &mut dyn Query,
+    now: Timestamp,
+) -> Result<Backlog, StorageError> {
+    let sql = "SELECT CAST(coalesce(sum(waiting), 0) AS BIGINT),
+             min(CASE WHEN failures = 0 AND waiting > 0 THEN next_at END),
+             min(CASE WHEN failures = 0 AND tap_seq >= again_seq THEN tap_seq END),
+             min(CASE WHEN failures = 0 AND outbox_seq >= again_outbox_seq THEN outbox_seq END)
+         FROM webhook_states WHERE enabled";
+    let mut states = db.one(sql, &[]).await?;
+    let waiting = states.take()?;
+    let due: Option<Timestamp> = states.take()?;
+    let (tap, event): (Option<i64>, Option<i64>) = (states.take()?, states.take()?);
+    let (next_tap, next_event) = match db.dialect() {
+        Dialect::Sqlite => (
+            "SELECT at FROM interactions WHERE id > ?1 ORDER BY id LIMIT 1",
+            "SELECT at FROM outbox WHERE id > ?1 ORDER BY id LIMIT 1",
+        ),
+        Dialect::Postgres => (
+            "SELECT at FROM interactions WHERE seq > ?1 ORDER BY seq LIMIT 1",
+            "SELECT at FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT 1",
+        ),
+    };
+    let mut oldest = due;
+    for (sql, place) in [(next_tap, tap), (next_event, event)] {
+        let Some(place) = place else { continue };
+        if let Some(mut next) = db.row(sql, &values![place]).await? {
+            let at: Timestamp = next.take()?;
+            oldest = Some(oldest.map_or(at, |oldest| oldest.min(at)));
+        }
+    }
+    let late = oldest.map_or(0, |oldest| now.millis_since(oldest).max(0));
+    Ok(Backlog { waiting, late })
 }
 
 async fn log(tx: &mut dyn Transaction, one: &Finished) -> Result<(), StorageError> {
@@ -330,7 +437,6 @@ async fn disable(
     id: WebhookId,
     why: Disabled,
 ) -> Result<Option<Alert>, StorageError> {
-    wants(tx, id, &[]).await?;
     tx.changes(None);
     let Some(webhook) = find(tx, id).await? else {
         return Ok(None);
@@ -342,7 +448,8 @@ async fn disable(
     };
     let data = json!({
         "webhook_id": id,
-        "url": webhook.fields.url,
+        // The rest of it may hold a secret, which other endpoints are not told.
+        "url": origin(&webhook.fields.url),
         "reason": why,
         "failing_since": webhook.failing_since,
     });

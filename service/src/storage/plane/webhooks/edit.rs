@@ -26,9 +26,7 @@ pub(super) async fn insert(
     };
     let id = inserted.take()?;
     begin(tx, id, fields.enabled).await?;
-    if fields.enabled {
-        add_types(tx, id, &fields.events).await?;
-    }
+    add_types(tx, id, &fields.events).await?;
     tx.changes(None);
     tx.note(Note::created(
         format!("webhooks/{id}"),
@@ -72,14 +70,16 @@ async fn switch(
     let sql = "UPDATE webhook_states SET enabled = ?2, disabled = NULL, failures = 0, failing_since = NULL
          WHERE webhook_id = ?1 AND enabled <> ?2";
     tx.execute(sql, &values![id, fields.enabled]).await?;
-    let none: &[EventKind] = &[];
-    wants(tx, id, if fields.enabled { &fields.events } else { none }).await?;
+    // One that is off gets them when it is on again. One without a state begins then.
+    if has_state(tx, id).await? {
+        wants(tx, id, &fields.events).await?;
+    }
     tx.changes(None);
     Ok(())
 }
 
 /// Notes which events the endpoint gets.
-pub(super) async fn wants(
+async fn wants(
     tx: &mut dyn Transaction,
     id: WebhookId,
     events: &[EventKind],
@@ -102,12 +102,19 @@ async fn add_types(
     added.map(drop)
 }
 
+/// An endpoint after an edit.
+pub(super) struct Edited {
+    pub(super) webhook: Webhook,
+    /// Whether it was off before, and is not.
+    pub(super) switched_on: bool,
+}
+
 pub(super) async fn edit(
     tx: &mut dyn Transaction,
     id: WebhookId,
     edit: &WebhookEdit,
     expected: &Precondition,
-) -> Result<Option<Webhook>, StorageError> {
+) -> Result<Option<Edited>, StorageError> {
     let Some(before) = find(tx, id).await? else {
         return Ok(None);
     };
@@ -123,7 +130,10 @@ pub(super) async fn edit(
         begin(tx, id, false).await?;
     }
     switch(tx, id, &after).await?;
-    stored(tx, id).await.map(Some)
+    Ok(Some(Edited {
+        webhook: stored(tx, id).await?,
+        switched_on: after.enabled && !before.fields.enabled,
+    }))
 }
 
 pub(super) async fn delete(

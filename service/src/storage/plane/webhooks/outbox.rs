@@ -12,7 +12,7 @@ use crate::storage::value::{Value, values};
 use crate::storage::webhooks::Place;
 use crate::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
 
-/// Whether any endpoint that is on gets events of a type.
+/// Whether any endpoint gets events of a type: one that is off gets them when it is on again.
 pub(in crate::storage) const WANTED: &str = "SELECT 1 FROM webhook_types WHERE type = ?1 LIMIT 1";
 /// Stores an event.
 pub(in crate::storage) const INSERT: &str = "INSERT INTO outbox

@@ -2,29 +2,39 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId, WebhookId};
 use crate::storage::{StorageError, traces};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, insert_rows};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{
-    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState,
+    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState, SOON_MILLIS,
 };
 use crate::tag::PropertyClass;
 use crate::webhook::WebhookFields;
 
-pub(super) async fn states(db: &mut dyn Query) -> Result<Vec<RouteState>, StorageError> {
-    let sql = "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id, again_seq, resends, waiting, failures
-         FROM webhook_states WHERE enabled ORDER BY webhook_id";
-    let found = db.query(sql, &[]).await?;
+pub(super) async fn states(
+    db: &mut dyn Query,
+    now: Timestamp,
+) -> Result<Vec<RouteState>, StorageError> {
+    let sql = "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id, again_seq, again_outbox_seq,
+             resends, waiting, failures,
+             CASE WHEN waiting = 0 THEN 0 ELSE (SELECT count(*) FROM webhook_deliveries d
+                 WHERE d.webhook_id = s.webhook_id AND d.waits AND d.next_at <= ?1) END
+         FROM webhook_states s WHERE enabled ORDER BY webhook_id";
+    let soon = now.plus_millis(SOON_MILLIS);
+    let found = db.query(sql, &values![soon]).await?;
     let states = found.into_iter().map(|mut row| {
         Ok(RouteState {
             id: row.take()?,
             cursor: cursor(&mut row)?,
             again_seq: row.take()?,
+            again_outbox_seq: row.take()?,
             resends: row.take()?,
             waiting: row.take()?,
             failures: row.take()?,
+            soon: row.take()?,
         })
     });
     states.collect()

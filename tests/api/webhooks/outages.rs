@@ -1,0 +1,194 @@
+//! Endpoints that are down for days, and those that reject some events alone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tapdesk_tests::{Reaction, Receiver, TestService, TestTag, eventually, eventually_within};
+
+use super::{by_id, post, start, webhook};
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// Longer than a service waits before it looks for what is due.
+const LOOK: Duration = Duration::from_millis(550);
+
+/// Time goes by, and every few hours there is a tap.
+async fn days(service: &TestService, tag: &TestTag, hours: i64) {
+    for _ in 0..hours / 3 {
+        service.tap(&tag.path()).await;
+        tokio::time::sleep(LOOK).await;
+        service.advance(3 * HOUR);
+    }
+}
+
+/// How many taps there are.
+async fn taps(service: &TestService) -> usize {
+    let interactions = service.admin_get("/interactions?limit=500").await;
+    interactions["items"].as_array().expect("items").len()
+}
+
+#[tokio::test]
+async fn an_outage_of_four_and_a_half_days_loses_nothing() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(503));
+    let (id, _) = webhook(&service, &receiver, Value::Null).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    days(&service, &tag, 108).await;
+    receiver.react(Reaction::status(200));
+    let taps = taps(&service).await;
+    // Within minutes: it is not left alone for the hours of the last pause.
+    let back = service.now();
+    eventually("every tap", async || {
+        if service.now() < back + 20 * MINUTE {
+            service.advance(10_000);
+        }
+        (receiver.taken().len() == taps).then_some(())
+    })
+    .await;
+    let shown = service.admin_get(&format!("/webhooks/{id}")).await;
+    assert_eq!(shown["enabled"], true);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing() {
+    let (service, _house) = start().await;
+    let (dead, watcher) = (Receiver::start().await, Receiver::start().await);
+    dead.react(Reaction::status(503));
+    let (id, _) = webhook(&service, &dead, Value::Null).await;
+    webhook(
+        &service,
+        &watcher,
+        json!({"events": ["alert.webhook_disabled"]}),
+    )
+    .await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    days(&service, &tag, 108).await;
+    let path = format!("/webhooks/{id}");
+    eventually("the alert", async || {
+        service.tap(&tag.path()).await;
+        service.advance(DAY / 4);
+        (!watcher.received().is_empty()).then_some(())
+    })
+    .await;
+    let shown = service.admin_get(&path).await;
+    assert_eq!(
+        (&shown["enabled"], &shown["disabled"]),
+        (&json!(false), &json!("failing"))
+    );
+    assert_eq!(watcher.received()[0].json()["data"]["reason"], "failing");
+
+    // One more failure after it is switched on is no reason to give up what waited.
+    service.admin_patch(&path, json!({"enabled": true})).await;
+    let refused = dead.received().len();
+    dead.wait_for(refused + 1).await;
+    dead.react(Reaction::status(200));
+    let taps = taps(&service).await;
+    eventually("every tap", async || {
+        service.advance(10_000);
+        (dead.taken().len() == taps).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_an_endpoint_rejects_holds_up_nothing_else() {
+    /// More than may be due of an endpoint at once.
+    const REJECTED: usize = 260;
+    /// Long before any of them is given up.
+    const PATIENCE: i64 = 3 * HOUR;
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    receiver.react_to("tap.not_checked", Reaction::status(500));
+    webhook(&service, &receiver, Value::Null).await;
+    let rejected = service.redirecting_tag(Value::Null).await;
+    for _ in 0..REJECTED {
+        service.tap(&rejected.path()).await;
+    }
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    let begin = service.now();
+    eventually_within(Duration::from_secs(90), "the other event", async || {
+        if service.now() < begin + PATIENCE {
+            tokio::time::sleep(LOOK / 5).await;
+            service.advance(20_000);
+        }
+        (!receiver.taken().is_empty()).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_an_endpoint_rejects_for_three_days_while_it_takes_others_is_given_up() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    receiver.react_to("tap.verified", Reaction::status(500));
+    let (id, _) = webhook(&service, &receiver, Value::Null).await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    receiver.wait_for(1).await;
+    let other = service.redirecting_tag(Value::Null).await;
+    days(&service, &other, 111).await;
+    let others = taps(&service).await - 1;
+    eventually("every other tap", async || {
+        (receiver.taken().len() == others).then_some(())
+    })
+    .await;
+    let shown = service.admin_get(&format!("/webhooks/{id}")).await;
+    assert_eq!(
+        (&shown["waiting"], &shown["enabled"]),
+        (&json!(0), &json!(true))
+    );
+    let metrics = service.metrics().await;
+    let given_up = "\ntapdesk_webhook_deliveries_given_up_total 1\n";
+    assert!(metrics.contains(given_up), "{metrics}");
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(503));
+    let (id, _) = webhook(&service, &receiver, Value::Null).await;
+    let (tag, mut inlay) = service.bottle().await;
+    let other = service.redirecting_tag(Value::Null).await;
+    service.tap(&other.path()).await;
+    service.tap(&inlay.url(&tag)).await;
+    // Both failed twice, and are due in five minutes.
+    eventually("four attempts", async || {
+        tokio::time::sleep(LOOK / 5).await;
+        if receiver.received().len() < 4 {
+            service.advance(3_000);
+        }
+        let log = service.admin_get(&format!("/webhooks/{id}/attempts")).await;
+        (log["items"].as_array()?.len() == 4).then_some(())
+    })
+    .await;
+    // The one is taken while the other one is on its way: it is back.
+    receiver.react_to("tap.not_checked", Reaction::Silence);
+    receiver.react_to("tap.verified", Reaction::status(200));
+    service.advance(7 * MINUTE);
+    eventually("one is taken", async || {
+        (receiver.taken().len() == 1).then_some(())
+    })
+    .await;
+    let silent = async || {
+        let all = by_id(&receiver);
+        let taken = receiver.taken();
+        let other = all.iter().find(|(id, _)| !taken.contains(*id));
+        other.map(|(id, bodies)| (id.clone(), bodies.len()))
+    };
+    let (event, before) = eventually("the other one is on its way", async || {
+        silent().await.filter(|(_, many)| *many == 3)
+    })
+    .await;
+    // Nor if its owner asks for it meanwhile.
+    let path = format!("/webhooks/{id}/resend");
+    post(&service, &path, json!({"event_id": event}))
+        .await
+        .expect(202);
+    tokio::time::sleep(3 * LOOK).await;
+    assert_eq!(silent().await, Some((event, before)), "it is sent once");
+}
