@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::id::{InteractionId, TagId, WebhookId};
-use crate::storage::{StorageError, traces};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, insert_rows};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{
     Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState,
 };
+use crate::storage::{StorageError, traces};
 use crate::tag::PropertyClass;
 use crate::webhook::WebhookFields;
 
