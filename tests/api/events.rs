@@ -6,8 +6,8 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::relay::lay;
-use tapdesk_tests::{Client, TestService};
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::{Client, TestService};
 
 /// Whoever listens.
 pub(in crate::api) struct Listener {

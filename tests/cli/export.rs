@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{launch, run_at};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::{launch, run_at, run_with};
 
 #[tokio::test]
 async fn interactions_are_saved_in_either_format_with_filters_and_columns() {
@@ -61,4 +64,58 @@ async fn interactions_are_saved_in_either_format_with_filters_and_columns() {
     let wrong = ["export", "interactions", "-", "--columns", "hash"];
     let said = run_at(&service, &wrong).await.refused();
     assert!(said.contains("no column"), "{said}");
+}
+
+/// A service that sends a part of an export, and the rest of it to whoever comes back.
+async fn breaking_off() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        for (asked, body) in [
+            ("format=csv ", "id,name\r\n7,a\r\n6,\"b\nb\"\r\n5,\"c\n"),
+            ("cursor=7.6 ", "5,\"c\nc\"\r\n"),
+        ] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4096];
+            let read = stream.read(&mut head).await.unwrap();
+            let head = String::from_utf8_lossy(&head[..read]).into_owned();
+            assert!(head.contains(asked), "{head}");
+            let end = if asked.starts_with("cursor") { "0\r\n\r\n" } else { "" };
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ntapdesk-cursor: 7\r\nconnection: close\r\n\
+                 transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n{end}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn what_was_broken_off_is_continued_with_the_cursor_that_is_named() {
+    let url = breaking_off().await;
+    let launch = launch();
+    let folder = launch.folder.path();
+    let file = folder.join("taps.csv");
+    let environment = [
+        ("TAPDESK_URL", &*url),
+        ("TAPDESK_ADMIN_TOKEN", "0123456789abcdef0123456789abcdef"),
+    ];
+    let export = ["export", "interactions", file.to_str().unwrap()];
+    let resumed = [&export[..], &["--cursor", "7.6"]].concat();
+    let said = run_with(&launch.database(), &environment, &resumed).await;
+    assert!(said.refused().contains("nothing to continue"));
+    let said = run_with(&launch.database(), &environment, &export).await;
+    let said = said.refused();
+    assert!(said.trim_end().ends_with("--cursor 7.6"), "{said}");
+    let part = fs::read_to_string(folder.join("taps.csv.part")).unwrap();
+    assert_eq!(part, "id,name\r\n7,a\r\n6,\"b\nb\"\r\n");
+    run_with(&launch.database(), &environment, &resumed)
+        .await
+        .good();
+    let whole = fs::read_to_string(&file).unwrap();
+    assert_eq!(whole, part + "5,\"c\nc\"\r\n");
+    assert!(!folder.join("taps.csv.part").exists());
 }

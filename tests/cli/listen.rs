@@ -176,7 +176,9 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
     let told = received[2].json()["data"].clone();
     assert_eq!(told["id"], sent["id"]);
     assert!(!told.to_string().contains("Ada"), "{told}");
-    received.iter().for_each(|one| one.verify(&listening.secret));
+    received
+        .iter()
+        .for_each(|one| one.verify(&listening.secret));
 
     // The next one is at the same address.
     let mut again = service.launch().clone();

@@ -1,13 +1,17 @@
 //! An answer into a file that has its name once it is whole, and never before.
 
+mod rows;
+
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tapdesk_service::private_file;
 use ureq::Body;
+
+pub(super) use rows::Rows;
 
 /// A file to be. Dropped before it is whole, nothing of it is left.
 pub(super) struct Download<'a> {
@@ -22,8 +26,47 @@ impl<'a> Download<'a> {
         if private_file::is_there(file) {
             bail!("{} exists already. Choose another name.", file.display());
         }
-        let part = Part::beside(file)?;
+        let mut part = Part::beside(file)?;
+        let cannot = |error| cannot_write(&part.path, &error);
+        part.content.set_len(0).map_err(cannot)?;
+        part.is_kept = false;
         Ok(Self { file, part })
+    }
+
+    /// Continues `file`, of which an export that was broken off left whole rows.
+    pub(super) fn continued(file: &'a Path) -> Result<Self> {
+        if private_file::is_there(file) {
+            bail!("{} exists already. Choose another name.", file.display());
+        }
+        let mut part = Part::beside(file)?;
+        let cannot = |error| cannot_write(&part.path, &error);
+        let length = part.content.seek(SeekFrom::End(0)).map_err(cannot)?;
+        if length == 0 {
+            part.is_kept = false;
+            bail!(
+                "{} has nothing to continue. Leave out --cursor to begin.",
+                part.path.display()
+            );
+        }
+        Ok(Self { file, part })
+    }
+
+    /// The same as [`Self::receive`] of an export's rows. If it is broken off, the whole rows stay,
+    /// and the error says how to continue: `cursor` is the export's own.
+    pub(super) fn receive_rows(mut self, body: Body, rows: Rows, cursor: &str) -> Result<u64> {
+        let Err(error) = self.copy(body) else {
+            return self.finish(|_| Ok(()));
+        };
+        self.part.is_kept = false;
+        let Ok(Some(last)) = rows::cut(&mut self.part.content, rows) else {
+            return Err(error);
+        };
+        self.part.is_kept = true;
+        let bound = cursor.split('.').next().unwrap_or_default();
+        bail!(
+            "{error} What arrived is in {}. To continue, give the same command again with --cursor {bound}.{last}",
+            self.part.path.display()
+        )
     }
 
     /// Writes `body` and gives the file its name if `check` finds it good.
@@ -33,6 +76,11 @@ impl<'a> Download<'a> {
         body: Body,
         check: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<u64> {
+        self.copy(body)?;
+        self.finish(check)
+    }
+
+    fn copy(&mut self, body: Body) -> Result<()> {
         let bar = body
             .content_length()
             .map_or_else(ProgressBar::new_spinner, ProgressBar::new);
@@ -40,11 +88,17 @@ impl<'a> Download<'a> {
             "{bytes} {wide_bar} {total_bytes}",
         )?);
         let content = body.into_with_config().limit(u64::MAX).reader();
-        let bytes = io::copy(&mut bar.wrap_read(content), &mut self.part.content)
+        io::copy(&mut bar.wrap_read(content), &mut self.part.content)
             .map_err(|error| anyhow!("{} did not arrive whole: {error}.", self.file.display()))?;
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    fn finish(mut self, check: impl FnOnce(&Path) -> Result<()>) -> Result<u64> {
+        self.part.is_kept = false;
         let cannot = |error| cannot_write(&self.part.path, &error);
         self.part.content.sync_all().map_err(cannot)?;
-        bar.finish_and_clear();
+        let bytes = self.part.content.metadata().map_err(cannot)?.len();
         check(&self.part.path)?;
         private_file::rename_new(&self.part.path, self.file)
             .map_err(|error| cannot_write(self.file, &error))?;
@@ -60,10 +114,12 @@ const ATTEMPTS: u32 = 100;
 struct Part {
     path: PathBuf,
     content: File,
+    /// Whether it stays if it is dropped: it can be continued.
+    is_kept: bool,
 }
 
 impl Part {
-    /// The part of `file`: a new one, or an empty one in the place of what an ended process left.
+    /// The part of `file`: a new one, or what an ended process left.
     fn beside(file: &Path) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".part");
@@ -76,7 +132,7 @@ impl Part {
                 }
                 _ => {}
             }
-            let content = match File::options().write(true).open(&path) {
+            let content = match File::options().read(true).write(true).open(&path) {
                 // It has just been given its name, or was removed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened.map_err(cannot)?,
@@ -92,8 +148,11 @@ impl Part {
             // Whoever wrote it may have given it its name between the two steps:
             // what is locked then is that file, and must stay as it is.
             if is_at(&content, &path).map_err(cannot)? {
-                content.set_len(0).map_err(cannot)?;
-                return Ok(Self { path, content });
+                return Ok(Self {
+                    path,
+                    content,
+                    is_kept: true,
+                });
             }
         }
         bail!(
@@ -124,7 +183,7 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 impl Drop for Part {
     fn drop(&mut self) {
         // Once it is whole it has another name, and this finds nothing.
-        if is_at(&self.content, &self.path).unwrap_or(false) {
+        if !self.is_kept && is_at(&self.content, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand, ValueEnum};
+use ureq::Body;
 use ureq::http::Method;
 
 use super::client::Connection;
-use super::download::Download;
+use super::download::{self, Download};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -45,6 +46,10 @@ struct Rows {
     #[arg(long, value_name = "NAMES")]
     columns: Option<String>,
 
+    /// Continue an export that was broken off, with the cursor that it named.
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+
     /// A filter of the list, such as `since=2026-01-01T00:00:00Z`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = filter)]
     filter: Vec<(String, String)>,
@@ -70,7 +75,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Some(What::Submissions(rows)) => rows.save("submissions"),
         None => {
             let file = options.file.as_ref().context("Name a file.")?;
-            save(&options.connection, "/tags/export", file, "tags")
+            let service = options.connection.open()?;
+            let answer = || service.send(Method::GET, "/tags/export", None, ());
+            if file == Path::new("-") {
+                return print(answer()?.into_body());
+            }
+            let download = Download::to(file)?;
+            say_saved(file, "tags", download.receive(answer()?.into_body(), |_| Ok(()))?)
         }
     }
 }
@@ -86,26 +97,40 @@ impl Rows {
         if let Some(columns) = &self.columns {
             query.append_pair("columns", columns);
         }
+        if let Some(cursor) = &self.cursor {
+            query.append_pair("cursor", cursor);
+        }
         query.extend_pairs(&self.filter);
         let path = format!("/{what}/export?{}", query.finish());
-        save(&self.connection, &path, &self.file, what)
+        let service = self.connection.open()?;
+        let answer = || service.send(Method::GET, &path, None, ());
+        if self.file == Path::new("-") {
+            return print(answer()?.into_body());
+        }
+        let download = match self.cursor {
+            Some(_) => Download::continued(&self.file)?,
+            None => Download::to(&self.file)?,
+        };
+        let answer = answer()?;
+        let cursor = answer.headers().get("tapdesk-cursor");
+        let cursor = cursor.and_then(|cursor| cursor.to_str().ok());
+        let cursor = cursor.unwrap_or_default().to_owned();
+        let rows = match self.format {
+            Format::Csv => download::Rows::Csv,
+            Format::Jsonl => download::Rows::Jsonl,
+        };
+        let bytes = download.receive_rows(answer.into_body(), rows, &cursor)?;
+        say_saved(&self.file, what, bytes)
     }
 }
 
-fn save(connection: &Connection, path: &str, file: &Path, what: &str) -> Result<()> {
-    let service = connection.open()?;
-    let answer = || service.send(Method::GET, path, None, ());
-    if file == Path::new("-") {
-        let mut content = answer()?
-            .into_body()
-            .into_with_config()
-            .limit(u64::MAX)
-            .reader();
-        io::copy(&mut content, &mut io::stdout().lock())?;
-        return Ok(());
-    }
-    let download = Download::to(file)?;
-    let bytes = download.receive(answer()?.into_body(), |_| Ok(()))?;
+fn print(body: Body) -> Result<()> {
+    let mut content = body.into_with_config().limit(u64::MAX).reader();
+    io::copy(&mut content, &mut io::stdout().lock())?;
+    Ok(())
+}
+
+fn say_saved(file: &Path, what: &str, bytes: u64) -> Result<()> {
     let file = file.display();
     writeln!(io::stdout(), "{file} holds the {what}: {bytes} bytes.")?;
     Ok(())

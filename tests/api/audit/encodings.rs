@@ -51,7 +51,10 @@ async fn run(driver: &mut Driver, tag: i64) -> Value {
         )
         .await;
     let row = driver.newest().await;
-    assert_eq!((&row["before"], &row["after"]), (&json!({"name": "Autumn"}), &change));
+    assert_eq!(
+        (&row["before"], &row["after"]),
+        (&json!({"name": "Autumn"}), &change)
+    );
     let skip = format!("{run}/skip");
     let answer = driver
         .send(Method::POST, &format!("/{skip}"), Value::Null)

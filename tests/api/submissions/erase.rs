@@ -181,7 +181,11 @@ async fn the_audit_log_forgets_what_was_entered_and_keeps_who_changed_it() {
         let after = log(&form.tag).await;
         let shown = json!(after).to_string();
         assert!(!shown.contains("Ada") && !shown.contains("ada@"), "{shown}");
-        let hashes = |rows: &[Value]| rows.iter().map(|row| row["hash"].clone()).collect::<Vec<_>>();
+        let hashes = |rows: &[Value]| {
+            rows.iter()
+                .map(|row| row["hash"].clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(hashes(&after), hashes(&before), "who, when and from where");
         assert!(shown.contains("a note"), "{shown}");
         let shown = json!(log(&other.tag).await).to_string();

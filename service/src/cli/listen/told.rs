@@ -39,12 +39,19 @@ pub(super) fn body(service: &Client, event: &Value) -> Result<Option<(String, Va
         Some("inlay.encoded") => (
             "inlay.encoded",
             format!("evt_{}_{at}_encoding", event["encoding_id"]),
-            members(event, &["encoding_id", "run_id", "tag_id", "inlay_id", "counter"]),
+            members(
+                event,
+                &["encoding_id", "run_id", "tag_id", "inlay_id", "counter"],
+            ),
         ),
         // The stream has its sentence alone.
         Some("alert") => {
             let kind = event["alert"].as_str().context("an alert has a type")?;
-            (kind, format!("evt_{at}_{kind}"), members(event, &["message"]))
+            (
+                kind,
+                format!("evt_{at}_{kind}"),
+                members(event, &["message"]),
+            )
         }
         _ => return Ok(None),
     };

@@ -24,8 +24,7 @@ pub(super) struct ToldUpdate {
 
 /// What may tell of an update at `?2` of the tag `?1`. Another visitor's of the same millisecond
 /// may, too.
-const OF_MOMENT: &str =
-    "tag_id = ?1 AND at = ?2 AND type IN ('submission.created', 'tag.updated')";
+const OF_MOMENT: &str = "tag_id = ?1 AND at = ?2 AND type IN ('submission.created', 'tag.updated')";
 
 impl ToldUpdate {
     /// Whether an event with this data tells of it.

@@ -437,7 +437,9 @@ export interface paths {
          *     listener falls behind, a `missed`
          *     event says how many events it missed; they are in the list of interactions. An
          *     interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
-         *     the interactions since then first, in the order of commits; one may come twice. Without it,
+         *     the interactions since then first, in the order of commits; one may come twice. If that interaction is not
+         *     kept any more, a `missed` event comes first, with `null` for how many. If the interactions cannot be read, the
+         *     stream ends: come back with the last id. Without the header,
          *     events from before the request are not sent. No event contains a rolling key.
          */
         get: operations["get_events"];
@@ -1015,8 +1017,9 @@ export interface paths {
          * Erase what is kept of a tap's visitor
          * @description Of each tap of the tag that the visitor made: the client, the country, system, language and group,
          *     whether they had come before, its rolling key, the values that an update wrote, what a form sent,
-         *     and what webhooks keep of it. Taps, verdicts and counts stay, and so do the tag's variables,
-         *     unless `empty_variables` is `true`. The audit log says that it was done.
+         *     what webhooks keep of it, and the values that the audit log has of these variables. Taps, verdicts
+         *     and counts stay, and so do the tag's variables, unless `empty_variables` is `true`. The audit log
+         *     says that it was done.
          *
          *     Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with `code:
          *     "not_proved"` otherwise. It goes step by step, so that taps continue; the tap itself goes last. If
@@ -1440,10 +1443,11 @@ export interface paths {
         post?: never;
         /**
          * Erase a submission
-         * @description It goes with what webhooks have of it, and what the trace of its tap says was written. The tap,
-         *     its verdict and its count stay, because counters and statistics follow from them, and so do the
-         *     values of the tag's variables, unless `empty_variables` is `true`. What was exported or delivered
-         *     before is out of reach. A form that can be sent once per tag can be sent again.
+         * @description It goes with what webhooks have of it, what the trace of its tap says was written, and the values
+         *     that the audit log has of these variables of the tag. The tap, its verdict and its count stay,
+         *     because counters and statistics follow from them, and so do the values of the tag's variables,
+         *     unless `empty_variables` is `true`. What was exported or delivered before is out of reach. A form
+         *     that can be sent once per tag can be sent again.
          */
         delete: operations["delete_submissions_id"];
         options?: never;
@@ -1832,7 +1836,7 @@ export interface paths {
         /**
          * Create an admin token
          * @description Only this answer shows the token: store it. It grants nothing that the token of this request
-         *     does not.
+         *     does not, and for no longer.
          */
         post: operations["post_tokens"];
         delete?: never;
@@ -2039,7 +2043,7 @@ export interface paths {
          *     each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
          *     repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
          *     Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-         *     alone.
+         *     alone, and nothing to `include` in them.
          */
         post: operations["post_webhooks"];
         delete?: never;
@@ -26223,9 +26227,16 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
+                        /** @description The inlay; null if it was deleted */
+                        inlay_id: number | null;
                         /** @description A sentence for people */
                         message: string;
+                        /** @description The tag that it is on */
+                        tag_id: number | null;
                         uid?: string;
+                        variables?: {
+                            [key: string]: string;
+                        };
                     };
                     /**
                      * Format: date-time

@@ -31,9 +31,10 @@ pub(crate) struct EraseOptions {
 /// Erase a submission
 ///
 /// It goes with what webhooks have of it, what the trace of its tap says was written, and the values
-/// that the audit log has of these variables of the tag. The tap, its verdict and its count stay, because counters and statistics follow from them, and so do the
-/// values of the tag's variables, unless `empty_variables` is `true`. What was exported or delivered
-/// before is out of reach. A form that can be sent once per tag can be sent again.
+/// that the audit log has of these variables of the tag. The tap, its verdict and its count stay,
+/// because counters and statistics follow from them, and so do the values of the tag's variables,
+/// unless `empty_variables` is `true`. What was exported or delivered before is out of reach. A form
+/// that can be sent once per tag can be sent again.
 #[utoipa::path(
     delete, path = "/submissions/{id}", tag = "submissions",
     params(("id" = SubmissionId, Path), EraseOptions),

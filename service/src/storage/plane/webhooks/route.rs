@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId, WebhookId};
-use crate::storage::{StorageError, traces};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, insert_rows};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{
     Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState, SOON_MILLIS,
 };
+use crate::storage::{StorageError, traces};
 use crate::tag::PropertyClass;
 use crate::webhook::WebhookFields;
 

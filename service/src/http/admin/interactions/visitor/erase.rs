@@ -35,8 +35,9 @@ pub(crate) struct ErasedVisitor {
 ///
 /// Of each tap of the tag that the visitor made: the client, the country, system, language and group,
 /// whether they had come before, its rolling key, the values that an update wrote, what a form sent,
-/// what webhooks keep of it, and the values that the audit log has of these variables. Taps, verdicts and counts stay, and so do the tag's variables,
-/// unless `empty_variables` is `true`. The audit log says that it was done.
+/// what webhooks keep of it, and the values that the audit log has of these variables. Taps, verdicts
+/// and counts stay, and so do the tag's variables, unless `empty_variables` is `true`. The audit log
+/// says that it was done.
 ///
 /// Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with `code:
 /// "not_proved"` otherwise. It goes step by step, so that taps continue; the tap itself goes last. If
