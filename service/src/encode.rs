@@ -273,6 +273,7 @@ async fn give_up(
         journal,
         exchanges: Vec::new(),
         ending: Ending::None,
+        replaces: false,
     };
     Ok(service.storage.store_turn(turn).await?.is_some())
 }
@@ -475,6 +476,7 @@ impl<'a> Case<'a> {
         let known = self.state.journal.as_ref();
         let known = known.map_or(&[][..], |journal| &journal.generations);
         let journal = journal::seal(service, &self.journal, known)?;
+        let replaces = encoding.progress.as_ref().is_some_and(|one| one.replace);
         let progress = match &encoding.progress {
             Some(progress) => {
                 let entropy = &*service.entropy;
@@ -502,6 +504,7 @@ impl<'a> Case<'a> {
             journal,
             exchanges: self.exchanges,
             ending,
+            replaces,
         };
         let stored = service.storage.store_turn(turn).await?;
         Ok(stored.and_then(|stored| {

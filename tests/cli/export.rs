@@ -80,7 +80,11 @@ async fn breaking_off() -> String {
             let read = stream.read(&mut head).await.unwrap();
             let head = String::from_utf8_lossy(&head[..read]).into_owned();
             assert!(head.contains(asked), "{head}");
-            let end = if asked.starts_with("cursor") { "0\r\n\r\n" } else { "" };
+            let end = if asked.starts_with("cursor") {
+                "0\r\n\r\n"
+            } else {
+                ""
+            };
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ntapdesk-cursor: 7\r\nconnection: close\r\n\
                  transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n{end}",

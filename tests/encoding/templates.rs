@@ -111,6 +111,7 @@ async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, Encoding
         journal: state.journal.unwrap(),
         exchanges: Vec::new(),
         ending: Ending::None,
+        replaces: false,
     };
     (encoding, turn)
 }

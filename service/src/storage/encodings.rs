@@ -139,6 +139,8 @@ pub struct EncodingTurn {
     pub exchanges: Vec<Exchange>,
     /// What becomes of the inlay.
     pub ending: Ending,
+    /// Whether a person said, for this insertion, that keys of the chip are replaced: for the audit log.
+    pub replaces: bool,
 }
 
 /// What becomes of the inlay of a chip.

@@ -105,7 +105,7 @@ pub(super) async fn store(
     }
     add_exchanges(tx, id, &turn.exchanges).await?;
     let before = latest.filter(|_| encoding.id.is_some());
-    tx.note(note(id, before.as_ref(), &encoding, &turn.ending));
+    tx.note(note(id, before.as_ref(), &encoding, turn));
     encoding.id = Some(id);
     encoding.updated_at = tx.now();
     Ok(Some(encoding))
@@ -117,7 +117,7 @@ fn note(
     id: EncodingId,
     before: Option<&StoredEncoding>,
     after: &StoredEncoding,
-    ending: &Ending,
+    turn: &EncodingTurn,
 ) -> Note {
     let object = format!("encodings/{id}");
     let tag_id = match after.target {
@@ -130,7 +130,7 @@ fn note(
             "tag_id": tag_id,
             "run_id": after.run_id,
             "wipe": after.target == Target::Factory,
-            "replace": after.form.as_ref().is_some_and(|form| form.replace),
+            "replace": turn.replaces,
             "state": after.state,
             "reason": after.reason,
         });
@@ -138,7 +138,10 @@ fn note(
     };
     let was = json!({"state": before.state, "reason": before.reason});
     let mut is = json!({"state": after.state, "reason": after.reason});
-    if let (Ending::Bound(inlay), Some(outcome)) = (ending, &after.outcome) {
+    if turn.replaces {
+        is["replace"] = json!(true);
+    }
+    if let (Ending::Bound(inlay), Some(outcome)) = (&turn.ending, &after.outcome) {
         is["inlay_id"] = json!(outcome.inlay_id);
         is["counter"] = json!(outcome.counter);
         is["inlay"] = shown::inlay(inlay.uid, &inlay.fields);
