@@ -322,11 +322,11 @@ group("What the service refuses", {
   stories: {
     ...Object.fromEntries(tests.map(([name, run]) => [`errors ${name}`, run])),
     "leads to the field that it is about, however far above the button": async (page, world) => {
-      const template = "https://far.example.com/{slug}?u={uid}&c={counter}&m={mac}";
+      const template = "https://far.example.com/v?u={uid}&c={counter}&m={mac}";
       const { id } = await world.api.post("/url-templates", { name: "Far above", template, technology: "ntag424dna" });
       await page.show(`templates/${id}`);
       const field = page.getByLabel("URL with placeholders");
-      await field.fill("https://far.example.com/{slug}?u={uid}&c={count}&m={mac}");
+      await field.fill("https://far.example.com/v?u={uid}&c={count}&m={mac}");
       await page.getByText("Encoding sheet").scrollIntoViewIfNeeded();
       await button(page, "Save");
       await page.getByText("is no placeholder").waitFor();

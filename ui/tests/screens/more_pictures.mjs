@@ -123,13 +123,19 @@ export const more = [
     },
   ],
   ["studio-empty", (page, world) => studio(page, world, page_of("Blank page", [], { draft: true }))],
-  ["studio-full", (page, world) => studio(page, world, page_of("Register the bottle", filled))],
+  [
+    "studio-full",
+    async (page, world) => {
+      await studio(page, world, page_of("Register the bottle", filled));
+      await page.getByRole("group", { name: "The page on a phone" }).getByText("Read the manual").waitFor();
+    },
+  ],
   [
     "studio-error",
     async (page, world) => {
       await studio(page, world, page_of("Register the crate", filled));
       await failing(page, "**/admin/v1/experiences/*", "The body is invalid.", [
-        { field: "blocks.3.url", message: "must be an https URL" },
+        { field: "blocks[3]", message: "Block 4: the URL begins with neither https: nor http:." },
       ]);
       await page
         .getByLabel("Experience name")

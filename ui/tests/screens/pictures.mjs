@@ -1,11 +1,14 @@
 // The ways to the screens that pictures are taken of.
 
+import { readFile } from "node:fs/promises";
 import { settled } from "./browser.mjs";
 import { readerHost } from "./host.mjs";
 import { sent } from "./sent.mjs";
 
 export const small = { width: 1024, height: 700 };
 const large = { width: 1920, height: 1080 };
+/** A template of pages with a sample tag, which the service does not tell. */
+const STORY = new URL("../../../service/data/templates/09-wine-story.json", import.meta.url);
 
 const newest = async ({ api }, query = "") => (await api.get(`/interactions?limit=1${query}`)).items[0].id;
 const tab = async (page, name) => {
@@ -96,6 +99,36 @@ const doctor = async (page, { ui }) => {
   ]);
   await page.show("reader/doctor");
   await page.getByText("A kernel driver uses the reader.").waitFor();
+};
+
+/** The kiosk's own page, as one of its examples. */
+const kiosk = async (page, { ui }, example) => {
+  await page.goto(`${ui.url}kiosk.html?example=${example}`);
+  await page.getByRole("main").first().waitFor();
+  await page.evaluate(() => document.fonts.ready);
+};
+
+/** The height of the strip below a visit: as the desktop lays it out. */
+const STRIP = 72;
+
+/** A visit: the page of a tag, and below it the strip, which the desktop shows in a view of its own. */
+const visit = async (page, world) => {
+  const { experience, variables, sample } = JSON.parse(await readFile(STORY, "utf8"));
+  const made = await world.api.post("/experiences", experience);
+  const { title, attributes, data } = sample;
+  const own = { ...variables, ...sample.variables };
+  const tag = await world.api.post("/tags", { name: title, title, attributes, data, variables: own, experience_id: made.id });
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width, height: height - STRIP });
+  await page.goto(`${world.ui.url}t/${tag.slug}`);
+  const above = await page.screenshot();
+  await page.setViewportSize({ width, height: STRIP });
+  await kiosk(page, world, "own-visit");
+  const below = await page.screenshot();
+  await page.setViewportSize({ width, height });
+  const image = (bytes) => `<img src="data:image/png;base64,${bytes.toString("base64")}" style="display:block">`;
+  await page.setContent(`<body style="margin:0">${image(above)}${image(below)}</body>`);
+  await page.waitForFunction(() => [...document.images].every((one) => one.complete));
 };
 
 /** Name, way to the screen, and what is unusual about the picture; `readme` ones are kept in the tree. */
@@ -260,6 +293,8 @@ export const pictures = [
   ["reader-unknown", stranger, { readme: true }],
   ["sheet", sheet, { readme: true }],
   ["doctor", doctor, { readme: true }],
+  ["kiosk", (page, world) => kiosk(page, world, "own"), { readme: true }],
+  ["kiosk-visit", visit, { readme: true }],
   ["settings", (page) => page.show("settings/service")],
   ["settings-keys", (page) => page.show("settings/keys"), { size: small }],
   ["settings-tokens-dark", (page) => page.show("settings/tokens"), { theme: "dark" }],

@@ -97,6 +97,14 @@ group("Reader and test sheets", {
       );
       await printed.getByText("1 good, 1 to check, 3 bad, 5 in total.").waitFor();
     },
+    "a sheet without a reader says so in little room, with the way out": async (page, world) => {
+      await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
+      const verdict = page.getByRole("region", { name: "Verdict" });
+      await verdict.getByText("No reader is connected.").waitFor();
+      assert.ok((await verdict.boundingBox()).height <= 140, "it is as tall as a verdict");
+      await verdict.getByRole("link", { name: "Open reader doctor" }).click();
+      await page.getByRole("heading", { name: "Reader doctor" }).waitFor();
+    },
     "close a sheet, and reopen it": async (page, world) => {
       const id = await sheet(world);
       await heading(page, `sheets/${id}`, "Delivery 12");
