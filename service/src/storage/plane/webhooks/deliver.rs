@@ -355,7 +355,8 @@ pub(super) async fn wake(
 /// it stays where it is, for otherwise it would be sent a second time beside the first one.
 async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), StorageError> {
     let now = tx.now();
-    let sql = "UPDATE webhook_deliveries SET next_at = ?2 WHERE id IN ids(?1) AND waits AND next_at > ?3";
+    let sql =
+        "UPDATE webhook_deliveries SET next_at = ?2 WHERE id IN ids(?1) AND waits AND next_at > ?3";
     let leased = now.plus_millis(LEASE_MILLIS);
     let values = values![Value::list(deliveries), now, leased];
     tx.execute(sql, &values).await.map(drop)
@@ -363,12 +364,9 @@ async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), Stora
 
 /// What endpoints that are on are still to be sent. Those that fail, and those that are sent again
 /// what they had, count for none that are late.
-pub(super) async fn backlog(
-    db: &mut dyn Query,
-    now: Timestamp,
-) -> Result<Backlog, StorageError> {
+pub(super) async fn backlog(db: &mut dyn Query, now: Timestamp) -> Result<Backlog, StorageError> {
     let sql = "SELECT CAST(coalesce(sum(waiting), 0) AS BIGINT),
-             min(CASE WHEN failures = 0 AND waiting > 0 THEN next_at END),
+             min(CASE WHEN failures = 0 AND waiting > 0 AND next_at > 0 THEN next_at END),
              min(CASE WHEN failures = 0 AND tap_seq >= again_seq THEN tap_seq END),
              min(CASE WHEN failures = 0 AND outbox_seq >= again_outbox_seq THEN outbox_seq END)
          FROM webhook_states WHERE enabled";

@@ -18,7 +18,8 @@ pub(super) async fn states(
     db: &mut dyn Query,
     now: Timestamp,
 ) -> Result<Vec<RouteState>, StorageError> {
-    let sql = "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id, again_seq, again_outbox_seq,
+    let sql =
+        "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id, again_seq, again_outbox_seq,
              resends, waiting, failures,
              CASE WHEN waiting = 0 THEN 0 ELSE (SELECT count(*) FROM webhook_deliveries d
                  WHERE d.webhook_id = s.webhook_id AND d.waits AND d.next_at <= ?1) END
