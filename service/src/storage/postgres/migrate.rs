@@ -24,7 +24,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 11] = [
+const MIGRATIONS: [(&str, &str); 12] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -65,6 +65,10 @@ const MIGRATIONS: [(&str, &str); 11] = [
     (
         "V12__factory_orders",
         include_str!("../../../migrations/postgres/V12__factory_orders.sql"),
+    ),
+    (
+        "V13__webhook_resends",
+        include_str!("../../../migrations/postgres/V13__webhook_resends.sql"),
     ),
 ];
 

@@ -2041,7 +2041,8 @@ export interface paths {
          * Create a webhook
          * @description What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
          *     each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
-         *     repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
+         *     repeated for three days, and for as long as the webhook takes nothing, with the same
+         *     `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
          *     Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
          *     alone, and nothing to `include` in them.
          */
@@ -2112,7 +2113,7 @@ export interface paths {
         /**
          * Send events again
          * @description An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
-         *     1,000 of a webhook. An older one is made again; its `webhook-id` then ends in `_r` and a number,
+         *     1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
          *     because its tag may have another name by now. Give `event_id` or `since`.
          */
         post: operations["post_webhooks_id_resend"];
@@ -26341,6 +26342,7 @@ export interface operations {
                         /** @description A sentence for people */
                         message: string;
                         reason: components["schemas"]["WebhookDisabled"];
+                        /** @description Its scheme and host: the rest may hold a secret */
                         url: string;
                         /** @description The endpoint */
                         webhook_id: number;

@@ -366,7 +366,7 @@ async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), Stora
 /// what they had, count for none that are late.
 pub(super) async fn backlog(db: &mut dyn Query, now: Timestamp) -> Result<Backlog, StorageError> {
     let sql = "SELECT CAST(coalesce(sum(waiting), 0) AS BIGINT),
-             min(CASE WHEN failures = 0 AND waiting > 0 THEN next_at END),
+             min(CASE WHEN failures = 0 AND waiting > 0 AND next_at > 0 THEN next_at END),
              min(CASE WHEN failures = 0 AND tap_seq >= again_seq THEN tap_seq END),
              min(CASE WHEN failures = 0 AND outbox_seq >= again_outbox_seq THEN outbox_seq END)
          FROM webhook_states WHERE enabled";
