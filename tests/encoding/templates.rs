@@ -16,7 +16,7 @@ use tapdesk_tests::virtual_card::{Tear, TornOut};
 use super::bench::uid;
 use super::http::lay;
 
-const CASKS: &str = "https://casks.example/{slug}?p={picc}&c={mac}";
+const CASKS: &str = "https://casks.example/a/{slug}?p={picc}&c={mac}";
 /// The same at another place.
 const MOVED: &str = "https://casks.example/c/{slug}?p={picc}&c={mac}";
 
