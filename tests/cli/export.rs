@@ -80,7 +80,11 @@ async fn breaking_off() -> String {
             let read = stream.read(&mut head).await.unwrap();
             let head = String::from_utf8_lossy(&head[..read]).into_owned();
             assert!(head.contains(asked), "{head}");
-            let end = if asked.starts_with("cursor") { "0\r\n\r\n" } else { "" };
+            let end = if asked.starts_with("cursor") {
+                "0\r\n\r\n"
+            } else {
+                ""
+            };
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ntapdesk-cursor: 7\r\nconnection: close\r\n\
                  transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n{end}",
@@ -109,7 +113,7 @@ async fn what_was_broken_off_is_continued_with_the_cursor_that_is_named() {
     assert!(said.refused().contains("nothing to continue"));
     let said = run_with(&launch.database(), &environment, &export).await;
     let said = said.refused();
-    assert!(said.trim_end().ends_with("--cursor 7.6"), "{said}");
+    assert!(said.contains("add --cursor 7.6 to"), "{said}");
     let part = fs::read_to_string(folder.join("taps.csv.part")).unwrap();
     assert_eq!(part, "id,name\r\n7,a\r\n6,\"b\nb\"\r\n");
     run_with(&launch.database(), &environment, &resumed)

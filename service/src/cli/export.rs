@@ -81,7 +81,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
                 return print(answer()?.into_body());
             }
             let download = Download::to(file)?;
-            say_saved(file, "tags", download.receive(answer()?.into_body(), |_| Ok(()))?)
+            say_saved(
+                file,
+                "tags",
+                download.receive(answer()?.into_body(), |_| Ok(()))?,
+            )
         }
     }
 }

@@ -83,7 +83,12 @@ mod tests {
             (Rows::Csv, "name\r\na\r\n", 9, None),
             (Rows::Csv, "id,na", 0, None),
             (Rows::Jsonl, "{\"id\": 7}\n{\"id\"", 10, Some(7)),
-            (Rows::Jsonl, "{\"id\": 7, \"name\": \"a\\\"\"}\n", 25, Some(7)),
+            (
+                Rows::Jsonl,
+                "{\"id\": 7, \"name\": \"a\\\"\"}\n",
+                25,
+                Some(7),
+            ),
             (Rows::Jsonl, "", 0, None),
         ] {
             let mut file = tempfile::tempfile().unwrap();
