@@ -64,7 +64,7 @@ impl<'a> Download<'a> {
         self.part.is_kept = true;
         let bound = cursor.split('.').next().unwrap_or_default();
         bail!(
-            "{error} What arrived is in {}. To continue, give the same command again with --cursor {bound}.{last}",
+            "{error} What arrived is in {}. To continue, add --cursor {bound}.{last} to the same command.",
             self.part.path.display()
         )
     }
