@@ -439,10 +439,10 @@ async fn what_a_person_says_for_one_insertion_holds_for_no_other() {
     assert_eq!(keys(&chip), before);
 
     // It is half way: whoever lays it down finishes it.
-    let mut torn = TornOut::new(Tear::before(22), chip);
-    let turn = lay(&service, &mut torn, &word).await;
+    let mut moved = TornOut::new(Tear::before(22), chip);
+    let turn = lay(&service, &mut moved, &word).await;
     assert_eq!(ended(&turn), ("interrupted", None));
-    let mut chip = torn.into_card();
+    let mut chip = moved.into_card();
     let turn = lay(&desk, &mut chip, &wish(uid(1), other.id)).await;
     assert_eq!(ended(&turn), ("verified", None));
     assert_eq!(turn["result"]["tag_id"], other.id);

@@ -74,11 +74,11 @@ async fn a_template_stays_while_a_chip_is_half_way_with_it() {
     not_in_use(&service, id).await;
 
     // Torn away among its writes, and finished.
-    let mut torn = TornOut::new(Tear::after(20), VirtualNtag424::new(uid(1)));
-    lay(&service, &mut torn, &wish(tag, id)).await;
+    let mut moved = TornOut::new(Tear::after(20), VirtualNtag424::new(uid(1)));
+    lay(&service, &mut moved, &wish(tag, id)).await;
     let why = in_use(&service, id).await;
     assert!(why.contains("half way"), "{why}");
-    let mut chip = torn.into_card();
+    let mut chip = moved.into_card();
     let turn = lay(&service, &mut chip, &wish(tag, id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     let why = in_use(&service, id).await;

@@ -147,8 +147,8 @@ impl Restore {
         let row = audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
         let values = row.values.as_ref();
         let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
-        let changed = connection.unchecked_transaction()?;
-        changed.execute(
+        let tx = connection.unchecked_transaction()?;
+        tx.execute(
             audit::INSERT,
             params![
                 row.id,
@@ -165,11 +165,11 @@ impl Restore {
             ],
         )?;
         let (anchor, anchor_hash) = ends.anchor;
-        changed.execute(
+        tx.execute(
             audit::SET_ENDS,
             params![anchor, anchor_hash.as_slice(), row.id, row.hash.as_slice()],
         )?;
-        changed.commit()?;
+        tx.commit()?;
         connection.close().map_err(|(_, error)| error.into())
     }
 

@@ -809,7 +809,12 @@ export interface paths {
         get: operations["get_factory_orders_id"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a factory order
+         * @description For an order whose chips will not come: its keys are deleted with it, so that nobody can change a chip that a
+         *     bureau has written. Refused once a chip came back.
+         */
+        delete: operations["delete_factory_orders_id"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1923,7 +1928,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a URL template
-         * @description Refused while inlays use it.
+         * @description Refused while inlays use it, and while an encoding that is half way, an open run, or a factory order whose chips
+         *     are to come writes chips by it.
          */
         delete: operations["delete_url_templates_id"];
         options?: never;
@@ -4598,9 +4604,9 @@ export interface components {
              */
             own_keys?: boolean;
             /**
-             * @description Encode a finished chip again, with other keys; encode or wipe one that has lost the keys it was known to have,
-             *     or that was asked too often for a key that it does not have; write over what an NTAG 213, 215 or 216 has. It holds
-             *     until the chip is posted again, and needs the scope `keys`, for the answers, too.
+             * @description Encode a finished chip again, with other keys; one whose keys were imported; encode or wipe one that has lost the
+             *     keys it was known to have, or that was asked too often for a key that it does not have; write over what an NTAG
+             *     213, 215 or 216 has. It holds until the chip is posted again, and needs the scope `keys`, for the answers, too.
              */
             replace?: boolean;
             run_id?: components["schemas"]["EncodingRunId"] | null;
@@ -4610,8 +4616,8 @@ export interface components {
             uid: string;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
             /**
-             * @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
-             *     with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+             * @description If true, it is to be as it left the factory. A chip that is an inlay of a tag, or whose keys were imported,
+             *     needs the scope `keys` for that; with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
              */
             wipe?: boolean;
         };
@@ -5266,7 +5272,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "template_changed" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -6570,7 +6576,7 @@ export interface components {
         UrlTemplateId: number;
         /**
          * @description Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
-         *     can change only while no inlay uses the template.
+         *     can change only while no inlay uses the template, and nothing else writes chips by it.
          */
         UrlTemplatePatch: {
             /** @description Another length of `{enc}`; null without it. */
@@ -13683,6 +13689,120 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_factory_orders_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

@@ -281,11 +281,11 @@ async fn forget_rejected(
          AND run_id IS NOT DISTINCT FROM ?2 AND tag_id IS NOT DISTINCT FROM ?3";
     let found = tx.query(sql, &values![uid, run, tag]).await?;
     let ids = found.into_iter().map(|mut row| row.take::<EncodingId>());
-    let ids = Value::list(ids.collect::<Result<Vec<_>, _>>()?);
+    let ids = [Value::list(ids.collect::<Result<Vec<_>, _>>()?)];
     let sql = "DELETE FROM encoding_exchanges WHERE encoding_id IN ids(?1)";
-    tx.execute(sql, &[ids.clone()]).await?;
+    tx.execute(sql, &ids).await?;
     let sql = "DELETE FROM encodings WHERE id IN ids(?1)";
-    tx.execute(sql, &[ids]).await.map(drop)
+    tx.execute(sql, &ids).await.map(drop)
 }
 
 /// Most commands that are kept of an encoding: of the newest dozen insertions or so.
