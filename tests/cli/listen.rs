@@ -171,14 +171,14 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
         let line = listening.line().await;
         assert!(line.starts_with(&format!("{kind} ")), "{line}");
     }
-    let received = receiver.wait_for(3).await;
+    let told = receiver.wait_for(3).await;
     let sent = service.admin_get("/submissions").await["items"][0].clone();
-    let told = received[2].json()["data"].clone();
+    let told = told[2].json()["data"].clone();
     assert_eq!(told["id"], sent["id"]);
     assert!(!told.to_string().contains("Ada"), "{told}");
-    received
-        .iter()
-        .for_each(|one| one.verify(&listening.secret));
+    for one in &told {
+        one.verify(&listening.secret);
+    }
 
     // The next one is at the same address.
     let mut again = service.launch().clone();
