@@ -171,12 +171,12 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
         let line = listening.line().await;
         assert!(line.starts_with(&format!("{kind} ")), "{line}");
     }
-    let told = receiver.wait_for(3).await;
+    let forwarded = receiver.wait_for(3).await;
     let sent = service.admin_get("/submissions").await["items"][0].clone();
-    let told = told[2].json()["data"].clone();
+    let told = forwarded[2].json()["data"].clone();
     assert_eq!(told["id"], sent["id"]);
     assert!(!told.to_string().contains("Ada"), "{told}");
-    for one in &told {
+    for one in &forwarded {
         one.verify(&listening.secret);
     }
 
