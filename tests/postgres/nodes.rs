@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_tests::{Answering as _, Client, Receiver, TapResult, TestDatabase, at_once};
@@ -125,8 +125,18 @@ struct Listener(Response, String);
 
 impl Listener {
     async fn at(node: &Client) -> Self {
-        let stream = node.admin_request(Method::GET, "/events").send().await;
-        Self(stream.expect("the node answers"), String::new())
+        Self::of(node.admin_request(Method::GET, "/events")).await
+    }
+
+    /// Who heard this interaction last.
+    async fn behind(node: &Client, last: i64) -> Self {
+        let request = node.admin_request(Method::GET, "/events");
+        Self::of(request.header("last-event-id", last)).await
+    }
+
+    async fn of(request: RequestBuilder) -> Self {
+        let stream = request.send().await.expect("the node answers");
+        Self(stream, String::new())
     }
 
     /// Waits until it hears `word`; what it heard until then.
@@ -158,6 +168,26 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
             assert!(!heard.contains(tap.key()));
         }
     }
+}
+
+/// What commits beside an older transaction that is still on its way may have to wait for webhooks, but
+/// not for who comes back to the stream: nobody would tell it to them later.
+#[tokio::test]
+async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way() {
+    let database = TestDatabase::create().await;
+    let node = node(&database).start().await;
+    let tag = node.redirecting_tag(Value::Null).await;
+    node.tap(&tag.path()).await;
+    let last = node.last_interaction().await;
+    let older = database.look_into().await;
+    let begin = "BEGIN; SELECT pg_current_xact_id()";
+    older.batch_execute(begin).await.expect("it may");
+    node.tap(&tag.path()).await;
+    let id = node.last_interaction().await;
+    let mut listener = Listener::behind(&node, last).await;
+    let told = format!("\"interaction_id\":{id},");
+    listener.hears(&told).await;
+    older.batch_execute("ROLLBACK").await.expect("it may");
 }
 
 #[tokio::test]

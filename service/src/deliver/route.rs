@@ -203,7 +203,8 @@ impl<'a> Router<'a> {
 
     /// The taps behind a place.
     async fn taps(&self, after: Place) -> Result<Page, StorageError> {
-        let taps = self.service.storage.taps_after(after, AT_ONCE).await?;
+        let storage = &self.service.storage;
+        let taps = storage.taps_after(after, AT_ONCE, true).await?;
         let mut page = Page::new(after, taps.len() == AT_ONCE);
         for tap in taps {
             page.to = tap.place;

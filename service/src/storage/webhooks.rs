@@ -248,12 +248,13 @@ pub trait Webhooks: Send + Sync {
     /// How all endpoints are configured that are on.
     async fn route_fields(&self) -> Result<HashMap<WebhookId, WebhookFields>, StorageError>;
 
-    /// At most `limit` taps behind a place, in the order of commits. No tap that commits later
-    /// stands before any of them.
+    /// At most `limit` taps behind a place, in the order of commits. Of those that PostgreSQL commits
+    /// beside each other, `settled` are the ones before which nothing more comes.
     async fn taps_after(
         &self,
         after: Place,
         limit: usize,
+        settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError>;
 
     /// The place of a tap in the order of commits, or one a little before it; `None` where there is
@@ -319,5 +320,6 @@ pub(crate) trait TapStream: Send + Sync {
         &self,
         after: Place,
         limit: usize,
+        settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError>;
 }

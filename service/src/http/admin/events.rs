@@ -113,7 +113,9 @@ impl Missing {
     /// The next one; `None` once there is none.
     async fn next(&mut self) -> Result<Option<Event>, StorageError> {
         if self.found.is_empty() {
-            for tap in self.storage.taps_after(self.from, Self::AT_ONCE).await? {
+            // All that has committed: what commits from now on is told as it happens, wherever it stands.
+            let taps = self.storage.taps_after(self.from, Self::AT_ONCE, false);
+            for tap in taps.await? {
                 self.from = tap.place;
                 self.found.push_back(Event::from(&tap.interaction));
             }

@@ -159,8 +159,9 @@ impl<D: Database + TapStream> Webhooks for D {
         &self,
         after: Place,
         limit: usize,
+        settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
-        self.stream_taps(after, limit).await
+        self.stream_taps(after, limit, settled).await
     }
 
     async fn place_of_tap(&self, id: InteractionId) -> Result<Option<Place>, StorageError> {

@@ -11,14 +11,18 @@ use crate::webhook::TapHappening;
 
 /// Only partitions that can have such rows are looked into: an id is reserved at most a minute
 /// before its tap, and an hour is 3,600 seconds of ids.
-static AFTER: LazyLock<String> = LazyLock::new(|| {
+static AFTER: LazyLock<String> = LazyLock::new(|| after("i.seq < (SELECT told_before())"));
+/// With those, too, before which some may still come.
+static UNSETTLED: LazyLock<String> = LazyLock::new(|| after("TRUE"));
+
+fn after(settled: &str) -> String {
     format!(
         "SELECT {COLUMNS}, i.seq, {HAPPENING_COLUMNS}
          FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
-         WHERE (i.seq, i.id) > ($1, $2) AND i.id > $2 - (3600::BIGINT << 21) AND i.seq < (SELECT told_before())
+         WHERE (i.seq, i.id) > ($1, $2) AND i.id > $2 - (3600::BIGINT << 21) AND {settled}
          ORDER BY i.seq, i.id LIMIT $3"
     )
-});
+}
 
 #[async_trait]
 impl TapStream for PostgresStorage {
@@ -27,10 +31,12 @@ impl TapStream for PostgresStorage {
         &self,
         after: Place,
         limit: usize,
+        settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
         let session = self.session().await?;
+        let sql = if settled { &AFTER } else { &UNSETTLED };
         let rows = session
-            .rows(&AFTER, &[&after.seq, &after.id, &row::limit(limit)])
+            .rows(sql, &[&after.seq, &after.id, &row::limit(limit)])
             .await?;
         rows.iter().map(happening).collect()
     }

@@ -25,6 +25,7 @@ impl TapStream for SqliteStorage {
         &self,
         after: Place,
         limit: usize,
+        _settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
         self.read_long(move |connection| read(connection, after, limit))
             .await
