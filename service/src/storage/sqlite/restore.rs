@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use serde_json::json;
+use url::Url;
 
 use super::backup::NOTE;
 use super::expired_keys;
@@ -124,10 +125,8 @@ impl Restore {
             return Ok(());
         }
         let ends = ends(&connection)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         // One that cannot be read is told by nothing more.
-        let replaced = Connection::open_with_flags(&self.target, flags);
-        let replaced = replaced.and_then(|replaced| self::ends(&replaced)).ok();
+        let replaced = untouched(&self.target).and_then(|replaced| self::ends(&replaced).ok());
         let head = |ends: &Ends| {
             let (id, hash) = ends.head;
             json!({"row": id, "hash": base16ct::lower::encode_string(&hash)})
@@ -182,6 +181,17 @@ impl Restore {
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
     }
+}
+
+/// A database that is read and left as it is. Where there is no log, SQLite would leave an empty one, unless
+/// it is told that nobody changes the file.
+fn untouched(path: &Path) -> Option<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let mut url = Url::from_file_path(std::path::absolute(path).ok()?).ok()?;
+    if !private_file::is_there(&beside(path, "-wal")) {
+        url.set_query(Some("immutable=1"));
+    }
+    Connection::open_with_flags(url.as_str(), flags).ok()
 }
 
 /// Where the audit log of a database begins and ends.
