@@ -274,6 +274,10 @@ impl Window {
     /// Clicks what is at this `XPath`, once it is shown and can be clicked.
     pub(crate) async fn press(&self, xpath: &str) {
         self.wait_for(xpath, async |element| {
+            // The driver's click on a button that cannot be pressed yet is done, and nothing happens.
+            if !element.is_enabled().await.ok()? {
+                return None;
+            }
             if element.clone().click().await.is_ok() {
                 return Some(());
             }

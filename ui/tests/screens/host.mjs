@@ -37,6 +37,7 @@ export const desktopHost = (page, given) =>
     const callbacks = [];
     const host = {
       tried: [],
+      encoded: [],
       closed: false,
       refused: {},
       show: () => undefined,
@@ -58,7 +59,7 @@ export const desktopHost = (page, given) =>
       key_store: { kind: "keychain", text: "The key that wraps your inlays' keys is in the system's keychain." },
       database: "",
     };
-    async function invoke(command, { channel, pin, url } = {}) {
+    async function invoke(command, { channel, pin, url, target } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
@@ -77,6 +78,7 @@ export const desktopHost = (page, given) =>
       // The page's clock may stand.
       if (command === "send_tap") return { ...(await globalThis.sendTapInstead(url)), at: new Date().toISOString() };
       if (command === "kiosk_unlock") host.tried.push(pin);
+      if (command === "encode") host.encoded.push(target);
       if (command === "kiosk_close") host.closed = true;
       return answers[command];
     }
@@ -93,10 +95,10 @@ export const desktopHost = (page, given) =>
 export const kioskHost = (page) => desktopHost(page, { answers: kiosk });
 
 /** Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. */
-export async function readerHost(page, { service }, findings = []) {
+export async function readerHost(page, { service }, answers = {}) {
   const place = (on) => [{ name: "ACS ACR1252 1S CL Reader", on }];
   await page.exposeFunction("sendTapInstead", (url) => sent(service, url));
-  await desktopHost(page, { answers: { reader_doctor: findings }, readers: place({ state: "nothing" }) });
+  await desktopHost(page, { answers: { reader_doctor: [], ...answers }, readers: place({ state: "nothing" }) });
   let insertion = 0;
   return {
     /** Places an inlay with this URL on the reader. */

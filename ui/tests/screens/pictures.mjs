@@ -88,7 +88,7 @@ const sheet = async (page, world) => {
 };
 
 const doctor = async (page, { ui }) => {
-  await readerHost(page, ui, [
+  const reader_doctor = [
     { kind: "ready", title: "ACS ACR1252 1S CL Reader is ready.", text: "Place an inlay on it.", command: null },
     {
       kind: "driver_taken",
@@ -96,7 +96,8 @@ const doctor = async (page, { ui }) => {
       text: "The module pn533_usb uses readers with a PN533 chip, such as the ACR122U, so the smart card service cannot. Block the module, then unplug the reader and plug it in again.",
       command: "echo 'install pn533_usb /bin/false' | sudo tee /etc/modprobe.d/tapdesk-reader.conf\nsudo modprobe -r pn533_usb",
     },
-  ]);
+  ];
+  await readerHost(page, ui, { reader_doctor });
   await page.show("reader/doctor");
   await page.getByText("A kernel driver uses the reader.").waitFor();
 };

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { settled } from "./browser.mjs";
+import { readerHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const inlays = async (page, { tags }) => {
@@ -56,6 +57,29 @@ group("A tag's inlays", {
       assert.notEqual(changed.file_key_check, before.file_key_check);
       const stopped = await edit(() => page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption(""));
       assert.equal(stopped.mirror, null);
+    },
+    "a chip that its keys were asked of too often is asked again once a person says that it is the right one": async (
+      page,
+      { api, ui },
+    ) => {
+      const tag = await api.post("/tags", { name: "Asked too often" });
+      const encode = {
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "foreign_key" },
+        ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
+      };
+      const desk = await readerHost(page, ui, { encode });
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      await page.getByRole("button", { name: "Encode an inlay…" }).click();
+      await page.getByRole("button", { name: "Encode", exact: true }).click();
+      await desk.place("04AABBCCDDEE02", null);
+      await page.getByText("Foreign key", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Try its keys again…" }).click();
+      await page.getByText("one that refuses 1,000 times is locked for ever").waitFor();
+      await page.getByRole("button", { name: "Try again", exact: true }).click();
+      await page.waitForFunction(() => globalThis.host.encoded.length === 2);
+      const [first, second] = await page.evaluate(() => globalThis.host.encoded);
+      assert.deepEqual([first.tag_id, first.replace, second.tag_id, second.replace], [tag.id, undefined, tag.id, true]);
     },
     "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
       const tag = await api.post("/tags", { name: "Edited by two" });
