@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::service::AbortOnDrop;
-use tapdesk_tests::{Receiver, TestService, eventually};
+use tapdesk_tests::{Received, Receiver, TestService, eventually};
 
 /// A service that delivers webhooks to this machine.
 async fn start() -> (TestService, AbortOnDrop) {
@@ -201,12 +201,7 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
     // What is so already is not changed.
     post(&service, "/tags/bulk", change).await.expect(200);
     let told = receiver.wait_for(2).await;
-    let mut told: Vec<_> = told
-        .iter()
-        .map(|one| one.json()["data"]["tag_id"].clone())
-        .collect();
-    told.sort_by_key(Value::as_i64);
-    assert_eq!(told, [tags[0].id, tags[1].id]);
+    assert_eq!(tags_of(&told), [tags[0].id, tags[1].id]);
     let file = format!("slug,name\n{},Renamed\n,New\n", tags[2].slug);
     let import = service.admin_request(Method::POST, "/tags/import?mode=upsert");
     let import = import.header("content-type", "text/csv").body(file);
@@ -219,6 +214,14 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
         (&data["tag_id"], &data["tag_name"]),
         (&json!(tags[2].id), &json!("Renamed"))
     );
+}
+
+/// The tags that events are of, in the order of their numbers.
+fn tags_of(told: &[Received]) -> Vec<Value> {
+    let tags = told.iter().map(|one| one.json()["data"]["tag_id"].clone());
+    let mut tags: Vec<_> = tags.collect();
+    tags.sort_by_key(Value::as_i64);
+    tags
 }
 
 /// The requests of each event.

@@ -81,20 +81,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
                 return print(answer()?.into_body());
             }
             let download = Download::to(file)?;
-            say_saved(
-                file,
-                "tags",
-                download.receive(answer()?.into_body(), |_| Ok(()))?,
-            )
+            let bytes = download.receive(answer()?.into_body(), |_| Ok(()))?;
+            say_saved(file, "tags", bytes)
         }
     }
 }
 
 impl Rows {
     fn save(&self, what: &str) -> Result<()> {
-        let format = match self.format {
-            Format::Csv => "csv",
-            Format::Jsonl => "jsonl",
+        let (format, rows) = match self.format {
+            Format::Csv => ("csv", download::Rows::Csv),
+            Format::Jsonl => ("jsonl", download::Rows::Jsonl),
         };
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("format", format);
@@ -119,10 +116,6 @@ impl Rows {
         let cursor = answer.headers().get("tapdesk-cursor");
         let cursor = cursor.and_then(|cursor| cursor.to_str().ok());
         let cursor = cursor.unwrap_or_default().to_owned();
-        let rows = match self.format {
-            Format::Csv => download::Rows::Csv,
-            Format::Jsonl => download::Rows::Jsonl,
-        };
         let bytes = download.receive_rows(answer.into_body(), rows, &cursor)?;
         say_saved(&self.file, what, bytes)
     }

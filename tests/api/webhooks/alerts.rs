@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, TestService, eventually, eventually_within};
 
-use super::{start, webhook};
+use super::{start, tags_of, webhook};
 use crate::api::events::Listener;
 
 #[tokio::test]
@@ -152,12 +152,7 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
         .unwrap();
     let _house = service.keep_house();
     let told = receiver.wait_for(2).await;
-    let mut told: Vec<_> = told
-        .iter()
-        .map(|one| one.json()["data"]["tag_id"].clone())
-        .collect();
-    told.sort_by_key(Value::as_i64);
-    assert_eq!(told, copied);
+    assert_eq!(tags_of(&told), copied);
 }
 
 /// A table that is away stands for a database that fails.

@@ -47,24 +47,12 @@ pub(super) async fn forget_update(
 ) -> Result<(), StorageError> {
     let moment = values![update.tag, update.at];
     let sql = format!("SELECT id, data FROM outbox WHERE {OF_MOMENT}");
-    let mut events = Vec::new();
-    for mut row in tx.query(&sql, &moment).await? {
-        let (id, data): (i64, Json) = (row.take()?, row.json("event")?);
-        if update.is_told_by(&data) {
-            events.push(id);
-        }
-    }
+    let events = fitting(tx, &sql, &moment, |data| update.is_told_by(&data)).await?;
     let sql = "DELETE FROM outbox WHERE id IN ids(?1)";
     tx.execute(sql, &values![Value::list(events)]).await?;
     let sql = format!("SELECT id, body FROM webhook_deliveries WHERE {OF_MOMENT}");
-    let mut deliveries = Vec::new();
-    for mut row in tx.query(&sql, &moment).await? {
-        let (id, body): (i64, Json) = (row.take()?, row.json("event")?);
-        if update.is_told_by(&body["data"]) {
-            deliveries.push(id);
-        }
-    }
-    let deliveries = values![Value::list(deliveries)];
+    let told = |body: Json| update.is_told_by(&body["data"]);
+    let deliveries = values![Value::list(fitting(tx, &sql, &moment, told).await?)];
     forget_deliveries(tx, "id IN ids(?1)", &deliveries).await
 }
 
@@ -87,14 +75,26 @@ pub(super) async fn forget_owners_values(
     }
     // The same id is sent with the same body alone: a delivery with values goes.
     let sql = format!("SELECT id, body FROM webhook_deliveries WHERE {of_owner}");
-    let mut going = Vec::new();
-    for mut row in tx.query(&sql, &values![tag, since]).await? {
-        let (id, mut body): (i64, Json) = (row.take()?, row.json("event")?);
-        if strip_owners_values(&mut body["data"], variables) {
-            going.push(id);
+    let shows = |mut body: Json| strip_owners_values(&mut body["data"], variables);
+    let going = fitting(tx, &sql, &values![tag, since], shows).await?;
+    forget_deliveries(tx, "id IN ids(?1)", &values![Value::list(going)]).await
+}
+
+/// Of the rows that `sql` selects, an id and JSON, the ids of those whose JSON `fits`.
+async fn fitting(
+    tx: &mut dyn Transaction,
+    sql: &str,
+    values: &[Value<'_>],
+    mut fits: impl FnMut(Json) -> bool + Send,
+) -> Result<Vec<i64>, StorageError> {
+    let mut ids = Vec::new();
+    for mut row in tx.query(sql, values).await? {
+        let (id, event) = (row.take()?, row.json("event")?);
+        if fits(event) {
+            ids.push(id);
         }
     }
-    forget_deliveries(tx, "id IN ids(?1)", &values![Value::list(going)]).await
+    Ok(ids)
 }
 
 /// Leaves of changes by the owner which of `variables` they are of. Whether there was more.
