@@ -23,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "open_external",
     "save_file",
     "download",
+    "continue_download",
     "stop_download",
     "watch_readers",
     "send_tap",

@@ -121,6 +121,8 @@ pub mod scope;
 pub mod settings;
 // From files and settings to a service.
 pub mod start;
+// The whole rows of an export that was broken off.
+pub mod whole_rows;
 
 pub use http::{AppState, Countries, Exposure, Peer, openapi, router, serve};
 pub use service::{Parts, Service};

@@ -5,16 +5,23 @@
 //! move which was ended anywhere goes on there. When all rows are there they are
 //! read once more on both sides, counted and compared by a checksum. Until
 //! then no service starts on the destination, and from then on none on the source,
-//! which is marked as moved, and else only read.
+//! which is marked as moved, and else only read. The audit log of the destination says
+//! that it was moved there.
 //!
 //! Ids stay, because keys contain their interaction's: what was issued or accepted
 //! before the move counts after it.
 
 use std::cmp::Ordering;
+use std::net::{IpAddr, Ipv4Addr};
 
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::audit::Note;
+use crate::caller::{Actor, Caller};
 use crate::clock::{Clock, Timestamp};
+use crate::entropy::{self, Entropy};
+use crate::scope::Reach;
 use crate::start::Database;
 use crate::storage::StorageError;
 use crate::storage::postgres::PostgresEnd;
@@ -132,6 +139,7 @@ pub async fn migrate_store(
     from: &Database,
     to: &Database,
     clock: &dyn Clock,
+    entropy: &dyn Entropy,
     observer: &mut dyn Observer,
 ) -> Result<Moved, MoveError> {
     let (mut source, mut destination): (Box<dyn End>, Box<dyn End>) = match (from, to) {
@@ -156,7 +164,12 @@ pub async fn migrate_store(
     let rows = compare(source, destination, observer).await?;
     let now = clock.now();
     mark.progress = Progress::Complete(now);
-    at(destination, "settings", |end| end.set_mark(&mark)).await?;
+    let note = Note::done(&json!({"from": source.name(), "to": destination.name(), "rows": rows}));
+    let caller = caller(entropy);
+    at(destination, "audit", |end| {
+        end.complete(&mark, now, &caller, note)
+    })
+    .await?;
     leave(source, destination, mark, now).await?;
     let wrapped_keys = at(destination, "inlays", |end| end.has_wrapped_key()).await?;
     Ok(Moved::Now { rows, wrapped_keys })
@@ -173,7 +186,18 @@ async fn leave(
         to: destination.name(),
         at: since,
     };
-    at(source, "settings", |end| end.set_mark(&mark)).await
+    at(source, "settings", |end| end.leave(&mark)).await
+}
+
+/// Who moves, for the audit log of the destination.
+fn caller(entropy: &dyn Entropy) -> Caller {
+    Caller::new(
+        Actor::CommandLine,
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        ("database.move".into(), "database".to_owned()),
+        Reach::EVERYTHING,
+        entropy::bytes(entropy),
+    )
 }
 
 /// Asks `end` for something of the table `table`.

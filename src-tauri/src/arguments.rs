@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "kiosk")]
     pub doctor: bool,
 
-    /// Show the kiosk of this computer instead of the window.
+    /// Show the kiosk of this computer instead of the window. On Linux alone so far.
     #[arg(long)]
     pub kiosk: bool,
 

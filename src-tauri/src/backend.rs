@@ -19,7 +19,7 @@ use tapdesk_service::admin_token::AdminToken;
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
-use crate::download::Pieces;
+use crate::download::Arriving;
 
 pub use remote::{RemoteService, address};
 
@@ -90,7 +90,7 @@ impl Backend {
 
     /// A file of the service as it arrives. With a `body` it is asked for by a
     /// POST. An `Err`, also one in the middle, is a sentence for people.
-    pub async fn file(&self, path: &str, body: Option<Value>) -> Result<Pieces, String> {
+    pub async fn file(&self, path: &str, body: Option<Value>) -> Result<Arriving, String> {
         let request = file_request(path, body)?;
         match self {
             Self::Embedded(embedded) => embedded.file(request).await,
@@ -126,13 +126,14 @@ impl Embedded {
         response
     }
 
-    async fn file(&self, request: Request<Vec<u8>>) -> Result<Pieces, String> {
+    async fn file(&self, request: Request<Vec<u8>>) -> Result<Arriving, String> {
         let response = self.answer(request).await;
         if !response.status().is_success() {
             let status = response.status();
             let body = to_bytes(response.into_body(), REFUSAL_MAX).await;
             return Err(in_words(status, &body.unwrap_or_default()));
         }
+        let cursor = cursor(response.headers());
         let (sender, pieces) = mpsc::channel(PIECES);
         let mut body = response.into_body().into_data_stream();
         tokio::spawn(async move {
@@ -145,7 +146,7 @@ impl Embedded {
                 }
             }
         });
-        Ok(pieces)
+        Ok(Arriving { pieces, cursor })
     }
 
     async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
@@ -169,6 +170,14 @@ fn file_request(path: &str, body: Option<Value>) -> Result<Request<Vec<u8>>, Str
             .body(body.to_string().into_bytes()),
     };
     request.map_err(|_| "The file does not exist.".to_owned())
+}
+
+/// The cursor of an export in CSV, by which it can be continued.
+fn cursor(headers: &HeaderMap) -> Option<String> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_csv = text("content-type").is_some_and(|kind| kind.starts_with("text/csv"));
+    let cursor = text("tapdesk-cursor").filter(|cursor| is_csv && !cursor.is_empty());
+    cursor.map(str::to_owned)
 }
 
 /// Why there is no file, in the service's words.

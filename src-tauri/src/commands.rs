@@ -1,6 +1,7 @@
-//! What the page may ask of the shell: the contract is `ui/src/lib/desktop.ts`.
-//! Each name stands in `build.rs` and in the capability, too; a test compares
-//! them. An error is a sentence for people; that of a form
+//! What the page may ask of the shell, by `ui/src/lib/shell/desktop.ts`.
+//! Each name stands in four lists, for Tauri reads each in another way: the handler's macro wants
+//! paths, `build.rs` names, the capabilities permissions for each window, and the page calls.
+//! `tests/desktop/policy.rs` keeps them equal. An error is a sentence for people; that of a form
 //! names the fields, too.
 
 #![expect(
@@ -17,7 +18,8 @@ use tauri::{AppHandle, State};
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::download::{self, Downloads, Far};
+use crate::backend::Backend;
+use crate::download::{self, Download, Downloads, Far, Outcome, Received};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
@@ -51,14 +53,15 @@ pub(crate) fn watch_shell(
     page.add(events::tell_state(shell.watch(), channel));
 }
 
-/// Tells what happens in the service, as it happens.
+/// Tells what happens in the service, as it happens, to this channel and no longer to
+/// the one before.
 #[tauri::command]
 pub(crate) fn live_events(
     shell: SharedShell<'_>,
     page: State<'_, Subscriptions>,
     channel: Channel<Value>,
 ) {
-    page.add(events::tell_events(Arc::clone(&shell), channel));
+    page.hear(events::tell_events(Arc::clone(&shell), channel));
 }
 
 /// Starts the service again, on another port if one is named.
@@ -172,7 +175,7 @@ pub(crate) async fn save_file(
 }
 
 /// Fetches a file of the service and saves it where the person says, as it
-/// arrives; `false` if nothing was saved.
+/// arrives.
 #[tauri::command]
 pub(crate) async fn download(
     app: AppHandle,
@@ -180,21 +183,54 @@ pub(crate) async fn download(
     downloads: State<'_, Downloads>,
     wanted: download::Wanted,
     channel: Channel<Far>,
-) -> Result<bool, String> {
+) -> Result<Outcome, String> {
     let backend = shell.backend().await.ok_or("The service is not running.")?;
     let Some(place) = files::choose_place(&app, &wanted.name).await else {
-        return Ok(false);
+        return Ok(Outcome::Stopped);
     };
-    let stopped = downloads.begin(wanted.id.clone());
-    let saved = match backend.file(&wanted.path, wanted.body).await {
-        Ok(pieces) => download::write(&place, pieces, stopped, &channel).await,
-        Err(why) => Err(why),
-    };
-    downloads.end(&wanted.id);
-    saved
+    let id = wanted.id.clone();
+    let download = Download::to(place, wanted).await?;
+    receive(&backend, &downloads, id, download, &channel).await
 }
 
-/// Stops a download.
+/// Goes on with a download that was broken off.
+#[tauri::command]
+pub(crate) async fn continue_download(
+    shell: SharedShell<'_>,
+    downloads: State<'_, Downloads>,
+    id: String,
+    channel: Channel<Far>,
+) -> Result<Outcome, String> {
+    let backend = shell.backend().await.ok_or("The service is not running.")?;
+    let download = downloads.kept(&id);
+    let download = download.ok_or("There is nothing to go on with. Export again.")?;
+    receive(&backend, &downloads, id, download, &channel).await
+}
+
+async fn receive(
+    backend: &Backend,
+    downloads: &Downloads,
+    id: String,
+    download: Download,
+    channel: &Channel<Far>,
+) -> Result<Outcome, String> {
+    let stopped = downloads.begin(id.clone());
+    let ask = move |path: String, body| async move { backend.file(&path, body).await };
+    let received = download
+        .receive(ask, &download::PAUSES, stopped, channel)
+        .await;
+    downloads.end(&id);
+    Ok(match received? {
+        Received::Saved => Outcome::Saved,
+        Received::Stopped => Outcome::Stopped,
+        Received::BrokenOff(download) => {
+            downloads.keep(id, *download);
+            Outcome::BrokenOff
+        }
+    })
+}
+
+/// Stops a download; one that was broken off goes on no more.
 #[tauri::command]
 pub(crate) fn stop_download(downloads: State<'_, Downloads>, id: String) {
     downloads.end(&id);

@@ -1,38 +1,67 @@
 //! Files of the service, written as they arrive: an export of a million tags
-//! passes through no page and is in no memory as a whole. Stopped or broken off,
-//! nothing is left behind.
+//! passes through no page and is in no memory as a whole. An export of rows whose
+//! connection breaks goes on behind its last whole row, by itself a few times, and
+//! then when the person says so. Stopped, nothing is left behind.
+
+mod part;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tauri::ipc::Channel;
-use tokio::fs::{self, File};
-use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
 
-/// The downloads that run, each with what stops it.
+pub(crate) use part::Far;
+use part::Part;
+
+/// How long is waited before what was broken off is asked for again, in a row.
+pub(crate) const PAUSES: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+    Duration::from_secs(10),
+];
+
+/// The downloads of the page.
 #[derive(Default)]
-pub(crate) struct Downloads(Mutex<HashMap<String, oneshot::Sender<()>>>);
+pub(crate) struct Downloads {
+    /// Those that run, each with what stops it.
+    running: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    /// Those that wait for the person to go on.
+    broken: Mutex<HashMap<String, Download>>,
+}
 
 impl Downloads {
     /// Notes a download under the page's name for it. The receiver hears when it is to stop.
     pub(crate) fn begin(&self, id: String) -> oneshot::Receiver<()> {
         let (stop, stopped) = oneshot::channel();
-        self.running().insert(id, stop);
+        locked(&self.running).insert(id, stop);
         stopped
     }
 
     /// Stops a download, or forgets one that is over.
     pub(crate) fn end(&self, id: &str) {
-        self.running().remove(id);
+        locked(&self.running).remove(id);
+        locked(&self.broken).remove(id);
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps a download that was broken off.
+    pub(crate) fn keep(&self, id: String, download: Download) {
+        locked(&self.broken).insert(id, download);
     }
+
+    /// The one that was broken off, to go on with it.
+    pub(crate) fn kept(&self, id: &str) -> Option<Download> {
+        locked(&self.broken).remove(id)
+    }
+}
+
+fn locked<T>(downloads: &Mutex<T>) -> MutexGuard<'_, T> {
+    downloads.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the page wants to have saved.
@@ -48,114 +77,202 @@ pub(crate) struct Wanted {
     pub body: Option<Value>,
 }
 
-/// How much of a file has arrived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Far {
-    bytes: u64,
-    /// Lines, those within quotes not counted.
-    rows: u64,
+/// What became of a download.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DownloadOutcome"))]
+pub(crate) enum Outcome {
+    /// The file is where the person chose.
+    Saved,
+    /// The person stopped it, or chose no place: there is no file.
+    Stopped,
+    /// The connection broke, more than once. It can go on.
+    BrokenOff,
 }
 
 /// What arrives of a file, piece by piece; an error ends it.
 pub(crate) type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
 
-/// Writes what arrives to `path`, whole or not at all, and reports its progress.
-/// `false` if it was stopped.
-pub(crate) async fn write(
-    path: &Path,
-    mut pieces: Pieces,
-    stopped: oneshot::Receiver<()>,
-    told: &Channel<Far>,
-) -> Result<bool, String> {
-    let part = part_of(path);
-    let outcome = write_part(&part, path, &mut pieces, stopped, told).await;
-    if outcome != Ok(true) {
-        // It may not be there yet.
-        let _ = fs::remove_file(&part).await;
+/// A file that arrives.
+pub struct Arriving {
+    /// The file, piece by piece.
+    pub pieces: Pieces,
+    /// Of an export of rows, what it is continued with.
+    pub(crate) cursor: Option<String>,
+}
+
+/// A download, from one connection to the next.
+pub(crate) struct Download {
+    path: String,
+    body: Option<Value>,
+    part: Part,
+    /// The export's cursor, if it can be continued.
+    cursor: Option<String>,
+    /// The `id` of its last whole row.
+    last: Option<i64>,
+}
+
+/// What became of it with some connections.
+pub(crate) enum Received {
+    Saved,
+    Stopped,
+    BrokenOff(Box<Download>),
+}
+
+/// What became of it with one connection.
+enum Ended {
+    Whole,
+    Stopped,
+    Broken(String),
+}
+
+impl Download {
+    /// Begins the file that is to be at `place`.
+    pub(crate) async fn to(place: PathBuf, wanted: Wanted) -> Result<Self, String> {
+        Ok(Self {
+            path: wanted.path,
+            body: wanted.body,
+            part: Part::of(place).await?,
+            cursor: None,
+            last: None,
+        })
     }
-    outcome
-}
 
-/// Writes what arrives to `part` and calls it `path` once it is whole.
-///
-/// Stopping is heard while a piece is waited for, and nowhere else: what a dropped
-/// future asked of the system may still be done after it, and would then create
-/// the file that was just removed.
-async fn write_part(
-    part: &Path,
-    path: &Path,
-    pieces: &mut Pieces,
-    mut stopped: oneshot::Receiver<()>,
-    told: &Channel<Far>,
-) -> Result<bool, String> {
-    let refused = |error| format!("{} cannot be written: {error}.", path.display());
-    let mut file = File::create(part).await.map_err(refused)?;
-    let mut count = RowCount::default();
-    loop {
-        let piece = tokio::select! {
-            biased;
-            _ = &mut stopped => return Ok(false),
-            piece = pieces.recv() => piece,
-        };
-        let Some(piece) = piece else { break };
-        let piece = piece?;
-        file.write_all(&piece).await.map_err(refused)?;
-        count.add(&piece);
-        // A page that is gone asks for nothing more; the file is still wanted.
-        let _ = told.send(count.far);
-    }
-    file.sync_all().await.map_err(refused)?;
-    fs::rename(part, path).await.map_err(refused)?;
-    Ok(true)
-}
-
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-/// Counts line ends that are not within quotes.
-#[derive(Default)]
-struct RowCount {
-    far: Far,
-    quoted: bool,
-}
-
-impl RowCount {
-    fn add(&mut self, piece: &[u8]) {
-        self.far.bytes += piece.len() as u64;
-        for byte in piece {
-            match byte {
-                b'"' => self.quoted = !self.quoted,
-                b'\n' if !self.quoted => self.far.rows += 1,
-                _ => {}
+    /// Writes what `ask` brings, whole or not at all, and reports its progress. What is broken off
+    /// is asked for again after each of `pauses`; once more has arrived, they begin again.
+    pub(crate) async fn receive<F>(
+        mut self,
+        ask: impl Fn(String, Option<Value>) -> F,
+        pauses: &[Duration],
+        mut stopped: oneshot::Receiver<()>,
+        told: &Channel<Far>,
+    ) -> Result<Received, String>
+    where
+        F: Future<Output = Result<Arriving, String>>,
+    {
+        let mut left = pauses.iter();
+        loop {
+            let before = self.part.far().bytes;
+            let ended = match ask(self.address(), self.body.clone()).await {
+                Ok(Arriving { pieces, cursor }) => {
+                    self.cursor = cursor;
+                    self.write(pieces, &mut stopped, told).await?
+                }
+                Err(why) => Ended::Broken(why),
+            };
+            match ended {
+                Ended::Whole => {
+                    self.part.finish().await?;
+                    return Ok(Received::Saved);
+                }
+                Ended::Stopped => return Ok(Received::Stopped),
+                Ended::Broken(why) if self.cursor.is_none() => return Err(why),
+                Ended::Broken(_) => {}
             }
+            self.last = self.part.cut().await?;
+            if self.part.far().bytes > before {
+                left = pauses.iter();
+            }
+            let Some(pause) = left.next() else {
+                return Ok(Received::BrokenOff(Box::new(self)));
+            };
+            tokio::select! {
+                biased;
+                _ = &mut stopped => return Ok(Received::Stopped),
+                () = sleep(*pause) => {}
+            }
+        }
+    }
+
+    /// Where what is missing is asked for.
+    fn address(&self) -> String {
+        let path = &self.path;
+        let (Some(cursor), Some(last)) = (&self.cursor, self.last) else {
+            return path.clone();
+        };
+        let sign = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{sign}cursor={cursor}.{last}")
+    }
+
+    /// Stopping is heard while a piece is waited for, and nowhere else: what a dropped
+    /// future asked of the system may still be done after it.
+    async fn write(
+        &mut self,
+        mut pieces: Pieces,
+        stopped: &mut oneshot::Receiver<()>,
+        told: &Channel<Far>,
+    ) -> Result<Ended, String> {
+        loop {
+            let piece = tokio::select! {
+                biased;
+                _ = &mut *stopped => return Ok(Ended::Stopped),
+                piece = pieces.recv() => piece,
+            };
+            match piece {
+                None => return Ok(Ended::Whole),
+                Some(Err(why)) => return Ok(Ended::Broken(why)),
+                Some(Ok(piece)) => self.part.add(&piece).await?,
+            }
+            // A page that is gone asks for nothing more; the file is still wanted.
+            let _ = told.send(self.part.far());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    use super::part::RowCount;
     use super::*;
 
     fn silent() -> Channel<Far> {
         Channel::new(|_| Ok(()))
     }
 
+    async fn download(place: &Path) -> Download {
+        let wanted = Wanted {
+            id: "1".to_owned(),
+            name: "tags.csv".to_owned(),
+            path: "/export?format=csv".to_owned(),
+            body: None,
+        };
+        Download::to(place.to_owned(), wanted).await.unwrap()
+    }
+
+    /// What arrives: some pieces, and then its end, or that it broke off.
+    fn arriving(texts: &[&str], breaks: bool, cursor: Option<&str>) -> Arriving {
+        let (send, pieces) = mpsc::channel(8);
+        for text in texts {
+            send.try_send(Ok((*text).into())).unwrap();
+        }
+        if breaks {
+            send.try_send(Err("It broke off.".to_owned())).unwrap();
+        }
+        let cursor = cursor.map(str::to_owned);
+        Arriving { pieces, cursor }
+    }
+
+    fn left(folder: &Path) -> Vec<OsString> {
+        let names = std::fs::read_dir(folder).unwrap();
+        names.map(|file| file.unwrap().file_name()).collect()
+    }
+
     #[tokio::test]
     async fn a_file_is_written_whole_and_its_rows_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tags.csv");
-        let (send, pieces) = mpsc::channel(4);
-        for piece in ["name\r\n\"two\r\nli", "nes\"\r\nLamp\r\n"] {
-            send.send(Ok(piece.into())).await.unwrap();
-        }
-        drop(send);
+        let pieces = ["name\r\n\"two\r\nli", "nes\"\r\nLamp\r\n"];
+        let ask = |_, _| async move { Ok(arriving(&pieces, false, None)) };
         let (_stop, stopped) = oneshot::channel();
-        assert_eq!(write(&path, pieces, stopped, &silent()).await, Ok(true));
+        let told = silent();
+        let received = download(&path).await.receive(ask, &[], stopped, &told);
+        assert!(matches!(received.await, Ok(Received::Saved)));
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, "name\r\n\"two\r\nlines\"\r\nLamp\r\n");
+        assert_eq!(text, pieces.concat());
+        assert_eq!(left(folder.path()), ["tags.csv"]);
         let mut count = RowCount::default();
         text.as_bytes().chunks(3).for_each(|piece| count.add(piece));
         assert_eq!((count.far.rows, count.far.bytes), (3, text.len() as u64));
@@ -166,37 +283,90 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tags.csv");
         std::fs::write(&path, "former").unwrap();
-        let left = || {
-            let names = std::fs::read_dir(folder.path()).unwrap();
-            names
-                .map(|file| file.unwrap().file_name())
-                .collect::<Vec<_>>()
-        };
+        let told = silent();
 
         let downloads = Downloads::default();
         let stopped = downloads.begin("1".to_owned());
-        let (send, pieces) = mpsc::channel(4);
-        send.send(Ok(b"new".to_vec())).await.unwrap();
-        let told = silent();
-        let writing = write(&path, pieces, stopped, &told);
+        let ask = |_, _| async { Ok(arriving(&["new"], false, None)) };
+        let received = download(&path).await.receive(ask, &[], stopped, &told);
         downloads.end("1");
-        assert_eq!(writing.await, Ok(false));
-        drop(send);
-        assert_eq!(
-            (left(), std::fs::read(&path).unwrap()),
-            (vec!["tags.csv".into()], b"former".to_vec())
-        );
+        assert!(matches!(received.await, Ok(Received::Stopped)));
+        assert_eq!(left(folder.path()), ["tags.csv"]);
 
         let (_stop, stopped) = oneshot::channel();
-        let (send, pieces) = mpsc::channel(4);
-        send.send(Ok(b"new".to_vec())).await.unwrap();
-        send.send(Err("It broke off.".to_owned())).await.unwrap();
-        drop(send);
-        let broken = write(&path, pieces, stopped, &silent()).await;
-        assert_eq!(broken, Err("It broke off.".to_owned()));
+        let ask = |_, _| async { Ok(arriving(&["new"], true, None)) };
+        let received = download(&path).await.receive(ask, &PAUSES, stopped, &told);
+        assert!(matches!(received.await, Err(why) if why == "It broke off."));
+        assert_eq!(left(folder.path()), ["tags.csv"]);
+        assert_eq!(std::fs::read(&path).unwrap(), b"former");
+    }
+
+    #[tokio::test]
+    async fn an_export_goes_on_behind_its_last_whole_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taps.csv");
+        let asked = RefCell::new(Vec::new());
+        let ask = |path: String, _| {
+            asked.borrow_mut().push(path);
+            let times = asked.borrow().len();
+            async move {
+                match times {
+                    // Nothing of it is a row.
+                    1 => Ok(arriving(&["id,na"], true, Some("9"))),
+                    2 => Ok(arriving(&["id,name\r\n9,a\r\n8,\"b\r\n"], true, Some("9"))),
+                    3 => Err("It does not answer.".to_owned()),
+                    4 => Ok(arriving(&["8,b\r\n7,"], true, Some("9"))),
+                    _ => Ok(arriving(&["7,c\r\n"], false, Some("9"))),
+                }
+            }
+        };
+        let (_stop, stopped) = oneshot::channel();
+        let told = silent();
+        let pauses = [Duration::ZERO; 2];
+        let received = download(&path).await.receive(ask, &pauses, stopped, &told);
+        assert!(matches!(received.await, Ok(Received::Saved)));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "id,name\r\n9,a\r\n8,b\r\n7,c\r\n");
+        let begun = "/export?format=csv";
+        let (nine, eight) = (format!("{begun}&cursor=9.9"), format!("{begun}&cursor=9.8"));
         assert_eq!(
-            (left(), std::fs::read(&path).unwrap()),
-            (vec!["tags.csv".into()], b"former".to_vec())
+            asked.take(),
+            [begun, begun, nine.as_str(), nine.as_str(), eight.as_str()]
         );
+    }
+
+    #[tokio::test]
+    async fn what_is_broken_off_again_and_again_waits_for_the_person() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taps.csv");
+        let downloads = Downloads::default();
+        let told = silent();
+        for goes_on in [true, false] {
+            let stopped = downloads.begin("1".to_owned());
+            let ask = |address: String, _| async move {
+                if address.contains("cursor") {
+                    return Err("It does not answer.".to_owned());
+                }
+                Ok(arriving(&["id\r\n2\r\n"], true, Some("2")))
+            };
+            let pauses = [Duration::ZERO; 2];
+            let received = download(&path).await.receive(ask, &pauses, stopped, &told);
+            let Ok(Received::BrokenOff(broken)) = received.await else {
+                panic!("it is not broken off");
+            };
+            downloads.end("1");
+            downloads.keep("1".to_owned(), *broken);
+            assert!(left(folder.path()).contains(&"taps.csv.part".into()));
+            if goes_on {
+                let broken = downloads.kept("1").unwrap();
+                let ask = |_, _| async { Ok(arriving(&["1\r\n"], false, Some("2"))) };
+                let stopped = downloads.begin("1".to_owned());
+                let received = broken.receive(ask, &pauses, stopped, &told).await;
+                assert!(matches!(received, Ok(Received::Saved)));
+            }
+            downloads.end("1");
+            assert_eq!(left(folder.path()), ["taps.csv"]);
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"id\r\n2\r\n1\r\n");
     }
 }

@@ -2,7 +2,7 @@
 //! events, through channels. A page that is loaded again takes its
 //! subscriptions with it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -19,21 +19,41 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// The subscriptions of the page that is shown.
 #[derive(Default)]
-pub(crate) struct Subscriptions(Mutex<Vec<JoinHandle<()>>>);
+pub(crate) struct Subscriptions(Mutex<Tasks>);
+
+#[derive(Default)]
+struct Tasks {
+    all: Vec<JoinHandle<()>>,
+    /// The one that tells the service's events. The page asks for another with
+    /// each connection that it shows.
+    events: Option<JoinHandle<()>>,
+}
 
 impl Subscriptions {
     /// Keeps `work` going as long as the page is shown.
     pub(crate) fn add(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = async_runtime::spawn(work);
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.retain(|task| !task.inner().is_finished());
-        tasks.push(task);
+        let mut tasks = self.tasks();
+        tasks.all.retain(|task| !task.inner().is_finished());
+        tasks.all.push(task);
+    }
+
+    /// Keeps `work`, which tells events, going in place of the one before.
+    pub(crate) fn hear(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let task = async_runtime::spawn(work);
+        if let Some(before) = self.tasks().events.replace(task) {
+            before.abort();
+        }
     }
 
     /// Ends all: another page is loaded.
     pub(crate) fn end(&self) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.drain(..).for_each(|task| task.abort());
+        let Tasks { all, events } = std::mem::take(&mut *self.tasks());
+        all.into_iter().chain(events).for_each(|task| task.abort());
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,4 +115,33 @@ async fn tell(
     }
     tokio::time::sleep(PAUSE).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[test]
+    fn a_page_hears_the_events_of_one_connection_at_a_time() {
+        let page = Subscriptions::default();
+        let hear = || {
+            let (going_on, ended) = mpsc::unbounded_channel::<()>();
+            page.hear(async move {
+                let _going_on = going_on;
+                pending().await
+            });
+            ended
+        };
+        let mut first = hear();
+        let mut second = hear();
+        async_runtime::block_on(async {
+            assert!(first.recv().await.is_none(), "the first has ended");
+            assert!(second.try_recv().is_err());
+            assert!(!second.is_closed(), "the second goes on");
+            page.end();
+            assert!(second.recv().await.is_none());
+        });
+    }
 }

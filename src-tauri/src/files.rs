@@ -10,7 +10,7 @@ use tauri::{AppHandle, Manager as _};
 use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder};
 use tokio::sync::oneshot;
 
-use crate::window::MAIN;
+use crate::origin::MAIN;
 
 /// The header in which the page proposes a name, percent-encoded.
 const FILE_NAME: &str = "x-file-name";

@@ -2,7 +2,7 @@
 //! the reader; then the tag's experience, until the visitor is done or idle.
 //!
 //! ```text
-//! readers ──► attend ──► page (the visitor's web view, one for each visit)
+//! readers ──► attend ──► linux/page (the visitor's web view, one for each visit)
 //!               │  ▲
 //!               ▼  │ events: input, done, broke, led to another host
 //!            view (what the attract page shows)
@@ -13,14 +13,14 @@
 //! way out but the PIN.
 
 mod attend;
-mod autostart;
-mod awake;
 pub(crate) mod commands;
-mod page;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod linux;
 mod pictures;
 mod pin;
 mod places;
-mod screen;
 pub(crate) mod settings;
 mod tally;
 mod window;
@@ -31,19 +31,26 @@ use serde::Serialize;
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::{mpsc, watch};
 
-use self::attend::Attendant;
-use self::places::Places;
-use self::screen::Screen;
-use self::settings::KioskSettings;
+#[cfg(not(target_os = "linux"))]
+use self::elsewhere as system;
+#[cfg(target_os = "linux")]
+use self::linux as system;
 use crate::folders::Folders;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
-use crate::state::Ready;
 use crate::tray;
-use crate::window::{self as owner, MAIN};
+use crate::window as owner;
 
-/// What the attract page shows. The shape is that of `ui/src/kiosk/desktop.ts`.
+/// Why there is no kiosk on this system, if there is none.
+const WHY_NOT: Option<&str> = if cfg!(target_os = "linux") {
+    None
+} else {
+    Some("The kiosk runs on Linux alone so far.")
+};
+
+/// What the attract page shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
     /// The current visit.
     pub visit: Option<Visit>,
@@ -61,6 +68,7 @@ pub(crate) struct View {
 
 /// What keeps the kiosk from starting, as its screen says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Problem {
     /// What is missing.
     pub title: String,
@@ -72,6 +80,7 @@ pub(crate) struct Problem {
 
 /// A visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Visit {
     /// For how many seconds it lasts without input.
     pub seconds_left: u16,
@@ -79,6 +88,7 @@ pub(crate) struct Visit {
 
 /// A message to a visitor, in the page's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice {
     /// The tag could not be read.
@@ -129,7 +139,8 @@ struct Running {
     attending: tauri::async_runtime::JoinHandle<()>,
     /// The screen stays on as long as this is there. It is not waited for: a bus
     /// that does not answer holds up no visitor.
-    _awake: tokio::task::JoinHandle<awake::Awake>,
+    #[cfg(target_os = "linux")]
+    _awake: tokio::task::JoinHandle<linux::Awake>,
 }
 
 impl Kiosk {
@@ -181,6 +192,13 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
     if kiosk.is_running() {
         return Ok(());
     }
+    if let Some(why) = WHY_NOT {
+        return Err(Problem {
+            title: why.to_owned(),
+            text: "Close Tapdesk, and start it without --kiosk.".to_owned(),
+            can_close: true,
+        });
+    }
     let shell = Arc::clone(&app.state::<Arc<Shell>>());
     let settings = shell.kiosk();
     if settings.pin.is_none() {
@@ -197,54 +215,11 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
         text: problem.text,
         can_close: false,
     })?;
-    show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
+    system::show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
         title: "The kiosk cannot start.".to_owned(),
         text,
         can_close: false,
     })
-}
-
-fn show(
-    app: &AppHandle,
-    kiosk: &SharedKiosk,
-    settings: &KioskSettings,
-    ready: &Ready,
-) -> Result<(), String> {
-    let places = Places {
-        address: ready
-            .address
-            .parse()
-            .map_err(|_| "The service has no address.")?,
-        tag_url: ready.tag_url.parse().ok(),
-        hosts: settings.chosen.hosts.clone(),
-    };
-    let (events, heard) = mpsc::unbounded_channel();
-    let attendant = Attendant {
-        kiosk: Arc::clone(kiosk),
-        display: Screen(app.clone()),
-        shell: Arc::clone(&app.state::<Arc<Shell>>()),
-        places,
-        idle_seconds: settings.chosen.idle_seconds,
-    };
-    let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
-        readers.board().judge(false);
-        readers.board().watch()
-    });
-    window::open(app, &settings.chosen)
-        .and_then(|window| screen::set_up(&window, events.clone()))
-        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
-    tray::hide(app);
-    if let Some(owner) = app.get_webview_window(MAIN) {
-        // Nothing of the administration stays behind the kiosk.
-        owner.destroy().map_err(|error| error.to_string())?;
-    }
-    *lock(&kiosk.running) = Some(Running {
-        events,
-        attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
-        _awake: tokio::task::spawn_blocking(awake::stay),
-    });
-    tracing::info!("the kiosk is shown");
-    Ok(())
 }
 
 /// Says on the kiosk's screen why there is no kiosk.
@@ -266,7 +241,8 @@ fn leave(app: &AppHandle) -> tauri::Result<()> {
     if let Some(readers) = app.state::<Option<Monitor>>().as_ref() {
         readers.board().judge(true);
     }
-    screen::take_down(app)?;
+    #[cfg(target_os = "linux")]
+    linux::take_down(app)?;
     // First the one, then the other: without any window the program would end.
     show_owner(app)?;
     window::close(app);

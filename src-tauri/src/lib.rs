@@ -22,9 +22,16 @@ mod files;
 pub mod folders;
 mod headless;
 pub mod keychain;
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "the kiosk is shown on Linux alone so far")
+)]
 mod kiosk;
 pub mod listener;
 mod logging;
+pub mod origin;
+#[cfg(test)]
+mod page_types;
 pub mod preferences;
 pub mod problem;
 pub mod reader;
@@ -167,6 +174,7 @@ fn build(
             commands::open_external,
             commands::save_file,
             commands::download,
+            commands::continue_download,
             commands::stop_download,
             commands::watch_readers,
             commands::send_tap,

@@ -6,6 +6,7 @@ use tapdesk_service::field_error::FieldError;
 /// What a command answers that refuses a form: the members of a problem of the admin API that its
 /// client reads.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RefusedForm {
     detail: String,
     errors: Vec<RefusedField>,
@@ -13,6 +14,7 @@ pub(crate) struct RefusedForm {
 
 /// What is wrong with a field.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct RefusedField {
     field: String,
     message: String,

@@ -18,6 +18,7 @@ use crate::keychain::rotation::{FIND, KeychainPlaces};
 
 /// How far a rotation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RotationProgress {
     /// What is done at the moment.
     pub phase: RotationPhase,
@@ -29,6 +30,7 @@ pub struct RotationProgress {
 
 /// What a rotation does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RotationPhase {
     /// Secrets are opened; nothing is changed yet.

@@ -1,4 +1,4 @@
-//! What the screens know of the shell. The shapes are those of `ui/src/lib/desktop.ts`.
+//! What the screens know of the shell. `ui/src/lib/shell/types.ts` is made from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ pub const EMBEDDED: &str = "embedded";
 
 /// Where the shell stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum ShellState {
     /// The service is being started.
@@ -29,6 +30,7 @@ pub enum ShellState {
 
 /// Something that keeps the service from starting, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StartProblem {
     /// Which ways out there are.
     pub kind: ProblemKind,
@@ -44,6 +46,7 @@ pub struct StartProblem {
 
 /// What a start can fail at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The owner's port is used by another program.
@@ -64,6 +67,7 @@ pub enum ProblemKind {
 
 /// The service runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ready {
     /// The version of this program.
     pub version: &'static str,
@@ -90,6 +94,7 @@ pub struct Ready {
 
 /// A service that the screens can speak to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Connection {
     /// Its name for commands.
     pub id: String,
@@ -103,6 +108,7 @@ pub struct Connection {
 
 /// Where a service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionKind {
     /// In this process.
@@ -113,6 +119,7 @@ pub enum ConnectionKind {
 
 /// Where the key that wraps inlay keys is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KeyStore {
     /// Which kind of place it is.
     pub kind: KeyStoreKind,
@@ -122,6 +129,7 @@ pub struct KeyStore {
 
 /// Kinds of places for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum KeyStoreKind {
     /// The system's keychain.

@@ -3,14 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
-use tauri::{AppHandle, Manager as _, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent};
+use tauri::{AppHandle, Manager as _, WebviewUrl, WebviewWindowBuilder, WindowEvent};
 use tauri_plugin_dialog::{DialogExt as _, MessageDialogButtons};
 
 use crate::events::Subscriptions;
-use crate::scheme::PAGE_ORIGIN;
-
-/// The label of the window, as the capability names it.
-pub(crate) const MAIN: &str = "main";
+use crate::origin::{MAIN, is_ours};
 
 /// Whether closing the window would lose something.
 #[derive(Default)]
@@ -22,7 +19,8 @@ impl Unsaved {
         self.0.store(unsaved, Ordering::Relaxed);
     }
 
-    fn get(&self) -> bool {
+    /// Whether something would be lost.
+    pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -35,6 +33,7 @@ pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
         .min_inner_size(1024.0, 640.0)
         // Files are dropped into the page, which reads them itself.
         .disable_drag_drop_handler()
+        // It opens no other site.
         .on_navigation(is_ours)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_page_load(|window, payload| {
@@ -79,12 +78,6 @@ pub(crate) fn close(app: &AppHandle) {
     }
 }
 
-/// Whether an address is one of the page's own. The window opens no other site.
-pub(crate) fn is_ours(url: &Url) -> bool {
-    let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
-    origin == PAGE_ORIGIN && url.port().is_none()
-}
-
 fn ask_to_close(app: &AppHandle) {
     let Some(window) = app.get_webview_window(MAIN) else {
         return;
@@ -102,27 +95,4 @@ fn ask_to_close(app: &AppHandle) {
                 tracing::warn!("the window cannot be closed: {error}");
             }
         });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_window_leads_nowhere_but_to_the_page() {
-        let leads_to = |url: &str| is_ours(&url.parse().unwrap());
-        assert!(leads_to(PAGE_ORIGIN));
-        assert!(leads_to(&format!("{PAGE_ORIGIN}/index.html#/tags")));
-        for url in [
-            "https://example.com/",
-            "tauri://elsewhere/",
-            "tapdesk://localhost/health",
-            "file:///etc/passwd",
-            "data:text/html,x",
-            "about:blank",
-            "javascript:alert(1)",
-        ] {
-            assert!(!leads_to(url), "{url}");
-        }
-    }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::service::AbortOnDrop;
-use tapdesk_tests::{Received, Receiver, TestService, eventually};
+use tapdesk_tests::{Reaction, Received, Receiver, TestService, eventually};
 
 /// A service that delivers webhooks to this machine.
 async fn start() -> (TestService, AbortOnDrop) {
@@ -35,6 +35,17 @@ async fn webhook(service: &TestService, receiver: &Receiver, more: Value) -> (i6
     let created = service.admin_create("/webhooks", fields).await;
     let secret = created["secret"].as_str().expect("a secret").to_owned();
     (created["id"].as_i64().expect("an id"), secret)
+}
+
+/// A receiver that answers with this status alone, its webhook, and a receiver that is told when that one
+/// is switched off.
+async fn watched(service: &TestService, status: u16) -> (Receiver, i64, Receiver) {
+    let (failing, watcher) = (Receiver::start().await, Receiver::start().await);
+    failing.react(Reaction::status(status));
+    let (id, _) = webhook(service, &failing, Value::Null).await;
+    let told = json!({"events": ["alert.webhook_disabled"]});
+    webhook(service, &watcher, told).await;
+    (failing, id, watcher)
 }
 
 /// What is sent again, or tested.

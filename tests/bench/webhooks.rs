@@ -169,7 +169,7 @@ async fn last_tap_sent(client: &Client, webhook: &Value) -> Result<u32> {
     let attempts = attempts["items"].as_array().map_or(&[][..], Vec::as_slice);
     let taps = attempts.iter().filter_map(|attempt| {
         let mut parts = attempt["event_id"].as_str()?.split('_');
-        (parts.next() == Some("evt")).then_some(())?;
+        (parts.next() == Some("tap")).then_some(())?;
         parts.next()?.parse().ok()
     });
     taps.max().context("an attempt of a tap")

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Received, Receiver, ServiceProcess};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
@@ -102,6 +103,46 @@ async fn what_is_triggered_is_forwarded_as_a_webhook_sends_it() {
     for one in &received {
         one.verify(&listening.secret);
         assert_eq!(one.header("content-type"), "application/json");
+        let same = sent.iter().find(|sent| sent.id() == one.id());
+        let same = same.expect("the webhook has the same id");
+        assert_eq!(one.json(), same.json());
+    }
+}
+
+#[tokio::test]
+async fn a_tag_that_is_tampered_with_is_forwarded_once_as_a_webhook_sends_it() {
+    let service = with_demo().await;
+    let (mine, theirs) = (Receiver::start().await, Receiver::start().await);
+    let kinds_told = ["tap.verified", "tag.tampered"];
+    let hook = json!({"url": theirs.url(), "events": kinds_told, "filter": {"world": "all"}});
+    service.admin_create("/webhooks", hook).await;
+    let template = json!({
+        "name": "Seals", "technology": "ntag424dna_tt", "mac_from": "uid",
+        "template": "https://d.example/v?u={uid}&n={counter}&t={tamper}&c={mac}",
+    });
+    let template = service.admin_create("/url-templates", template).await;
+    let chip = json!({"name": "Bottle", "url_template_id": template["id"]});
+    let chip = service.admin_create("/simulator/inlays", chip).await;
+    let path = format!("/simulator/inlays/{}/tap", chip["id"]);
+    let mut listening = Listening::to(&service, &mine.url(), &[]).await;
+    let mut expected = Vec::new();
+    for (seal, told) in [
+        ("sealed", &kinds_told[..1]),
+        ("open", &kinds_told[..]),
+        ("reclosed", &kinds_told[..1]),
+    ] {
+        let tap = json!({"follow": true, "seal": seal});
+        service.admin(Method::POST, &path, tap).await.expect(200);
+        for kind in told {
+            let line = listening.line().await;
+            assert!(line.starts_with(&format!("{kind} ")), "{seal}: {line}");
+            expected.push(*kind);
+        }
+    }
+    let received = mine.wait_for(expected.len()).await;
+    assert_eq!(kinds(&received), expected);
+    let sent = theirs.wait_for(expected.len()).await;
+    for one in &received {
         let same = sent.iter().find(|sent| sent.id() == one.id());
         let same = same.expect("the webhook has the same id");
         assert_eq!(one.json(), same.json());

@@ -9,12 +9,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use serde_json::json;
+use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::storage::transfer::schema::{LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, tables};
 use tapdesk_service::storage::transfer::table::Table;
-use tapdesk_tests::TestDatabase;
 use tapdesk_tests::length::length;
+use tapdesk_tests::{ServiceProcess, TestDatabase};
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
@@ -133,9 +133,10 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
     for table in tables().filter(|table| table.merged.is_none()) {
         let here = format!("SELECT count(*) FROM {}", table.name);
         let here: i64 = looking.query_one(&here, &[]).await.unwrap().get(0);
-        let mark = i64::from(table.name == "settings");
+        // The mark of the move, and what the audit log says of it.
+        let more = i64::from(["settings", "audit"].contains(&table.name));
         let there = i64::try_from(before[table.name]).unwrap();
-        assert_eq!(here - mark, there, "{}", table.name);
+        assert_eq!(here - more, there, "{}", table.name);
     }
     let said = migrate(&from, &database.url()).await.good();
     assert!(said.contains("was completed at"), "{said}");
@@ -150,6 +151,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
         .refused();
     assert!(said.contains("was not finished"), "{said}");
     let said = migrate(&database.url(), &sqlite(&back)).await.good();
+    let moved = moved + 1;
     assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
     assert_same(&launch.database(), &back);
 }
@@ -205,6 +207,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
     let node = launch.clone().on(&database);
     let node = node.env("TAPDESK_KEY_FILE", key.to_str().unwrap());
     let service = node.start().await;
+    says_that_it_was_moved(&service, 1).await;
     let updated = service
         .update(first.key(), json!({"registered": "moved"}))
         .await;
@@ -245,6 +248,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
         .good();
     std::fs::copy(&key, home.folder.path().join("inlay.key")).unwrap();
     let service = home.start().await;
+    says_that_it_was_moved(&service, 2).await;
     let updated = service
         .update(taken.key(), json!({"registered": "back"}))
         .await;
@@ -276,6 +280,22 @@ async fn a_service_goes_on_where_the_other_one_ended() {
         .await;
     let count = history["items"].as_array().unwrap().len();
     assert_eq!(count, 8, "{history}");
+}
+
+/// The newest row of the audit log is the move, of which there were `times`, and the log is whole.
+async fn says_that_it_was_moved(service: &ServiceProcess, times: usize) {
+    let log = service.admin_get("/audit?action=database.move").await;
+    let moves = log["items"].as_array().unwrap();
+    assert_eq!(moves.len(), times, "{log}");
+    let newest = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(newest, moves[0]);
+    assert_eq!(newest["actor"]["kind"], "command_line", "{newest}");
+    for member in ["from", "to"] {
+        assert!(newest["after"][member].is_string(), "{newest}");
+    }
+    assert!(newest["after"]["rows"].as_u64() > Some(0), "{newest}");
+    let check = service.admin_get("/audit/check").await;
+    assert_eq!(check["problem"], Value::Null, "{check}");
 }
 
 /// Two services on one history would each accept what the other has accepted.

@@ -148,7 +148,7 @@ async fn a_tap_is_sent_at_the_end_as_a_child_of_its_callers_span_and_tells_nothi
         let found = attribute(&request.attributes, key);
         assert_eq!(found.as_deref(), Some(value), "{key}");
     }
-    for operation in ["tag_tap", "record_tap"] {
+    for operation in ["published_now", "record_tap"] {
         let span = of_trace.iter().find(|span| span.name == operation);
         let span = span.unwrap_or_else(|| panic!("no {operation}: {of_trace:?}"));
         assert_eq!(span.parent_span_id, request.span_id, "{operation}");

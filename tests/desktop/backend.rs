@@ -3,8 +3,11 @@
 use axum::http::{Request, Response};
 use serde_json::{Value, json};
 use tapdesk::backend::Backend;
-use tapdesk::scheme::{BODY_MAX, PAGE_ORIGIN, answer};
+use tapdesk::origin::PAGE_ORIGIN;
+use tapdesk::scheme::{BODY_MAX, answer};
 use tapdesk::shell::Shell;
+use tapdesk_tests::TestService;
+use zeroize::Zeroizing;
 
 use crate::installation::{Installation, make_tag};
 
@@ -14,7 +17,7 @@ async fn from_page(
     request: axum::http::request::Builder,
     body: Vec<u8>,
 ) -> Response<Vec<u8>> {
-    answer(label, request.body(body).unwrap(), shell.backend()).await
+    answer(label, request.body(body).unwrap(), shell.connected()).await
 }
 
 fn get(path: &str) -> axum::http::request::Builder {
@@ -25,7 +28,7 @@ fn get(path: &str) -> axum::http::request::Builder {
 async fn our_page_in_our_window_is_let_in_and_nobody_else() {
     let installation = Installation::new();
     let shell = installation.ready().await;
-    let ours = get("/admin/v1/tags").header("origin", PAGE_ORIGIN);
+    let ours = get("/embedded/admin/v1/tags").header("origin", PAGE_ORIGIN);
     let response = from_page(&shell, "main", ours, Vec::new()).await;
     assert_eq!(response.status(), 200);
     let allowed = &response.headers()["access-control-allow-origin"];
@@ -38,7 +41,7 @@ async fn our_page_in_our_window_is_let_in_and_nobody_else() {
         ("main", None),
         ("other", Some(PAGE_ORIGIN)),
     ] {
-        let mut request = get("/admin/v1/tags");
+        let mut request = get("/embedded/admin/v1/tags");
         if let Some(origin) = origin {
             request = request.header("origin", origin);
         }
@@ -54,7 +57,7 @@ async fn our_page_in_our_window_is_let_in_and_nobody_else() {
 async fn what_the_page_says_of_host_and_token_does_not_count() {
     let installation = Installation::new();
     let shell = installation.ready().await;
-    let request = get("/admin/v1/tags")
+    let request = get("/embedded/admin/v1/tags")
         .header("origin", PAGE_ORIGIN)
         .header("host", "evil.example")
         .header("authorization", "Bearer of-the-page");
@@ -67,7 +70,9 @@ async fn what_the_page_says_of_host_and_token_does_not_count() {
 async fn a_body_of_64_mib_is_taken_and_more_is_refused_in_words() {
     let installation = Installation::new();
     let shell = installation.ready().await;
-    let post = || Request::post("tapdesk://localhost/no-such-route").header("origin", PAGE_ORIGIN);
+    let post = || {
+        Request::post("tapdesk://localhost/embedded/no-such-route").header("origin", PAGE_ORIGIN)
+    };
     let response = from_page(&shell, "main", post(), vec![0; BODY_MAX]).await;
     assert_eq!(response.status(), 404, "it reached the service");
     let response = from_page(&shell, "main", post(), vec![0; BODY_MAX + 1]).await;
@@ -78,11 +83,38 @@ async fn a_body_of_64_mib_is_taken_and_more_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_meant_for_another_connection_reaches_no_service() {
+    let shop = TestService::start().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = Zeroizing::new(shop.admin_token().to_owned());
+    let added = shell.add_connection("Shop", shop.base(), secret);
+    let added = added.await.unwrap();
+    let create = async |connection: &str| {
+        let uri = format!("tapdesk://localhost/{connection}/admin/v1/tags");
+        let post = Request::post(uri)
+            .header("origin", PAGE_ORIGIN)
+            .header("content-type", "application/json");
+        let body = json!({"name": "Bottle 41"}).to_string().into_bytes();
+        from_page(&shell, "main", post, body).await
+    };
+    shell.connect(&added.id).await.unwrap();
+    let refused = create("embedded").await;
+    assert_eq!(refused.status(), 409);
+    let problem: Value = serde_json::from_slice(refused.body()).unwrap();
+    assert_eq!(problem["detail"], "The connection changed.");
+    assert_eq!(shop.admin_get("/tags?count=true").await["count"], 0);
+    assert_eq!(create(&added.id).await.status(), 201);
+    assert_eq!(shop.admin_get("/tags?count=true").await["count"], 1);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_service_the_page_is_told_so() {
     let installation = Installation::new();
     std::fs::write(installation.folders().database, b"").unwrap();
     let shell = installation.start().await;
-    let request = get("/admin/v1/tags").header("origin", PAGE_ORIGIN);
+    let request = get("/embedded/admin/v1/tags").header("origin", PAGE_ORIGIN);
     let response = from_page(&shell, "main", request, Vec::new()).await;
     assert_eq!(response.status(), 503);
     assert_eq!(
@@ -137,7 +169,7 @@ pub(crate) async fn file(
     path: &str,
     body: Option<Value>,
 ) -> Result<(usize, String), String> {
-    let mut arriving = backend.file(path, body).await?;
+    let mut arriving = backend.file(path, body).await?.pieces;
     let (mut pieces, mut bytes) = (0, Vec::new());
     while let Some(piece) = arriving.recv().await {
         pieces += 1;

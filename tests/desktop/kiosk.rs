@@ -252,7 +252,8 @@ async fn the_kiosks_window_has_no_command_of_the_administration_and_leads_nowher
         assert!(refused.contains("not allowed"), "{command}: {answer}");
     }
     for path in ["/admin/v1/tags", "/admin/v1/tokens", "/health"] {
-        let call = format!("fetch('tapdesk://localhost{path}').then(answer => answer.status)");
+        let call =
+            format!("fetch('tapdesk://localhost/embedded{path}').then(answer => answer.status)");
         let answer = window.value_of(&call).await;
         assert!(answer.get("failed").is_some(), "{path}: {answer}");
     }

@@ -100,8 +100,19 @@ fn each_page_may_ask_for_its_own_commands_and_nothing_of_the_systems() {
         .collect();
     assert_eq!(&owner | &kiosk, handled);
     assert!(handled.contains("save_file") && handled.contains("kiosk_done"));
+    let built = between(
+        &text("src-tauri/build.rs"),
+        "const COMMANDS: &[&str] = &[",
+        "];",
+    );
+    let built: BTreeSet<_> = built
+        .split(',')
+        .map(|name| name.trim().trim_matches('"').to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert_eq!(built, handled);
 
-    for (page, commands) in [("lib", owner), ("kiosk", kiosk)] {
+    for (page, commands) in [("lib/shell", owner), ("kiosk", kiosk)] {
         let asked = text(&format!("ui/src/{page}/desktop.ts"));
         for name in commands {
             let called = asked.contains(&format!("\"{name}\""));
@@ -128,8 +139,7 @@ fn no_page_has_inline_styles_or_scripts_that_the_policy_would_drop() {
     assert!(is_literal_style("<p style='color: red'>"));
     assert!(!is_literal_style(r#"<p style="width: {wide}px">"#));
     assert!(!is_literal_style("<div style:--detail={wide}>"));
-    let mut sources = Vec::new();
-    collect(&root().join("ui/src"), &mut sources);
+    let sources = collect(&root().join("ui/src"), "svelte");
     assert!(sources.len() > 50, "{} sources", sources.len());
     for path in sources {
         let source = fs::read_to_string(&path).unwrap();
@@ -150,18 +160,76 @@ fn is_literal_style(line: &str) -> bool {
     })
 }
 
-fn collect(folder: &Path, sources: &mut Vec<PathBuf>) {
+/// The files in `folder` whose names end in `.extension`.
+fn collect(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut sources = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            collect(&path, sources);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "svelte")
-        {
+            sources.append(&mut collect(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
             sources.push(path);
         }
     }
+    sources
+}
+
+/// The crates that there are on Linux alone: what the manifest names for it, and what GTK brings.
+fn crates_of_linux() -> BTreeSet<String> {
+    let manifest = text("Cargo.toml");
+    let start = "[target.'cfg(target_os = \"linux\")'.dependencies]";
+    let named = between(&manifest, start, "\n[");
+    let named = named.lines().filter(|line| !line.starts_with('#'));
+    let named = named.filter_map(|line| Some(line.split_once('=')?.0.trim().to_owned()));
+    let brought = ["cairo", "gdk", "gdk_pixbuf", "gio", "glib", "pango"].map(str::to_owned);
+    named.chain(brought).collect()
+}
+
+/// The crates among `crates` that a line of Rust names.
+fn named<'a>(line: &str, crates: &'a BTreeSet<String>) -> Vec<&'a String> {
+    let code = line.split("//").next().unwrap_or_default();
+    let is_path = |part: &str| part.starts_with("::") || part.starts_with(';');
+    let in_path = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
+            let before = code[..at].chars().next_back();
+            before.is_none_or(|before| !before.is_alphanumeric() && !"_:".contains(before))
+                && is_path(&code[at + name.len()..])
+        })
+    };
+    crates.iter().filter(|name| in_path(name)).collect()
+}
+
+#[test]
+fn what_linux_alone_has_is_named_only_in_modules_that_are_built_there_alone() {
+    let crates = crates_of_linux();
+    assert!(["gtk", "webkit2gtk", "zbus"].map(|name| crates.contains(name)) == [true; 3]);
+    assert_eq!(named("    gtk::init().is_ok()", &crates), ["gtk"]);
+    assert_eq!(named("use webkit2gtk::{WebView};", &crates), ["webkit2gtk"]);
+    assert_eq!(named("use zbus;", &crates), ["zbus"]);
+    assert!(named("let gtk = 1; // gtk::init()", &crates).is_empty());
+
+    let (mut modules, mut declared) = (0, 0);
+    let sources = root().join("src-tauri/src");
+    for path in collect(&sources, "rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        let mut parts = path.strip_prefix(&sources).unwrap().iter();
+        if parts.any(|part| part == "linux" || part == "linux.rs") {
+            modules += usize::from(path.ends_with("linux.rs"));
+            continue;
+        }
+        let mut before = "";
+        for (number, line) in source.lines().enumerate() {
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(named(line, &crates).is_empty(), "{place}: {line}");
+            if line.trim_end().ends_with("mod linux;") {
+                assert_eq!(before, "#[cfg(target_os = \"linux\")]", "{place}");
+                declared += 1;
+            }
+            before = line;
+        }
+    }
+    assert_eq!(modules, declared, "each module `linux` is declared once");
+    assert!(modules > 0);
 }
 
 #[test]
@@ -172,8 +240,19 @@ fn the_package_carries_what_the_program_needs() {
     for library in ["libdbus-1-3", "libpcsclite1"] {
         assert!(depends.contains(&json!(library)), "{library}");
     }
-    for icon in bundle["icon"].as_array().unwrap() {
-        let icon = root().join(icon.as_str().unwrap());
-        assert!(icon.exists(), "{}", icon.display());
+    let icons = bundle["icon"].as_array().unwrap().iter();
+    let icons: Vec<_> = icons.map(|icon| icon.as_str().unwrap()).collect();
+    for icon in &icons {
+        assert!(root().join(icon).exists(), "{icon}");
+    }
+    // What a window, a disk image and a Windows program are drawn with.
+    for (extension, begins) in [
+        (".png", &b"\x89PNG"[..]),
+        (".icns", b"icns"),
+        (".ico", b"\0\0\x01\0"),
+    ] {
+        let icon = icons.iter().find(|icon| icon.ends_with(extension)).unwrap();
+        let bytes = fs::read(root().join(icon)).unwrap();
+        assert!(bytes.starts_with(begins), "{icon}");
     }
 }

@@ -113,7 +113,7 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let first = window.find_text("//code[contains(@class, 'whole')]").await;
     // The diagnosis comes first, and consumes nothing.
     window
-        .see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='MAC']")
+        .see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='Code']")
         .await;
     window
         .press("//summary[contains(., 'commands to the card')]")
@@ -160,7 +160,7 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let tampered = format!("{}{last}", &first[..first.len() - 1]);
     let (tampered, shown) = static_card(2, &tampered);
     send_tap(&desk, &window, tampered, &shown, "not verified").await;
-    window.see("//li[contains(., 'wrong MAC')]").await;
+    window.see("//li[contains(., 'wrong code')]").await;
 
     made(
         &window,
@@ -404,7 +404,7 @@ async fn the_doctor_says_what_is_missing_until_it_is_there() {
         .press("//header//a[normalize-space()='no reader']")
         .await;
     window
-        .see("//h3[contains(., 'reader')]/following-sibling::pre")
+        .see("//h3[contains(., 'reader')]/following-sibling::figure/pre")
         .await;
     window.leave_picture("doctor").await;
     desk.readers_mut().restart(true);

@@ -240,7 +240,7 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     window.fill("Token", shop.admin_token()).await;
     window.click_named("Add connection").await;
     window
-        .press("//li[contains(., 'Shop')]//button[normalize-space()='Connect']")
+        .press("//*[@role='listitem'][contains(., 'Shop')]//button[normalize-space()='Connect']")
         .await;
     let base = shop.base();
     window

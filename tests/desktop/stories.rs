@@ -77,6 +77,10 @@ async fn from_the_first_start_to_an_updated_variable_by_keyboard_alone() {
         .await;
     window.tab_to("//input[@aria-label='New value']").await;
     window.keys(" by hand").await;
+    // A key is good for once: only the button uses it, never Enter in a field.
+    window
+        .tab_to("//button[normalize-space()='Register']")
+        .await;
     window.key(Key::Enter).await;
     window.see(UPDATED).await;
     let bottle = demo_bottle(&window).await;

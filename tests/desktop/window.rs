@@ -349,7 +349,7 @@ impl Window {
             .expect("the script runs")
     }
 
-    /// A call of the service by the page: status and body.
+    /// A call of this computer's service by the page: status and body.
     pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> (u64, Value) {
         let init = if body.is_null() {
             json!({"method": method})
@@ -358,7 +358,7 @@ impl Window {
             json!({"method": method, "headers": headers, "body": body.to_string()})
         };
         let call = format!(
-            "fetch('tapdesk://localhost{path}', {init}) \
+            "fetch('tapdesk://localhost/embedded{path}', {init}) \
              .then(async answer => [answer.status, await answer.json().catch(() => null)])"
         );
         let answer = self.value_of(&call).await;

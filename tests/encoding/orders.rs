@@ -1,4 +1,4 @@
-//! Factory orders: what leaves for a bureau, what comes back, and goods-in.
+//! Factory orders: what leaves for a bureau, and goods-in.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ use super::templates::{in_use, not_in_use, template};
 const PASSPHRASE: &str = "correct horse battery";
 
 /// The tables of an order: rows by the names of their columns.
-struct Sent {
+pub(super) struct Sent {
     id: Value,
-    rows: Vec<Value>,
+    pub(super) rows: Vec<Value>,
     keys: Vec<[AesKey; 5]>,
 }
 
@@ -33,12 +33,12 @@ fn table(text: &str) -> Vec<Value> {
     lines.map(row).collect()
 }
 
-fn text<'a>(row: &'a Value, column: &str) -> &'a str {
+pub(super) fn text<'a>(row: &'a Value, column: &str) -> &'a str {
     row[column].as_str().unwrap()
 }
 
 /// Orders chips for new tags, as a bureau gets it.
-async fn order(service: &TestService, count: usize, plan: Value) -> Sent {
+pub(super) async fn order(service: &TestService, count: usize, plan: Value) -> Sent {
     let mut tags = Vec::new();
     for number in 1..=count {
         let tag = service
@@ -84,7 +84,7 @@ async fn open(service: &TestService, id: &Value) -> String {
 
 impl Sent {
     /// A chip as a bureau writes it, with this key version.
-    fn chip(&self, position: usize, number: u32, version: u8) -> VirtualNtag424 {
+    pub(super) fn chip(&self, position: usize, number: u32, version: u8) -> VirtualNtag424 {
         let row = &self.rows[position - 1];
         let mut chip = VirtualNtag424::new(uid(number));
         let file = bytes(text(row, "ndef_hex"));
@@ -98,18 +98,18 @@ impl Sent {
     }
 
     /// Sends a report of the bureau.
-    async fn report(&self, service: &TestService, query: &str, csv: &str) -> Answer {
+    pub(super) async fn report(&self, service: &TestService, query: &str, csv: &str) -> Answer {
         let path = format!("/factory-orders/{}/import{query}", self.id);
         let request = service.admin_request(Method::POST, &path);
         let request = request.header("content-type", "text/csv");
         request.body(csv.to_owned()).answer().await
     }
 
-    fn goods_in(&self, number: u32) -> Value {
+    pub(super) fn goods_in(&self, number: u32) -> Value {
         json!({"uid": uid(number).to_string(), "factory_order_id": self.id})
     }
 
-    async fn states(&self, client: &TestService) -> Vec<String> {
+    pub(super) async fn states(&self, client: &TestService) -> Vec<String> {
         let path = format!("/factory-orders/{}", self.id);
         let whole = client.admin_get(&path).await;
         let positions = whole["positions"].as_array().unwrap().iter();
@@ -119,7 +119,7 @@ impl Sent {
     }
 }
 
-async fn verdict(client: &Client, chip: &mut VirtualNtag424) -> Value {
+pub(super) async fn verdict(client: &Client, chip: &mut VirtualNtag424) -> Value {
     let asked = json!({"url": chip.read_url()});
     let verdict = client.admin(Method::POST, "/verification", asked).await;
     verdict.expect(200)["tag_verified"].clone()
@@ -218,87 +218,6 @@ async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_a
         assert_eq!(told["state"], "verified", "{position}: {told}");
         assert!(chip.tally().refusals <= 2, "{position}: {:?}", chip.tally());
         assert_eq!(verdict(&service, &mut chip).await, true);
-    }
-}
-
-#[tokio::test]
-async fn what_does_not_fit_the_order_is_refused_row_by_row() {
-    let service = TestService::start().await;
-    let sent = order(&service, 4, json!({})).await;
-    let other = order(&service, 1, json!({})).await;
-    let mut known = VirtualNtag424::new(uid(9));
-    let tag = service.tag(json!({"name": "Own"})).await;
-    let own = json!({"uid": uid(9).to_string(), "tag_id": tag.id});
-    assert_eq!(lay(&service, &mut known, &own).await["state"], "verified");
-    let wipe = json!({"uid": uid(9).to_string(), "wipe": true});
-    assert_eq!(lay(&service, &mut known, &wipe).await["state"], "reset");
-    let right = sent.chip(1, 1, 1).read_url();
-    let mut forged = sent.chip(1, 1, 1);
-    forged.set_key(2, AesKey::from_bytes([9; 16]), 1);
-    let wrong = forged.read_url();
-    let foreign = text(&other.rows[0], "slug");
-    let report = [
-        "position,uid,status,slug,url".to_owned(),
-        format!("1,{},ok,,{wrong}", uid(1)),
-        format!("2,{},failed,,", uid(2)),
-        "3,04DE5F1E,ok,,".to_owned(),
-        "3,AADE5F1EACC040,ok,,".to_owned(),
-        format!("9,{},ok,,", uid(3)),
-        format!(",{},ok,{foreign},", uid(3)),
-        format!("3,{},ok,,", uid(9)),
-        format!("4,{},ok,,", uid(4)),
-        format!("3,{},ok,,", uid(4)),
-        format!(",{},,,{right}", uid(1)),
-    ];
-    let taken = sent
-        .report(&service, "", &report.join("\r\n"))
-        .await
-        .expect(200);
-    let results = taken["results"].as_array().unwrap();
-    let outcomes: Vec<_> = results
-        .iter()
-        .map(|row| {
-            (
-                row["row"].as_i64().unwrap(),
-                row["reason"].as_str().unwrap_or("bound"),
-            )
-        })
-        .collect();
-    let expected = [
-        "The code in its URL is not one",
-        "The bureau says of this chip: failed",
-        "no UID of 7 bytes",
-        "begin with 04",
-        "no such position",
-        "no such position",
-        "has encoded this chip before",
-        "bound",
-        "Another row has the same chip",
-        "bound",
-    ];
-    for ((row, found), (number, expected)) in outcomes.iter().zip((2..).zip(expected)) {
-        assert_eq!(*row, number);
-        assert!(found.contains(expected), "{row}: {found}");
-    }
-    assert_eq!(taken["missing"], json!([2, 3]));
-    assert_eq!((&taken["bound"], &taken["proved"]), (&json!(2), &json!(1)));
-    // A chip that no report names is none of the order.
-    let unknown = service
-        .admin(Method::POST, "/encodings", sent.goods_in(2))
-        .await;
-    assert_eq!(unknown.status, 404);
-    for (query, file, part) in [
-        ("?preset=other", "uid,position\n", "no preset"),
-        ("", "position\n1\n", "no column for the UID"),
-        (
-            "?preset=ixkio",
-            "UID,RESPONSE\n",
-            "no column for a position",
-        ),
-    ] {
-        let refused = sent.report(&service, query, file).await.expect(422);
-        let detail = refused["detail"].as_str().unwrap();
-        assert!(detail.contains(part), "{detail}");
     }
 }
 
@@ -424,51 +343,6 @@ async fn an_order_is_of_chips_that_a_bureau_can_key() {
     assert_eq!(
         (&listed["count"], &listed["items"][0]["id"]),
         (&json!(1), &made["id"])
-    );
-}
-
-#[tokio::test]
-async fn a_chip_that_was_laid_down_before_it_was_reported_is_received() {
-    let service = TestService::start().await;
-    let sent = order(&service, 3, json!({})).await;
-    let tag = service.tag(json!({"name": "Own"})).await;
-    let other = |number: u32| json!({"uid": uid(number).to_string(), "tag_id": tag.id});
-    // Until nobody asks it for a key any more; and one that was taken away at once.
-    let mut chips = [sent.chip(1, 1, 1), sent.chip(2, 2, 1)];
-    for _ in 0..4 {
-        let turn = lay(&service, &mut chips[0], &other(1)).await;
-        assert_eq!(turn["reason"], "foreign_key", "{turn}");
-    }
-    let begun = service.admin_create("/encodings", other(2)).await;
-    // This one has keys of ours, so no bureau has written it.
-    let mut own = VirtualNtag424::new(uid(3));
-    assert_eq!(
-        lay(&service, &mut own, &other(3)).await["state"],
-        "verified"
-    );
-    let inlay =
-        service.admin_get(&format!("/inlays?uid={}", uid(3))).await["items"][0]["id"].clone();
-    let path = format!("/inlays/{inlay}");
-    let gone = service.admin(Method::DELETE, &path, Value::Null).await;
-    assert_eq!(gone.status, 204, "{}", gone.body);
-
-    let report = format!("position,uid\n1,{}\n2,{}\n3,{}\n", uid(1), uid(2), uid(3));
-    for query in ["?dry_run=true", ""] {
-        let taken = sent.report(&service, query, &report).await.expect(200);
-        assert_eq!(taken["bound"], 2, "{taken}");
-        let why = taken["results"].to_string();
-        assert!(why.contains("has encoded this chip before"), "{why}");
-    }
-    let path = format!("/encodings/{}", begun["id"]);
-    assert_eq!(service.admin_get(&path).await["state"], "abandoned");
-    for (number, chip) in (1..).zip(&mut chips) {
-        let turn = lay(&service, chip, &sent.goods_in(number)).await;
-        assert_eq!(turn["state"], "verified", "{number}: {turn}");
-        assert_eq!(verdict(&service, chip).await, true);
-    }
-    assert_eq!(
-        sent.states(&service).await,
-        ["rekeyed", "rekeyed", "ordered"]
     );
 }
 

@@ -57,6 +57,7 @@ macro_rules! story {
                 what_an_import_needs_nobody_else_gets
                 what_happens_to_a_tag_meanwhile_is_not_lost;
             inlays: an_inlay_is_found_on_its_tag_and_in_lists
+                the_tag_of_an_inlay_of_a_template_is_found_by_its_uid
                 a_uid_is_taken_until_its_inlay_is_deleted
                 an_edit_that_is_refused_changes_nothing
                 inlays_go_on_tags_of_their_own_world_that_exist

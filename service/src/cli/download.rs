@@ -1,7 +1,5 @@
 //! An answer into a file that has its name once it is whole, and never before.
 
-mod rows;
-
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -9,9 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tapdesk_service::private_file;
+use tapdesk_service::whole_rows::{self, Rows};
 use ureq::Body;
-
-pub(super) use rows::Rows;
 
 /// A file to be. Dropped before it is whole, nothing of it is left.
 pub(super) struct Download<'a> {
@@ -58,7 +55,7 @@ impl<'a> Download<'a> {
             return self.finish(|_| Ok(()));
         };
         self.part.is_kept = false;
-        let Ok(Some(last)) = rows::cut(&mut self.part.content, rows) else {
+        let Ok(Some(last)) = whole_rows::cut(&mut self.part.content, rows) else {
             return Err(error);
         };
         self.part.is_kept = true;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand, ValueEnum};
+use tapdesk_service::whole_rows::Rows as Written;
 use ureq::Body;
 use ureq::http::Method;
 
 use super::client::Connection;
-use super::download::{self, Download};
+use super::download::Download;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -90,8 +91,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
 impl Rows {
     fn save(&self, what: &str) -> Result<()> {
         let (format, rows) = match self.format {
-            Format::Csv => ("csv", download::Rows::Csv),
-            Format::Jsonl => ("jsonl", download::Rows::Jsonl),
+            Format::Csv => ("csv", Written::Csv),
+            Format::Jsonl => ("jsonl", Written::Jsonl),
         };
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("format", format);

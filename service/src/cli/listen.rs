@@ -115,9 +115,12 @@ impl Stream<'_> {
                 say(&missed(&event))?;
                 continue;
             }
-            match told::body(self.service, &event) {
-                Ok(Some((id, body))) => self.post(&id, &body)?,
-                Ok(None) => {}
+            match told::of(self.service, &event) {
+                Ok(told) => {
+                    for (id, body) in told {
+                        self.post(&id, &body)?;
+                    }
+                }
                 // It may be erased by now: what comes behind it is forwarded all the same.
                 Err(error) => {
                     let name = event["event"].as_str().unwrap_or_default();

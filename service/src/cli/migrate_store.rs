@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
 use tapdesk_service::plural::counted;
 use tapdesk_service::start::Database;
@@ -33,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .worker_threads(1)
         .enable_all()
         .build()?
-        .block_on(migrate_store(&from, &to, &clock, &mut progress))?;
+        .block_on(migrate_store(&from, &to, &clock, &OsEntropy, &mut progress))?;
     let mut out = io::stdout().lock();
     let (rows, wrapped_keys) = match moved {
         Moved::Before(at) => {

@@ -134,12 +134,13 @@ impl TagCache {
     }
 
     async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
-        let (id, slug) = match key {
-            TagKey::Slug(slug) => (self.ids.get(&self.hash(slug)), Some(slug)),
-            TagKey::Id(id) => (Some(id), None),
+        let id = match key {
+            TagKey::Slug(slug) => self.ids.get(&self.hash(slug)),
+            TagKey::Id(id) => Some(id),
+            TagKey::Inlay(uid) => self.of_inlays.get(&self.hash(uid)),
         };
         let kept = id.and_then(|id| self.holds(Part::Tag(id), self.tags.get(&id)));
-        if let Some(tag) = kept.filter(|tag| slug.is_none_or(|slug| tag.slug() == slug)) {
+        if let Some(tag) = kept.filter(|tag| tag.is(key)) {
             self.metrics.hits.inc();
             return Ok(Some(tag));
         }
@@ -157,22 +158,18 @@ impl TagCache {
     }
 
     /// The inlay with this UID, if it writes its URLs by a template. It comes with its tag, which
-    /// the tap needs next, so that both are read at once; one that is not known yet is read alone.
+    /// the tap needs next, so that both are read at once; one on no tag is read alone.
     pub(crate) async fn inlay(
         &self,
         uid: Uid,
-    ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
-        if let Some(id) = self.of_inlays.get(&self.hash(uid)) {
-            let tag = match self.holds(Part::Tag(id), self.tags.get(&id)) {
-                None => self.tag(TagKey::Id(id)).await?,
-                held => held,
-            };
-            if let Some(inlay) = tag.and_then(|tag| tag.of_template(uid)) {
-                return Ok(Some(Ok(inlay)));
-            }
+    ) -> Result<Option<Result<OpenedInlay, KeyringError>>, StorageError> {
+        let tag = self.tag(TagKey::Inlay(uid)).await?;
+        if let Some(inlay) = tag.as_ref().and_then(|tag| tag.of_template(uid)) {
+            return Ok(Some(Ok(inlay.clone())));
         }
+        // Of one whose keys are locked the reason is told.
         let found = self.storage.template_inlay(uid).await?;
-        Ok(found.map(|inlay| OpenedInlay::of(&inlay, &self.keyring).map(Arc::new)))
+        Ok(found.map(|inlay| OpenedInlay::of(&inlay, &self.keyring)))
     }
 
     async fn experience(
@@ -257,7 +254,6 @@ impl TagCache {
 
     fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
         self.ids.insert(self.hash(tag.slug()), tag.id());
-        // Of one whose keys are locked the reason is read.
         for inlay in tag.of_templates().unwrap_or_default() {
             self.of_inlays.insert(self.hash(inlay.uid), tag.id());
         }

@@ -1,16 +1,19 @@
 //! A tag as taps need it, in as little memory as a million of them can have: texts in one
 //! piece, the one inlay that most tags have in place, and what few have apart.
 
-use std::sync::Arc;
-
 use crate::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
-use crate::storage::{BoundInlay, TagTap};
+use crate::storage::{BoundInlay, TagInlays, TagKey, TagTap};
 use crate::tag::{Location, Status, TagFields, WidgetSettings};
 
 use super::template_cache::OpenedInlay;
+
+/// What the allocator takes for each piece.
+const PIECE: usize = 16;
+/// What the cache takes to find the tag of an inlay by its UID.
+const PLACE_BY_UID: usize = 40;
 
 /// A tag with its inlays' keys at hand.
 #[derive(Debug)]
@@ -44,14 +47,24 @@ pub(crate) struct Switches {
     pub(crate) has_qr_code: bool,
 }
 
-/// The inlays that make codes of the canonical form.
+/// The inlays that make codes.
 #[derive(Debug)]
 enum Inlays {
     None,
+    /// One that makes them of the canonical form.
     One(TapInlay),
-    Many(Box<[TapInlay]>),
-    /// Their keys cannot be had.
-    Locked(Box<KeyringError>),
+    /// One that writes its URLs by a template.
+    OfTemplate(OpenedInlay),
+    Several(Box<Several>),
+}
+
+/// More inlays than one, or one whose keys cannot be had.
+#[derive(Debug)]
+struct Several {
+    canonical: Result<Box<[TapInlay]>, KeyringError>,
+    of_templates: Result<Box<[OpenedInlay]>, KeyringError>,
+    /// Which template each of the latter has, their keys locked or not.
+    templates: Box<[(InlayId, UrlTemplateId)]>,
 }
 
 /// An inlay that makes codes of the canonical form, with its keys.
@@ -71,8 +84,6 @@ pub(crate) struct TapInlay {
 struct Rare {
     location: Option<Location>,
     widget_settings: WidgetSettings,
-    templates: Vec<(InlayId, UrlTemplateId)>,
-    of_templates: Option<Result<Vec<Arc<OpenedInlay>>, KeyringError>>,
 }
 
 impl AsRef<Candidate> for TapInlay {
@@ -100,11 +111,6 @@ impl TapTag {
         proves_taps: impl Fn(UrlTemplateId) -> bool,
     ) -> Self {
         let TagTap { tag, inlays } = tap;
-        let opened: Result<Vec<_>, _> = inlays
-            .rolling
-            .iter()
-            .map(|inlay| TapInlay::of(inlay, keyring))
-            .collect();
         let of_templates = &inlays.of_templates;
         Self {
             id: tag.id,
@@ -115,7 +121,7 @@ impl TapTag {
                     .any(|inlay| proves_taps(inlay.url_template_id)),
             has_static_inlay: inlays.has_static
                 || of_templates.iter().any(|inlay| !inlay.technology.rolls()),
-            inlays: opened.map_or_else(|why| Inlays::Locked(Box::new(why)), Inlays::of),
+            inlays: Inlays::of(&inlays, keyring),
             simulated: tag.simulated,
             switches: Switches {
                 status: tag.fields.status,
@@ -126,17 +132,7 @@ impl TapTag {
             },
             ends: ends(&tag.fields),
             texts: texts(&tag.fields).concat().into(),
-            rare: Rare::of(
-                tag.fields.location,
-                tag.fields.widget_settings,
-                of_templates.iter().map(|inlay| {
-                    (
-                        inlay.id,
-                        inlay.url_template_id,
-                        OpenedInlay::of(inlay, keyring).map(Arc::new),
-                    )
-                }),
-            ),
+            rare: Rare::of(tag.fields.location, tag.fields.widget_settings),
         }
     }
 
@@ -226,51 +222,56 @@ impl TapTag {
         self.has_static_inlay
     }
 
+    /// Whether a look-up by `key` means it. A hash may say so wrongly.
+    pub(super) fn is(&self, key: TagKey<'_>) -> bool {
+        match key {
+            TagKey::Slug(slug) => self.slug() == slug,
+            TagKey::Id(id) => self.id == id,
+            TagKey::Inlay(uid) => self.of_template(uid).is_some(),
+        }
+    }
+
     /// Its inlays that make codes of the canonical form, with their keys.
     pub(crate) fn inlays(&self) -> Result<&[TapInlay], KeyringError> {
         match &self.inlays {
-            Inlays::None => Ok(&[]),
+            Inlays::None | Inlays::OfTemplate(_) => Ok(&[]),
             Inlays::One(inlay) => Ok(std::slice::from_ref(inlay)),
-            Inlays::Many(inlays) => Ok(inlays),
-            Inlays::Locked(why) => Err((**why).clone()),
+            Inlays::Several(several) => several.canonical.as_deref().map_err(Clone::clone),
         }
     }
 
     /// Its inlays that write their URLs by templates, with their keys.
-    pub(crate) fn of_templates(&self) -> Result<&[Arc<OpenedInlay>], KeyringError> {
-        let rare = self.rare.as_ref();
-        match rare.and_then(|rare| rare.of_templates.as_ref()) {
-            None => Ok(&[]),
-            Some(opened) => opened.as_deref().map_err(Clone::clone),
+    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
+        match &self.inlays {
+            Inlays::None | Inlays::One(_) => Ok(&[]),
+            Inlays::OfTemplate(inlay) => Ok(std::slice::from_ref(inlay)),
+            Inlays::Several(several) => several.of_templates.as_deref().map_err(Clone::clone),
         }
     }
 
     /// Its inlay with this UID that writes its URLs by a template.
-    pub(super) fn of_template(&self, uid: Uid) -> Option<Arc<OpenedInlay>> {
+    pub(super) fn of_template(&self, uid: Uid) -> Option<&OpenedInlay> {
         let mut inlays = self.of_templates().unwrap_or_default().iter();
-        inlays.find(|inlay| inlay.uid == uid).map(Arc::clone)
+        inlays.find(|inlay| inlay.uid == uid)
     }
 
     /// The template of the address at which a tap was: that of the inlay that made its code, or
     /// else of its first inlay; `None` for the canonical form.
     pub(crate) fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
-        let templates = &self.rare.as_ref()?.templates;
-        let made = templates.iter().find(|(id, _)| Some(*id) == inlay);
-        let only = || {
-            let canonical = !matches!(self.inlays, Inlays::None);
-            templates.first().filter(|_| !canonical)
-        };
-        made.or_else(only).map(|(_, template)| *template)
+        match &self.inlays {
+            Inlays::None | Inlays::One(_) => None,
+            Inlays::OfTemplate(inlay) => Some(inlay.url_template_id),
+            Inlays::Several(several) => several.url_template(inlay),
+        }
     }
 
     /// The memory that it takes, in bytes: what is asked of the allocator, and a word for each
     /// piece.
     pub(super) fn bytes(&self) -> usize {
-        const PIECE: usize = 16;
         let inlays = match &self.inlays {
-            Inlays::Many(inlays) => PIECE + size_of_val::<[TapInlay]>(inlays),
             Inlays::None | Inlays::One(_) => 0,
-            Inlays::Locked(_) => PIECE + size_of::<KeyringError>(),
+            Inlays::OfTemplate(_) => PLACE_BY_UID,
+            Inlays::Several(several) => several.bytes(),
         };
         let rare = self.rare.as_ref().map_or(0, |rare| rare.bytes());
         size_of::<Self>() + PIECE + self.texts.len() + PIECE + inlays + rare
@@ -278,55 +279,77 @@ impl TapTag {
 }
 
 impl Inlays {
-    fn of(mut inlays: Vec<TapInlay>) -> Self {
-        match inlays.len() {
-            0 => Self::None,
-            1 => inlays.pop().map_or(Self::None, Self::One),
-            _ => Self::Many(inlays.into()),
+    fn of(inlays: &TagInlays, keyring: &Keyring) -> Self {
+        let canonical = inlays.rolling.iter();
+        let canonical: Result<Vec<_>, _> = canonical
+            .map(|inlay| TapInlay::of(inlay, keyring))
+            .collect();
+        let of_templates = inlays.of_templates.iter();
+        let of_templates: Result<Vec<_>, _> = of_templates
+            .map(|inlay| OpenedInlay::of(inlay, keyring))
+            .collect();
+        match (canonical, of_templates) {
+            (Ok(mut canonical), Ok(mut of_templates))
+                if canonical.len() + of_templates.len() <= 1 =>
+            {
+                match (canonical.pop(), of_templates.pop()) {
+                    (Some(inlay), _) => Self::One(inlay),
+                    (None, Some(inlay)) => Self::OfTemplate(inlay),
+                    (None, None) => Self::None,
+                }
+            }
+            (canonical, of_templates) => Self::Several(Box::new(Several {
+                canonical: canonical.map(Vec::into_boxed_slice),
+                of_templates: of_templates.map(Vec::into_boxed_slice),
+                templates: inlays
+                    .of_templates
+                    .iter()
+                    .map(|inlay| (inlay.id, inlay.url_template_id))
+                    .collect(),
+            })),
         }
     }
 }
 
+impl Several {
+    fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
+        let mut templates = self.templates.iter();
+        let made = templates.find(|(id, _)| Some(*id) == inlay);
+        let only = || {
+            let canonical = !matches!(self.canonical.as_deref(), Ok([]));
+            self.templates.first().filter(|_| !canonical)
+        };
+        made.or_else(only).map(|(_, template)| *template)
+    }
+
+    fn bytes(&self) -> usize {
+        let canonical = self.canonical.as_deref().map_or(0, size_of_val);
+        let of_templates = self.of_templates.as_deref().map_or(0, size_of_val);
+        let places = self.templates.len() * PLACE_BY_UID;
+        let pieces = 4 * PIECE + size_of_val::<[_]>(&self.templates);
+        size_of::<Self>() + canonical + of_templates + pieces + places
+    }
+}
+
 impl Rare {
-    fn of(
-        location: Option<Location>,
-        widget_settings: WidgetSettings,
-        inlays: impl Iterator<
-            Item = (
-                InlayId,
-                UrlTemplateId,
-                Result<Arc<OpenedInlay>, KeyringError>,
-            ),
-        >,
-    ) -> Option<Box<Self>> {
-        let (mut templates, mut opened) = (Vec::new(), Vec::new());
-        for (id, template, inlay) in inlays {
-            templates.push((id, template));
-            opened.push(inlay);
-        }
-        if location.is_none() && widget_settings.is_empty() && templates.is_empty() {
+    fn of(location: Option<Location>, widget_settings: WidgetSettings) -> Option<Box<Self>> {
+        if location.is_none() && widget_settings.is_empty() {
             return None;
         }
         Some(Box::new(Self {
             location,
             widget_settings,
-            templates,
-            of_templates: (!opened.is_empty()).then(|| opened.into_iter().collect()),
         }))
     }
 
     /// Roughly: parsed JSON takes a few times as much as its text.
     fn bytes(&self) -> usize {
         const PARSED: usize = 4;
-        // What counts who shares an inlay, with a word of the allocator's, and its place by UID.
-        const COUNTS: usize = 24;
-        const PLACE: usize = 40;
         let json = |json: Result<String, _>| json.map_or(0, |json: String| json.len() * PARSED);
         let location = self.location.as_ref();
         let location = location.map_or(0, |location| json(serde_json::to_string(location)));
         let widgets = json(serde_json::to_string(&self.widget_settings));
-        let inlays = self.templates.len() * (size_of::<OpenedInlay>() + COUNTS + PLACE);
-        size_of::<Self>() + location + widgets + inlays
+        size_of::<Self>() + location + widgets
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct TapTemplate {
 }
 
 /// An inlay that writes its URLs by a template, with its keys opened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OpenedInlay {
     /// The inlay.
     pub(crate) id: InlayId,

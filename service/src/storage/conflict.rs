@@ -18,6 +18,11 @@ use crate::webhook::ENDPOINTS_MAX;
 /// renames tags every day must not fill the database.
 pub(super) const FORMER_SLUGS_MAX: u64 = 100;
 
+/// Most encodings that a token begins in a day with chips that prove nothing. A chip is a UID that
+/// whoever relays says it has, and each is kept: a token that can only encode must not fill the
+/// database with UIDs that it invents. A desk lays down fewer chips of other people in a day.
+pub(super) const UNPROVED_MAX: u64 = 1_000;
+
 /// A rule of the data that a write would break. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
@@ -97,6 +102,12 @@ pub enum Conflict {
     /// There are as many endpoints of webhooks as there may be.
     #[error("There are {ENDPOINTS_MAX} webhooks, and there can be no more. Delete one first.")]
     TooManyWebhooks,
+    /// A token began as many encodings in a day with chips that prove nothing as it may.
+    #[error(
+        "This token began {UNPROVED_MAX} encodings in 24 hours with chips that proved nothing. Go on with those \
+         chips, so that they prove a key; or wait, or use another token."
+    )]
+    TooManyUnproved,
     /// A virtual inlay's counter is at its end.
     #[error(transparent)]
     UsedUp(#[from] UsedUp),

@@ -4,6 +4,7 @@
 //! asserted on every connection. One process owns the file (a lock beside it).
 //! No other statement touches the database than those in this folder and in `plane`.
 
+mod audit;
 mod backup;
 mod connection;
 mod epochs;

@@ -79,6 +79,8 @@ pub enum TagKey<'a> {
     Slug(&'a str),
     /// By its id.
     Id(TagId),
+    /// By the UID of its inlay, if the inlay writes its URLs by a template.
+    Inlay(Uid),
 }
 
 /// What a tap needs to know of a tag. Its properties are not part of it: they

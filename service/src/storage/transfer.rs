@@ -14,6 +14,9 @@ pub mod value;
 use async_trait::async_trait;
 
 use super::StorageError;
+use crate::audit::Note;
+use crate::caller::Caller;
+use crate::clock::Timestamp;
 use mark::Mark;
 use table::Table;
 use value::Key;
@@ -102,6 +105,16 @@ pub trait End: Send {
         mark: &Mark,
     ) -> Result<(), StorageError>;
 
-    /// Says how far the move has come.
-    async fn set_mark(&mut self, mark: &Mark) -> Result<(), StorageError>;
+    /// Says that the move to here is complete, by `mark` and by a row of `caller`'s in the audit
+    /// log, behind those that were moved: both, or nothing.
+    async fn complete(
+        &mut self,
+        mark: &Mark,
+        now: Timestamp,
+        caller: &Caller,
+        note: Note,
+    ) -> Result<(), StorageError>;
+
+    /// Says that everything here was moved on.
+    async fn leave(&mut self, mark: &Mark) -> Result<(), StorageError>;
 }

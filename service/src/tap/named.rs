@@ -1,8 +1,6 @@
 //! Whom a tap's URL names. With a slug it is the tag; without one, only an authentic code names
 //! an inlay: UIDs are nearly sequential, and whoever guesses one must learn nothing.
 
-use std::sync::Arc;
-
 use super::verify::{Checked, Occasion, authentic, check};
 use super::{Place, TapError};
 use crate::inlay::Uid;
@@ -18,7 +16,7 @@ pub(super) enum Named {
     /// No tag.
     Nobody,
     /// An inlay that is on no tag, and the verdict on its code.
-    NoTag(Arc<OpenedInlay>, Checked),
+    NoTag(OpenedInlay, Checked),
     /// A tag, and its code if it had to be checked to find the tag.
     Tag(CachedTag, Option<Checked>),
 }
@@ -91,7 +89,7 @@ async fn made_by(
     occasion: Occasion,
     template: &TapTemplate,
     code: &Filled,
-) -> Result<(Option<Arc<OpenedInlay>>, Assessment), TapError> {
+) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
     let of = &template.template;
     if of.has(Field::Uid) {
         let uid = code.uid().unwrap_or(Uid::from_bytes([0; 7]));
@@ -122,7 +120,7 @@ async fn inlay(
     service: &Service,
     template: &TapTemplate,
     uid: Uid,
-) -> Result<Option<Arc<OpenedInlay>>, TapError> {
+) -> Result<Option<OpenedInlay>, TapError> {
     let found = service.tags.inlay(uid).await?.transpose()?;
     Ok(found.filter(|inlay| inlay.url_template_id == template.id))
 }

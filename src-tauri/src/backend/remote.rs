@@ -15,9 +15,10 @@ use ureq::{Agent, Body};
 use url::{Host, Url};
 
 use super::{
-    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, forwarded, in_words, local_part, problem,
+    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, cursor, forwarded, in_words, local_part,
+    problem,
 };
-use crate::download::Pieces;
+use crate::download::Arriving;
 
 /// How long a service may take to be connected to.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -100,7 +101,7 @@ impl RemoteService {
     }
 
     /// A file as it arrives.
-    pub(super) fn file(&self, request: Request<Vec<u8>>) -> Result<Pieces, String> {
+    pub(super) fn file(&self, request: Request<Vec<u8>>) -> Result<Arriving, String> {
         let base = &self.base;
         let response = self
             .send(request)
@@ -111,6 +112,7 @@ impl RemoteService {
             let body = body.limit(REFUSAL_MAX as u64).read_to_vec();
             return Err(in_words(status, &body.unwrap_or_default()));
         }
+        let cursor = cursor(response.headers());
         let (sender, pieces) = mpsc::channel(PIECES);
         let mut body = response.into_body().into_reader();
         let reader = thread::Builder::new().name("download".to_owned());
@@ -130,7 +132,7 @@ impl RemoteService {
             }
         });
         started.map_err(|error| format!("The file cannot be read: {error}."))?;
-        Ok(pieces)
+        Ok(Arriving { pieces, cursor })
     }
 
     fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {

@@ -17,15 +17,18 @@ use tauri::{AppHandle, State};
 
 use super::pin::PinHash;
 use super::settings::{Chosen, KioskSettings};
+use super::system::autostart;
 use super::tally::Day;
-use super::{Event, SharedKiosk, View, autostart, lock, pictures, window};
+use super::{Event, SharedKiosk, View, WHY_NOT, lock, pictures, window};
 use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
+use crate::window::Unsaved;
 
 type SharedShell<'a> = State<'a, Arc<Shell>>;
 
 /// What the attract page shows of the owner's choices.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Attract {
     heading: String,
     text: String,
@@ -40,6 +43,7 @@ pub(crate) struct Attract {
 
 /// The result of entering a PIN.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub(crate) enum Unlocked {
     /// It is right: the kiosk is being left.
@@ -55,16 +59,20 @@ pub(crate) enum Unlocked {
 
 /// What the owner's screen shows.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskOverview"))]
 pub(crate) struct Overview {
     chosen: Chosen,
     has_pin: bool,
     pictures: Vec<Picture>,
     displays: Vec<String>,
     today: Day,
+    /// Why this system has no kiosk, if it has none.
+    why_not: Option<&'static str>,
 }
 
 /// A picture of the attract page.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskPicture"))]
 pub(crate) struct Picture {
     name: String,
     url: Option<String>,
@@ -169,6 +177,7 @@ pub(crate) async fn kiosk_settings(
         chosen: settings.chosen,
         displays: window::displays(&app),
         today,
+        why_not: WHY_NOT,
     })
 }
 
@@ -225,9 +234,20 @@ pub(crate) async fn kiosk_remove_picture(
     Ok(())
 }
 
-/// Shows the kiosk in place of the owner's window.
+/// Shows the kiosk in place of the owner's window. Unsaved forms go with that
+/// window, so they must be given up in so many words: `discard`.
 #[tauri::command]
-pub(crate) async fn kiosk_start(app: AppHandle) -> Result<(), String> {
+pub(crate) async fn kiosk_start(
+    app: AppHandle,
+    unsaved: State<'_, Unsaved>,
+    discard: bool,
+) -> Result<(), String> {
+    if unsaved.get() && !discard {
+        return Err(
+            "The kiosk replaces this window, which has unsaved changes. Save or discard them first."
+                .to_owned(),
+        );
+    }
     let started = super::start(&app).await;
     started.map_err(|why| format!("{} {}", why.title, why.text))
 }

@@ -22,6 +22,7 @@ pub struct KioskSettings {
 
 /// What the owner sets in the form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskChoices"))]
 #[serde(default)]
 pub struct Chosen {
     /// The display, by its name; the first if it is not there.

@@ -11,6 +11,7 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The counts of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskDay"))]
 #[serde(default)]
 pub(super) struct Day {
     /// Which day, counted from the Unix epoch.

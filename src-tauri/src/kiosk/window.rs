@@ -6,7 +6,7 @@ use tauri::{
 };
 
 use super::settings::Chosen;
-use crate::window::is_ours;
+use crate::origin::is_ours;
 
 /// The label of the window, as its capability names it.
 pub(super) const LABEL: &str = "kiosk";

@@ -9,6 +9,7 @@ use super::card::{Card, Fault};
 
 /// One command and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Exchange {
     /// What was asked, in words.
     pub asked: String,

@@ -1,4 +1,4 @@
-//! What lies where, for screens: the shapes are those of `ui/src/lib/desktop.ts`.
+//! What lies where, for screens: `ui/src/lib/shell/types.ts` is made from it.
 //! Each change is reported whole and in order, and none is left out.
 
 use std::collections::HashSet;
@@ -28,6 +28,7 @@ struct Inner {
 
 /// What lies where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderTable"))]
 pub struct Table {
     /// What keeps every reader from being used.
     pub fault: Option<Trouble>,
@@ -37,6 +38,7 @@ pub struct Table {
 
 /// Something that does not work, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderTrouble"))]
 pub struct Trouble {
     /// Its name.
     pub kind: &'static str,
@@ -46,6 +48,7 @@ pub struct Trouble {
 
 /// A slot of a reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderPlace"))]
 pub struct Place {
     /// The reader's name.
     pub name: String,
@@ -55,6 +58,7 @@ pub struct Place {
 
 /// What lies on a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "OnReader"))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Lying {
     /// Nothing.
@@ -71,10 +75,12 @@ pub enum Lying {
 
 /// An inlay that was laid down and read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Reading"))]
 pub struct Laid {
     /// The number of this insertion: rises with each, on whichever reader.
     pub insertion: u64,
     /// When it was read.
+    #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
     /// What was read.
     #[serde(flatten)]
@@ -97,10 +103,12 @@ impl Drop for Held {
 
 /// A card that was laid down and could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failed {
     /// The number of this insertion.
     pub insertion: u64,
     /// When it was tried.
+    #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
     /// Why.
     #[serde(flatten)]

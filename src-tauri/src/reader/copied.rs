@@ -10,6 +10,7 @@ use crate::backend::Backend;
 
 /// What was read of the chip on which the URL was found, as the dry run takes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReadChip"))]
 pub struct Chip {
     /// Its UID in hexadecimal; none if the reader does not tell it.
     pub uid: Option<String>,

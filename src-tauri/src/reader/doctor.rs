@@ -17,6 +17,7 @@ use super::monitor::is_module;
 
 /// Something that the doctor has to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
 pub struct Finding {
     /// What it is, by name.
     pub kind: Kind,
@@ -30,6 +31,7 @@ pub struct Finding {
 
 /// What can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A reader is ready.

@@ -22,6 +22,7 @@ const MESSAGE_MAX: usize = 4096;
 
 /// What was read of a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReadInlay"))]
 pub struct Reading {
     /// The number it is known by, in hexadecimal; none if neither reader nor chip tell it.
     pub uid: Option<String>,
@@ -49,6 +50,7 @@ pub struct Reading {
 
 /// A chip, as far as it lets itself be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Chip {
     /// NXP NTAG 424 DNA.
@@ -104,6 +106,7 @@ impl Chip {
 /// Whether a chip is its maker's, by the signature over its UID. Whoever copies the UID copies
 /// the signature, too: it verifies no tap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Original {
     /// A maker signed this UID.
@@ -129,6 +132,7 @@ impl Original {
 
 /// Who may write a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipLock"))]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
     /// Anyone.
@@ -160,6 +164,7 @@ impl Lock {
 
 /// What is written on a chip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefMessage"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Message {
     /// Records.

@@ -49,6 +49,7 @@ const PREFIXES: [&str; 36] = [
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefRecord"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
     /// A URI.

@@ -23,6 +23,7 @@ const PAYLOAD_MAX: u64 = 256 * 1024;
 
 /// Where a tap is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Destination {
     /// The service that the screens show, whatever host the URL names.
@@ -33,8 +34,10 @@ pub enum Destination {
 
 /// The result of a tap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SentTap {
     /// When it was sent.
+    #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
     /// The answer's status.
     pub status: u16,
@@ -45,6 +48,7 @@ pub struct SentTap {
     /// The same as clients send it.
     pub rk_base64: Option<String>,
     /// What the owner's page learns for the key.
+    #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
     pub payload: Option<Value>,
     /// How long the tap took until it was answered, in microseconds.
     pub tap_micros: u64,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, eventually};
 
-use super::{by_id, start, webhook};
+use super::{by_id, start, watched, webhook};
 use crate::api::events::Listener;
 
 #[tokio::test]
@@ -58,15 +58,7 @@ async fn a_repeat_has_the_same_id_and_the_same_body_whatever_its_tag_is_called_b
 #[tokio::test]
 async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
     let (service, _house) = start().await;
-    let (gone, watcher) = (Receiver::start().await, Receiver::start().await);
-    gone.react(Reaction::status(410));
-    let (id, _) = webhook(&service, &gone, Value::Null).await;
-    webhook(
-        &service,
-        &watcher,
-        json!({"events": ["alert.webhook_disabled"]}),
-    )
-    .await;
+    let (gone, id, watcher) = watched(&service, 410).await;
     let mut listener = Listener::at(&service, "").await;
     let tag = service.redirecting_tag(Value::Null).await;
     service.tap(&tag.path()).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, TestService, TestTag, eventually, eventually_within};
 
-use super::{by_id, post, start, webhook};
+use super::{by_id, post, start, watched, webhook};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -55,15 +55,7 @@ async fn an_outage_of_four_and_a_half_days_loses_nothing() {
 #[tokio::test]
 async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing() {
     let (service, _house) = start().await;
-    let (dead, watcher) = (Receiver::start().await, Receiver::start().await);
-    dead.react(Reaction::status(503));
-    let (id, _) = webhook(&service, &dead, Value::Null).await;
-    webhook(
-        &service,
-        &watcher,
-        json!({"events": ["alert.webhook_disabled"]}),
-    )
-    .await;
+    let (dead, id, watcher) = watched(&service, 503).await;
     let tag = service.redirecting_tag(Value::Null).await;
     days(&service, &tag, 108).await;
     let path = format!("/webhooks/{id}");
@@ -117,6 +109,34 @@ async fn what_an_endpoint_rejects_holds_up_nothing_else() {
         }
         (!receiver.taken().is_empty()).then_some(())
     })
+    .await;
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_past_a_long_run_of_what_it_rejects_at_once() {
+    /// More than what is attempted before it counts as down: at eighty an hour it would take hours.
+    const REJECTED: usize = 600;
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    receiver.react_to("tap.not_checked", Reaction::status(422));
+    webhook(&service, &receiver, Value::Null).await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    eventually("an event of another kind", async || {
+        (receiver.taken().len() == 1).then_some(())
+    })
+    .await;
+    let rejected = service.redirecting_tag(Value::Null).await;
+    for _ in 0..REJECTED {
+        service.tap(&rejected.path()).await;
+    }
+    service.tap(&inlay.url(&tag)).await;
+    // No time goes by.
+    eventually_within(
+        Duration::from_mins(3),
+        "the event behind them",
+        async || (receiver.taken().len() == 2).then_some(()),
+    )
     .await;
 }
 

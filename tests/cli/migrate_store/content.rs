@@ -24,6 +24,18 @@ pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
         .unwrap();
 }
 
+/// That it was moved, a database says by itself, at the end of its audit log.
+const MOVED: &str = "action = 'database.move'";
+
+/// The ends of an audit log as they were before its database was moved: without the hash of the
+/// newest row, which is that of the move.
+fn ends(side: &str) -> String {
+    format!(
+        "SELECT id, anchor, anchor_hash,
+             head - (SELECT count(*) FROM {side}.audit WHERE {MOVED}) FROM {side}.audit_ends"
+    )
+}
+
 /// Tables of the database at `path`, without those that belong to the index of tags and the note of the schema.
 pub(super) fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
@@ -44,6 +56,8 @@ pub(super) fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
         let sql = match table.as_str() {
             "settings" => "SELECT * FROM settings WHERE name <> 'move' ORDER BY 1".to_owned(),
             "tags_search" => format!("SELECT rowid FROM tags_search({SEARCHED}) ORDER BY 1"),
+            "audit" => format!("SELECT * FROM audit WHERE NOT {MOVED} ORDER BY id"),
+            "audit_ends" => ends("main"),
             "tokens" | "tags" | "inlays" | "interactions" => {
                 format!("SELECT * FROM {table} ORDER BY id")
             }
@@ -91,6 +105,7 @@ fn counted(table: &str) -> String {
     match table {
         "settings" => "SELECT count(*) FROM settings WHERE name <> 'move'".to_owned(),
         "tags_search" => format!("SELECT count(*) FROM tags_search({SEARCHED})"),
+        "audit" => format!("SELECT count(*) FROM audit WHERE NOT {MOVED}"),
         _ => format!("SELECT count(*) FROM {table}"),
     }
 }
@@ -107,6 +122,8 @@ pub(super) fn assert_same(one: &Path, other: &Path) {
         let rows = |side: &str| match table.as_str() {
             "settings" => format!("SELECT * FROM {side}.settings WHERE name <> 'move'"),
             "tags_search" => format!("SELECT rowid FROM {side}.tags_search({SEARCHED})"),
+            "audit" => format!("SELECT * FROM {side}.audit WHERE NOT {MOVED}"),
+            "audit_ends" => ends(side),
             _ => format!("SELECT * FROM {side}.{table}"),
         };
         let missing = format!(

@@ -132,9 +132,12 @@ async fn another_version_of_the_schema_is_not_moved() {
     }
 }
 
-/// A mark as it stands when everything is copied, and nothing compared.
+/// A database as it is when everything is copied, and nothing compared.
 const COMPARING: &str =
-    "UPDATE settings SET value = json_set(value, '$.progress', 'comparing') WHERE name = 'move'";
+    "UPDATE settings SET value = json_set(value, '$.progress', 'comparing') WHERE name = 'move';
+     DELETE FROM audit WHERE id = (SELECT head FROM audit_ends);
+     UPDATE audit_ends SET head = head - 1,
+         head_hash = (SELECT hash FROM audit WHERE audit.id = audit_ends.head - 1)";
 
 #[tokio::test]
 async fn a_difference_is_found_and_what_differs_is_not_served() {

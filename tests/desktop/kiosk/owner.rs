@@ -4,7 +4,7 @@ use std::fs;
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
-use serde_json::json;
+use serde_json::{Value, json};
 use tapdesk_tests::eventually;
 
 use super::{Hall, PIN, invoke};
@@ -121,5 +121,41 @@ async fn the_owner_sets_the_kiosk_up_and_starts_it_in_the_own_window() {
     assert_eq!(desk.hands().windows().len(), 1);
     let kept = fs::read_to_string(desk.path(".config/tapdesk/desktop.json")).unwrap();
     assert!(kept.contains("Welcome") && !kept.contains(PIN), "{kept}");
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn the_kiosk_discards_unsaved_forms_only_if_the_owner_says_so() {
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let set = invoke("kiosk_set_pin", &json!({"pin": PIN}));
+    assert_eq!(window.value_of(&set).await, Value::Null);
+    window.press("//nav//a[normalize-space()='Settings']").await;
+    window.click_named("Kiosk").await;
+    window.fill("Heading", "Half-typed").await;
+    let start = invoke("kiosk_start", &json!({"discard": false}));
+    let answer = window.value_of(&start).await;
+    let refused = answer["failed"].as_str().unwrap_or_default();
+    assert!(refused.contains("unsaved changes"), "{answer}");
+
+    window.click_named("Start kiosk").await;
+    window
+        .see("//*[@role='dialog']//li[normalize-space()='Kiosk']")
+        .await;
+    window.click_named("Cancel").await;
+    assert_eq!(desk.hands().titled("Tapdesk"), 1, "the window stays");
+    assert!(!desk.log().contains("the kiosk is shown"));
+    window.click_named("Start kiosk").await;
+    window
+        .see("//button[normalize-space()='Start and discard']")
+        .await;
+    // The window may be gone before the driver answers.
+    let click = "[...document.querySelectorAll('button')] \
+         .find(button => button.textContent.trim() === 'Start and discard').click()";
+    let _ = window.execute(click, Vec::new()).await;
+    eventually("the kiosk is shown", async || {
+        desk.log().contains("the kiosk is shown").then_some(())
+    })
+    .await;
     window.quit().await;
 }

@@ -326,12 +326,33 @@ async fn assert_run(window: &Window) {
     assert!(median < 1_000, "{took:?}");
 }
 
+/// Confirms what a key of a run asks about, by the keyboard alone. The button that has the focus first changes nothing.
+async fn confirm_with_keys(window: &Window, title: &str, action: &str) {
+    window
+        .see(&format!(
+            "//*[@role='dialog']//*[normalize-space()='{title}']"
+        ))
+        .await;
+    window
+        .tab_to(&format!(
+            "//*[@role='dialog']//button[normalize-space()='{action}']"
+        ))
+        .await;
+    window.key(Key::Enter).await;
+}
+
 /// What else the keys of a run do, behind its twelfth inlay.
 async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
     // Half way, and never seen again: its tag goes to the next one.
     let torn = TornOut::new(Tear::after(READ + 20), blank(13));
     lay(desk, window, torn, "again", "Again").await;
     window.keys("r").await;
+    confirm_with_keys(
+        window,
+        &format!("Reject inlay {}?", uid(13)),
+        "Reject inlay",
+    )
+    .await;
     verdict(window, "bad", "Rejected").await;
     // The tag that would be next comes last.
     window.keys("s").await;
@@ -339,6 +360,7 @@ async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
     let chip = lay(desk, window, blank(14), "good", "Encoded").await;
     // The inlay before is not the last one.
     window.keys("u").await;
+    confirm_with_keys(window, &format!("Wipe inlay {}?", uid(14)), "Wipe inlay").await;
     window
         .see(&format!(
             "//p[normalize-space()='Place {} on the reader to wipe it. Press Escape to keep it.']",

@@ -4,7 +4,8 @@ use serde_json::json;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::derivation::Derivation;
-use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
+use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys, UrlTemplateFields};
 use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
     Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
@@ -108,6 +109,47 @@ pub(crate) async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Da
     assert!(of_tag.inlays.rolling.is_empty() && !of_tag.inlays.has_static);
     assert!(db.inlay(fixed).await.unwrap().is_none());
     assert!(db.delete_inlay(fixed).await.unwrap().is_none());
+}
+
+pub(crate) async fn the_tag_of_an_inlay_of_a_template_is_found_by_its_uid<B: Backend>(
+    db: Database<B>,
+) {
+    let text = "https://tags.example/v?uid={uid}&n={counter}&c={mac}";
+    let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+    let template = db
+        .insert_url_template(UrlTemplateFields {
+            name: "v".to_owned(),
+            template,
+            keys: Vec::new(),
+        })
+        .await
+        .unwrap();
+    let tag = db.tag(json!({})).await;
+    let canonical = inlay(1, Some(tag));
+    let mut of_template = inlay(2, Some(tag));
+    of_template.fields.url_template_id = Some(template);
+    of_template.fields.mirror = None;
+    let uids = [canonical.uid, of_template.uid, inlay(3, None).uid];
+    db.insert_inlay(canonical).await.unwrap();
+    let id = db.insert_inlay(of_template).await.unwrap();
+
+    let found = async || {
+        let mut found = Vec::new();
+        for uid in uids {
+            let tap = db.tag_tap(TagKey::Inlay(uid)).await.unwrap();
+            found.push(tap.map(|tap| (tap.tag.id, tap.inlays.of_templates.len())));
+        }
+        found
+    };
+    assert_eq!(found().await, [None, Some((tag, 1)), None]);
+    let alone = db.template_inlay(uids[1]).await.unwrap().unwrap();
+    assert_eq!((alone.id, alone.tag_id), (id, Some(tag)));
+    assert!(db.template_inlay(uids[0]).await.unwrap().is_none());
+
+    db.edit_inlay(id, bound_to(None)).await.unwrap().unwrap();
+    assert_eq!(found().await, [None, None, None]);
+    let alone = db.template_inlay(uids[1]).await.unwrap().unwrap();
+    assert_eq!(alone.tag_id, None);
 }
 
 pub(crate) async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<B>) {

@@ -4,48 +4,9 @@
 
 import { Channel, invoke, isTauri } from "@tauri-apps/api/core";
 import { examples } from "./examples";
+import type { Attract, Unlocked, View } from "./types";
 
-/** The settings of the welcome page. */
-export interface Attract {
-  heading: string;
-  text: string;
-  /** The owner's name or shop; empty for none. */
-  name: string;
-  /** The owner's ground, "#rrggbb"; `null` for Tapdesk's own. */
-  colour: string | null;
-  /** As data URLs. */
-  pictures: string[];
-  picture_seconds: number;
-  /** The address of the QR code. */
-  code: string | null;
-  sound: boolean;
-  light: boolean;
-}
-
-export type Notice = "unread" | "blank" | "copied" | "other_host" | "failed" | "broke";
-
-/** The state of the kiosk. */
-export interface View {
-  visit: { seconds_left: number } | null;
-  notice: Notice | null;
-  has_reader: boolean;
-  /** Rises with each tag on the reader. */
-  tags: number;
-  /** Rises each time the owner opens the PIN pad during a visit. */
-  asked: number;
-  /** Why the kiosk does not run, or `null`. */
-  problem: Problem | null;
-}
-
-/** Why the kiosk does not start. */
-export interface Problem {
-  title: string;
-  text: string;
-  /** Whether a button closes the program: without a PIN, nothing else could. */
-  can_close: boolean;
-}
-
-export type Unlocked = { outcome: "right" } | { outcome: "wrong" } | { outcome: "wait"; seconds: number };
+export type * from "./types";
 
 const example = isTauri() ? null : (examples[new URLSearchParams(location.search).get("example") ?? "attract"] ?? null);
 

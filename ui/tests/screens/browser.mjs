@@ -70,6 +70,15 @@ export async function narrow(page, filter, choice) {
   await page.getByRole("button", { name: `${filter}: ${choice}`, exact: true }).waitFor();
 }
 
+/** Chooses an entry of the menu behind a button. */
+export async function choose(page, menu, entry) {
+  await page.getByRole("button", { name: menu, exact: true }).click();
+  await page.getByRole("menuitem", { name: entry, exact: true }).click();
+}
+
+/** Adds a block to the end of a page. */
+export const addBlock = (page, block) => choose(page, "Add block: page", block);
+
 /** Selects rows of a list by the names that they have. */
 export async function select(page, ...names) {
   for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();

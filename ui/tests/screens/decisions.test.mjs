@@ -2,6 +2,10 @@
 // an undo takes back what it names, and what cannot be undone asks by name.
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { addBlock } from "./browser.mjs";
 import { kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
@@ -93,6 +97,16 @@ group("A decision", {
       await page.getByRole("button", { name: "Cancel" }).click();
       assert.equal(await count(), before);
     },
+    "to publish a page waits for its first block, and says so": async (page, { api }) => {
+      const { id } = await api.post("/experiences", { name: "Still blank", kind: "studio", blocks: [], draft: true });
+      await page.show(`experiences/${id}`);
+      const publish = page.getByRole("button", { name: "Publish…" });
+      assert.ok(await publish.isDisabled());
+      await page.getByText("Add a block to publish.").waitFor();
+      await addBlock(page, "Divider");
+      await page.getByText("Add a block to publish.").waitFor({ state: "detached" });
+      assert.equal(await publish.isDisabled(), false);
+    },
     "to remove a block is undone for that block alone": async (page, { api }) => {
       const blocks = ["one", "two", "three"].map((text) => ({ type: "heading", text }));
       const { id } = await api.post("/experiences", { name: "Three headings", kind: "studio", blocks });
@@ -101,13 +115,66 @@ group("A decision", {
       for (const number of [0, 1, 2]) await list.getByRole("button", { name: "Edit Heading" }).nth(number).click();
       await list.getByRole("button", { name: "Remove Heading" }).nth(1).click();
       await list.getByLabel("Text", { exact: true }).first().fill("one, edited since");
-      await page.getByLabel("Add block: page").selectOption("Divider");
+      await addBlock(page, "Divider");
       await page.locator(".notice", { hasText: "Heading removed." }).getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
       const texts = () => list.getByLabel("Text", { exact: true }).evaluateAll((fields) => fields.map((field) => field.value));
       await page.waitForFunction(() => document.querySelectorAll("[aria-label='Blocks: page'] .editor").length >= 3);
       assert.deepEqual(await texts(), ["one, edited since", "two", "three"]);
       await list.getByText("Divider").waitFor();
+    },
+    "to remove a row of a table or a field of a form is undone for that one alone, after a save, too": async (page, { api }) => {
+      const rows = ["one", "two", "three"].map((key) => ({ key, value: key }));
+      const fields = ["First", "Second"].map((label) => ({ label, kind: "text", variable: label.toLowerCase(), required: false }));
+      const blocks = [
+        { type: "table", rows },
+        { type: "form", fields, submit_label: "Send" },
+      ];
+      const { id } = await api.post("/experiences", { name: "Rows and fields", kind: "studio", blocks });
+      await page.show(`experiences/${id}`);
+      const list = page.getByRole("list", { name: "Blocks: page" });
+      const undo = (what) =>
+        page
+          .locator(".notice", { hasText: `${what} removed.` })
+          .getByRole("button", { name: "Undo" })
+          .click();
+      const stored = async () => (await api.get(`/experiences/${id}`)).blocks;
+      const save = async () => {
+        await page.getByRole("button", { name: "Save draft" }).click();
+        await page.getByText("Not saved yet").waitFor({ state: "detached" });
+      };
+      await list.getByRole("button", { name: "Edit Table" }).click();
+      await list.getByRole("button", { name: "Remove row 2" }).click();
+      await list.getByLabel("Value", { exact: true }).first().fill("edited since");
+      await undo("Row 2");
+      await list.getByRole("group", { name: "Row 3" }).waitFor();
+      await save();
+      assert.deepEqual((await stored())[0].rows, [{ key: "one", value: "edited since" }, rows[1], rows[2]]);
+
+      await list.getByRole("button", { name: "Edit Form" }).click();
+      await list.getByRole("button", { name: "Remove field 1" }).click();
+      await save();
+      await undo("Field 1");
+      await list.getByRole("group", { name: "Field 2" }).waitFor();
+      assert.deepEqual(await list.getByLabel("Variable", { exact: true }).evaluateAll((all) => all.map((one) => one.value)), [
+        "first",
+        "second",
+      ]);
+    },
+    "to move through the types of a field keeps its choices": async (page, { api }) => {
+      const fields = [{ label: "Size", kind: "choice", variable: "size", required: false, choices: ["Small", "Large"] }];
+      const { id } = await api.post("/experiences", {
+        name: "Sizes",
+        kind: "studio",
+        blocks: [{ type: "form", fields, submit_label: "Send" }],
+      });
+      await page.show(`experiences/${id}`);
+      const list = page.getByRole("list", { name: "Blocks: page" });
+      await list.getByRole("button", { name: "Edit Form" }).click();
+      await list.getByLabel("Type", { exact: true }).selectOption("text");
+      await list.getByLabel("Choices, one per line").waitFor({ state: "detached" });
+      await list.getByLabel("Type", { exact: true }).selectOption("choice");
+      assert.equal(await list.getByLabel("Choices, one per line").inputValue(), "Small\nLarge");
     },
     "to discard the edits of an experience takes the undo of a removed part with it": async (page, { api }) => {
       const blocks = ["one", "two"].map((text) => ({ type: "heading", text }));
@@ -126,6 +193,25 @@ group("A decision", {
         await page.getByRole("button", { name: "Discard changes" }).click();
         assert.equal(await notice.count(), 0);
         assert.equal(await buttons.count(), count);
+      }
+    },
+    "to end the schedule of backups asks first": async (page, { api }) => {
+      const folder = await mkdtemp(join(tmpdir(), "tapdesk-schedule-"));
+      try {
+        await api.put("/backup/schedule", { folder, every_hours: 24, keep: 3 });
+        await page.show("settings/backup");
+        const asked = page.getByRole("dialog", { name: "End the schedule of backups?" });
+        await page.getByRole("button", { name: "End schedule…" }).click();
+        await asked.getByText(folder).waitFor();
+        await page.keyboard.press("Enter");
+        await asked.waitFor({ state: "detached" });
+        assert.equal((await api.get("/backup/schedule")).enabled, true);
+        await page.getByRole("button", { name: "End schedule…" }).click();
+        await asked.getByRole("button", { name: "End schedule" }).click();
+        await page.getByText("Schedule ended. Its backups stay.").waitFor();
+        assert.equal((await api.get("/backup/schedule")).enabled, false);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
       }
     },
     "to remove a rule is undone": async (page) => {

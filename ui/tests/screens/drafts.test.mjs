@@ -57,6 +57,19 @@ group("What is typed", {
       await page.getByRole("tab", { name: /Details/ }).click();
       assert.equal(await page.getByLabel("Title").inputValue(), "Half-typed");
     },
+    "is asked about before the page is loaded again": async (page, { tags }) => {
+      await page.show(`tags/${tags[46].id}`);
+      // A window asks only where somebody did something.
+      await page.getByLabel("Title").click();
+      await page.keyboard.type("Half-typed");
+      await page.getByText("Not saved yet").first().waitFor();
+      const asked = page.waitForEvent("dialog");
+      await page.evaluate(() => void setTimeout(() => location.reload()));
+      const question = await asked;
+      assert.equal(question.type(), "beforeunload");
+      await question.dismiss();
+      assert.match(await page.getByLabel("Title").inputValue(), /Half-typed/);
+    },
     "in an experience is kept, and given up only by name": async (page) => {
       await page.show("experiences/1");
       await page.getByLabel("Destination URL").fill("https://half.example.com/");
@@ -100,7 +113,7 @@ group("What is typed", {
       await page.getByLabel("Each picture is shown for").fill("eight");
       await page.getByRole("link", { name: "Tokens" }).click();
       await kept(page, "Kiosk").waitFor();
-      await page.getByRole("link", { name: "Kiosk", exact: true }).click();
+      await page.getByRole("navigation", { name: "Settings sections" }).getByRole("link", { name: "Kiosk" }).click();
       assert.equal(await page.getByLabel("Heading").inputValue(), "Half a wel");
       const seconds = page.getByLabel("Each picture is shown for");
       assert.equal(await seconds.inputValue(), "eight");
@@ -133,6 +146,7 @@ group("What is typed", {
     "in a new master key is sent by its button alone, and kept": async (page, { api }) => {
       const names = async () => (await api.get("/master-keys")).items.map(({ name }) => name);
       await page.show("settings/keys");
+      await page.getByRole("button", { name: "New master key…" }).click();
       await page.getByLabel("Name", { exact: true }).fill("Batch of May");
       const key = page.getByLabel("Key", { exact: true });
       await key.fill("0123456789ABCDEF0123456789ABCDEF");
@@ -140,10 +154,13 @@ group("What is typed", {
       await page.getByRole("link", { name: "Tokens" }).click();
       await kept(page, "New master key").waitFor();
       assert.ok(!(await names()).includes("Batch of May"));
-      await page.getByRole("link", { name: "Master keys" }).click();
+      await forms(page).click();
+      await page.getByRole("link", { name: "New master key" }).click();
       await page.getByRole("button", { name: "Add master key" }).click();
       await page.getByText("Added Batch of May.").waitFor();
       assert.ok((await names()).includes("Batch of May"));
+      await key.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "New master key…" }).click();
       assert.equal(await key.inputValue(), "");
     },
     "in a new connection is sent by its button alone, and kept": async (page) => {
@@ -191,7 +208,7 @@ group("What is typed", {
       await api.patch(`/webhooks/${id}`, { events: ["submission.created"] });
       await page.getByRole("link", { name: "Tokens" }).click();
       await page.getByRole("link", { name: "Webhooks" }).click();
-      await page.getByText("https://two.example.com/hook", { exact: true }).waitFor();
+      await page.getByText("two.example.com/hook", { exact: true }).waitFor();
       await forms(page).click();
       await page.getByRole("link", { name: "Webhook https://two.example.com/hook" }).click();
       await dialog.getByRole("button", { name: "Save webhook" }).click();
@@ -216,6 +233,93 @@ group("What is typed", {
       await dialog.getByRole("button", { name: "Create token" }).click();
       await page.getByRole("dialog", { name: "Your new token" }).waitFor();
       assert.ok((await names()).includes("Half a token"));
+    },
+    "in a new inlay is kept, and found again on its tag": async (page, { api, tags }) => {
+      const { id, name } = tags[33];
+      const dialog = page.getByRole("dialog", { name: "New inlay" });
+      const uid = dialog.getByLabel("UID", { exact: true });
+      await page.show(`tags/${id}?part=inlay`);
+      await page.getByRole("button", { name: "Add inlay…" }).click();
+      await uid.fill("04DE5F1EACD901");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await go(page, "Overview");
+      await kept(page, `${name}, new inlay`).waitFor();
+      assert.equal((await api.get("/inlays?uid=04DE5F1EACD901")).items.length, 0);
+      await forms(page).click();
+      await page.getByRole("link", { name: `${name}, new inlay` }).click();
+      assert.equal(await uid.inputValue(), "04DE5F1EACD901");
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Add inlay…" }).click();
+      assert.equal(await uid.inputValue(), "");
+    },
+    "in the settings of an inlay is kept, and shows what others stored meanwhile": async (page, { api }) => {
+      const key = "0123456789ABCDEF0123456789ABCDEF";
+      const { id, uid } = await api.post("/inlays", { uid: "04DE5F1EACD902", technology: "ntag424dna", mirror: "plain", file_key: key });
+      const dialog = page.getByRole("dialog", { name: `Inlay ${uid}` });
+      const input = dialog.getByLabel("MAC input", { exact: true });
+      await page.show(`inlays/${id}`);
+      await page.getByRole("button", { name: "Edit…" }).click();
+      await dialog.getByText("Technical", { exact: true }).click();
+      await input.selectOption("uid");
+      await page.keyboard.press("Escape");
+      await kept(page, `Inlay ${uid}`).waitFor();
+      await go(page, "Overview");
+      await api.patch(`/inlays/${id}`, { mirror: null });
+      await forms(page).click();
+      await page.getByRole("link", { name: `Inlay ${uid}` }).click();
+      assert.equal(await input.inputValue(), "uid");
+      await dialog.getByText("static, no codes").waitFor();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await forms(page).waitFor({ state: "hidden" });
+    },
+    "in a new encoding run or factory order is kept, with its file": async (page) => {
+      for (const [place, button, title, left] of [
+        ["encode", "New run", "New encoding run", "New encoding run"],
+        ["encode?part=orders", "New order", "New factory order", "New factory order"],
+      ]) {
+        const dialog = page.getByRole("dialog", { name: title });
+        await page.show(place);
+        await page.getByRole("button", { name: button, exact: true }).click();
+        await dialog.getByLabel("Name", { exact: true }).fill("Half a roll");
+        await dialog.getByLabel("Tags", { exact: true }).selectOption("csv");
+        await dialog
+          .getByLabel("CSV file")
+          .setInputFiles({ name: "half.csv", mimeType: "text/csv", buffer: Buffer.from("name\nHalf a tag\n") });
+        await dialog.getByText("half.csv").waitFor();
+        await page.keyboard.press("Escape");
+        await dialog.waitFor({ state: "hidden" });
+        await go(page, "Overview");
+        await kept(page, left).waitFor();
+        await forms(page).click();
+        await page.getByRole("link", { name: left }).click();
+        assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "Half a roll");
+        await dialog.getByText("half.csv").waitFor();
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await forms(page).waitFor({ state: "hidden" });
+      }
+    },
+    "in an import of tags is kept, with its file": async (page, { api }) => {
+      await page.show("tags");
+      await page.getByRole("button", { name: "Import…" }).click();
+      await page
+        .getByLabel("CSV file")
+        .setInputFiles({ name: "half.csv", mimeType: "text/csv", buffer: Buffer.from("Product\nHalf imported\n") });
+      await page.getByLabel("Import Product as").selectOption("name");
+      await page.keyboard.press("Escape");
+      await go(page, "Overview");
+      await page.getByText("Import of half.csv: your choices are kept, but nothing is imported.").waitFor();
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      assert.equal(await page.getByLabel("Import Product as").inputValue(), "name");
+      assert.equal((await api.get("/tags?q=Half imported&count=true")).count, 0);
+    },
+    "in a batch assignment is kept": async (page) => {
+      await page.show("reader/batch");
+      await page.getByLabel("Tags", { exact: true }).fill("bottle");
+      await go(page, "Overview");
+      await kept(page, "Batch assignment").waitFor();
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      assert.equal(await page.getByLabel("Tags", { exact: true }).inputValue(), "bottle");
     },
     "follows the undo of its save": async (page, { api, tags }) => {
       const { id, title } = tags[20];

@@ -33,6 +33,7 @@ group("A screen without anything to show", {
     "inlays that cannot be shown": failing("inlays", "**/admin/v1/inlays?*", "Inlays could not be loaded"),
     "URL templates that cannot be shown": failing("templates", "**/admin/v1/url-templates?*", "URL templates could not be loaded"),
     simulator: says("simulator", "No virtual inlays yet"),
+    "master keys": says("settings/keys", "No master keys yet"),
     "a tag that is gone": says("tags/99", "no longer exists"),
     "tags that cannot be shown": failing("tags", "**/admin/v1/tags?*", "Tags could not be loaded"),
     "an overview that cannot be shown": failing("overview", "**/admin/v1/stats?*", "The overview could not be loaded"),
@@ -47,6 +48,33 @@ group("A screen without anything to show", {
       await page.getByRole("button", { name: "Create", exact: true }).click();
       await page.getByRole("heading", { name: "Bottle 41" }).waitFor();
       assert.match(page.url(), /#\/tags\/\d+$/);
+    },
+    "checks no first step off for the demo data, or for a tag that leads nowhere": async (page, { ui }) => {
+      const api = client(ui);
+      await api.post("/demo", {});
+      const tag = await api.post("/tags", { name: "Leads nowhere" });
+      await page.show("overview");
+      const steps = page.getByRole("region", { name: "First steps" });
+      await steps.getByText("0 of 7").waitFor();
+      const own = await api.post("/experiences", { name: "My page", kind: "redirect", target_url: "https://example.com/" });
+      await api.patch(`/tags/${tag.id}`, { experience_id: own.id });
+      await page.reload();
+      await steps.getByText("2 of 7").waitFor();
+      // What is done stays done.
+      await api.patch(`/tags/${tag.id}`, { experience_id: null });
+      await page.reload();
+      await steps.getByText("2 of 7").waitFor();
+      await page.getByRole("button", { name: "Remove demo data" }).click();
+      await page.getByText("Demo data removed").waitFor();
+    },
+    "shows the form of a master key once somebody wants one": async (page) => {
+      await page.show("settings/keys");
+      await page.getByText("No master keys yet").waitFor();
+      assert.equal(await page.getByLabel("Key", { exact: true }).count(), 0);
+      await page.getByRole("button", { name: "New master key…" }).click();
+      await page.getByLabel("Key", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("No master keys yet").waitFor();
     },
     "a double click on what adds the demo data does not remove it": async (page, { ui }) => {
       const demo = async () => (await client(ui).get("/tags?simulated=true&q=demo-")).items.length;

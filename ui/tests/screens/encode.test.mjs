@@ -88,10 +88,36 @@ group("Encode", {
       await verdict.getByText("No reader is connected.").waitFor();
       assert.ok((await verdict.boundingBox()).height <= 56, "it is as tall as a verdict");
       await page.getByText("It becomes Waiting 1").waitFor();
-      await button(page, "Close run").click();
+      // One thing to do next; the rest is in the menu.
+      const head = page.locator(".head", { has: page.getByRole("heading", { name: "Waiting", exact: true }) });
+      assert.deepEqual(await head.getByRole("button").allInnerTexts(), ["Pause", ""]);
+      await head.getByRole("button", { name: "Pause" }).click();
+      await head.getByRole("button", { name: "Resume" }).click();
+      await head.getByRole("button", { name: "More actions for Waiting" }).click();
+      await page.getByRole("menuitem", { name: "Close run" }).click();
       await page.getByText("The run is closed.").waitFor();
       assert.equal(await page.getByText("No reader is connected.").count(), 0);
       await verdict.getByRole("link", { name: "Open reader doctor" }).waitFor({ state: "detached" });
+      await button(head, "Reopen").waitFor();
+    },
+    "rejects no inlay by one key alone": async (page, { api }) => {
+      const { id } = await api.post("/encoding-runs", { name: "By keys", plan: { pattern: "By keys {n}" } });
+      await api.post("/encodings", { uid: "04DE5F1EACE501", run_id: id });
+      await page.show(`encode/${id}`);
+      await page.getByLabel("Figures").getByText("1 half way").waitFor();
+      const asked = page.getByRole("dialog", { name: "Reject inlay 04DE5F1EACE501?" });
+      await page.keyboard.press("r");
+      await asked.waitFor();
+      // Enter alone takes the safe side.
+      await page.keyboard.press("Enter");
+      await asked.waitFor({ state: "detached" });
+      await page.getByLabel("Figures").getByText("1 half way").waitFor();
+      await page.keyboard.press("r");
+      await asked.waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Figures").getByText("1 rejected").waitFor();
+      assert.equal((await api.get(`/encoding-runs/${id}`)).rows[0].state, "abandoned");
     },
     "imports nothing for a run if a row is invalid": async (page, { api }) => {
       const { count: before } = await api.get("/encoding-runs?count=true&limit=1");

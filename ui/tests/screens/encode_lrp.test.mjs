@@ -31,11 +31,11 @@ group("Encoding in LRP mode", {
   stories: {
     "switches chips to LRP mode only once that was agreed to, after it was said that it is for ever": async (page, { api }) => {
       const dialog = await newRun(page, { api });
-      const agreed = dialog.getByRole("checkbox", { name: "Switch the chip to LRP mode, for ever" });
+      const agreed = dialog.getByRole("checkbox", { name: "Switch the chip to LRP mode permanently" });
       const create = dialog.getByRole("button", { name: "Create run of 50 inlays" });
       assert.equal(await agreed.isChecked(), false);
       assert.ok(await create.isDisabled());
-      await dialog.getByText("This cannot be undone: the chip takes URLs of LRP mode alone from then on, and cannot be wiped.").waitFor();
+      await dialog.getByText("This cannot be undone: the chip takes only URLs of LRP mode from then on, and cannot be wiped.").waitFor();
       const planned = dialog.getByRole("complementary", { name: "What each inlay gets" });
       await planned.getByText("LRP, for ever").waitFor();
       await agreed.check();

@@ -89,7 +89,7 @@ const forms = {
     path: "/master-keys",
     send: "Add master key",
     async show(page) {
-      await page.show("settings/keys");
+      await page.show("settings/keys?new=key");
       await page.getByLabel("Name").fill("Roll");
       await page.getByLabel("Key", { exact: true }).fill("1".repeat(32));
       await page.getByLabel("Diversification input").fill("{uid}");
@@ -115,7 +115,7 @@ const forms = {
     path: "/simulator/inlays",
     send: "Create",
     show: (page) => page.show("simulator?new=inlay"),
-    fields: { "tag.name": "Tag name", "tag.experience_id": "Experience", mirror: "Mirror" },
+    fields: { "tag.name": "Tag name", "tag.experience_id": "Experience", mirror: "Code in the URL" },
   },
   "an encoding run": {
     path: "/encoding-runs",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { addBlock } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
 const publish = async (page) => {
@@ -160,7 +161,7 @@ group("Experiences", {
       assert.equal((await api.get(`/experiences/${id}`)).published_version, null, "a draft");
 
       const blocks = page.getByRole("list", { name: "Blocks: page" });
-      await page.getByLabel("Add block: page").selectOption("Notice");
+      await addBlock(page, "Notice");
       const title = blocks.getByLabel("Title").last();
       await title.fill("Made in {{ tag:na");
       await title.press("Enter");
@@ -219,7 +220,7 @@ group("Experiences", {
     },
     "say what is wrong with a block, and keep what was written": async (page) => {
       await page.show("experiences/4");
-      await page.getByLabel("Add block: page").selectOption("Button");
+      await addBlock(page, "Button");
       const address = page.getByLabel("URL", { exact: true }).last();
       await address.fill("javascript:alert(1)");
       await page.getByRole("button", { name: "Save draft" }).click();

@@ -24,6 +24,7 @@ const kiosk = {
     pictures: [{ name: "gone.png", url: null }],
     displays: ["HDMI-1 (1920 × 1080)"],
     today: { visits: 41, done: 30, other_host: 2, copied: 0, unread: 3, failed: 0 },
+    why_not: null,
   },
 };
 
@@ -39,10 +40,12 @@ export const desktopHost = (page, given) =>
       tried: [],
       encoded: [],
       closed: false,
+      started: [],
       refused: {},
       show: () => undefined,
       place: () => undefined,
       stands: () => undefined,
+      connect: () => undefined,
       rotate: () => undefined,
     };
     const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
@@ -59,7 +62,7 @@ export const desktopHost = (page, given) =>
       key_store: { kind: "keychain", text: "The key that wraps your inlays' keys is in the system's keychain." },
       database: "",
     };
-    async function invoke(command, { channel, pin, url, target } = {}) {
+    async function invoke(command, { channel, pin, url, target, discard } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
@@ -68,7 +71,10 @@ export const desktopHost = (page, given) =>
         host.show = tell;
         host.show({ visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null });
       }
-      if (command === "watch_shell") host.stands = tell;
+      if (command === "watch_shell") {
+        host.stands = tell;
+        host.connect = (connection) => tell({ ...ready, connection });
+      }
       // It goes on until the test says that it is done.
       if (command === "rotate_key") return new Promise((done) => (host.rotate = (progress) => (progress ? tell(progress) : done())));
       if (command === "watch_readers") {
@@ -80,13 +86,14 @@ export const desktopHost = (page, given) =>
       if (command === "kiosk_unlock") host.tried.push(pin);
       if (command === "encode") host.encoded.push(target);
       if (command === "kiosk_close") host.closed = true;
+      if (command === "kiosk_start") host.started.push({ discard });
       return answers[command];
     }
     globalThis.isTauri = true;
     globalThis.host = host;
     globalThis.__TAURI_INTERNALS__ = {
       invoke,
-      convertFileSrc: () => `${location.origin}/`,
+      convertFileSrc: (connection) => `${location.origin}/${connection}`,
       transformCallback: (callback) => callbacks.push(callback) - 1,
       unregisterCallback: () => undefined,
     };
@@ -94,11 +101,15 @@ export const desktopHost = (page, given) =>
 
 export const kioskHost = (page) => desktopHost(page, { answers: kiosk });
 
+/** The same on a system that has no kiosk. */
+export const noKioskHost = (page, why_not) =>
+  desktopHost(page, { answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, why_not } } });
+
 /** Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. */
-export async function readerHost(page, { service }, answers = {}) {
+export async function readerHost(page, { service }, answers = {}, remote = null) {
   const place = (on) => [{ name: "ACS ACR1252 1S CL Reader", on }];
   await page.exposeFunction("sendTapInstead", (url) => sent(service, url));
-  await desktopHost(page, { answers: { reader_doctor: [], ...answers }, readers: place({ state: "nothing" }) });
+  await desktopHost(page, { answers: { reader_doctor: [], ...answers }, readers: place({ state: "nothing" }), remote });
   let insertion = 0;
   return {
     /** Places an inlay with this URL on the reader. */
@@ -132,7 +143,9 @@ const reading = ({ insertion, uid, url }) => ({
 
 /** Sends a tap as the shell does, and asks for its payload. */
 async function sent(service, url) {
+  const began = performance.now();
   const answer = await fetch(url, { redirect: "manual" });
+  const tap_micros = Math.round((performance.now() - began) * 1000);
   const location = answer.headers.get("location");
   const rk = location && new URL(location).searchParams.get("rk");
   const payload = rk && (await fetch(`${service}/v2/interactions/rk_payload?rk=${encodeURIComponent(btoa(rk))}`));
@@ -142,5 +155,7 @@ async function sent(service, url) {
     rk,
     rk_base64: rk && btoa(rk),
     payload: payload?.ok ? await payload.json() : null,
+    tap_micros,
+    payload_micros: null,
   };
 }

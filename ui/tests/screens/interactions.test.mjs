@@ -16,7 +16,8 @@ group("Interactions", {
     "inspector of a replay": async (page, { api }) => {
       const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
       await page.show(`interactions/${replay.id}?reason=replayed`);
-      await page.getByText("API calls").waitFor();
+      await page.getByText("Technical: the calls of your page").click();
+      await page.getByText("Read the payload").waitFor();
     },
     "visitor data of a tap that proves it, and of one that does not": async (page, { api }) => {
       const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
@@ -144,6 +145,9 @@ group("Interactions", {
       await page.show(`interactions/${updated.id}`);
       const inspector = page.getByLabel("Selected interaction");
       await inspector.getByText("consumed by an update").waitFor();
+      // Code is for those who write pages: it is shown to nobody who did not ask.
+      assert.doesNotMatch(await inspector.innerText(), /curl|rk_payload/);
+      await inspector.getByText("Technical: the calls of your page").click();
       const text = await inspector.innerText();
       assert.match(text, /registered: false → true/);
       assert.match(text, /rk_payload\?rk=\$RK/);

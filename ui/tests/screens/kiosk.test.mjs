@@ -65,6 +65,24 @@ group("Kiosk", {
       await page.getByRole("button", { name: "Use Tapdesk's own" }).click();
       await page.getByText("Tapdesk's own", { exact: true }).waitFor();
     },
+    "starts at once, or asks if that would discard what was typed": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      const started = () => page.evaluate(() => globalThis.host.started);
+      const start = page.getByRole("button", { name: "Start kiosk" });
+      await start.click();
+      assert.deepEqual(await started(), [{ discard: false }]);
+      await page.getByLabel("Heading").fill("Half-typed");
+      await start.click();
+      const question = page.getByRole("dialog", { name: "Start the kiosk and discard 1 unsaved form?" });
+      await question.getByRole("listitem").getByText("Kiosk", { exact: true }).waitFor();
+      await question.getByRole("button", { name: "Cancel" }).click();
+      assert.equal((await started()).length, 1);
+      assert.equal(await page.getByLabel("Heading").inputValue(), "Half-typed");
+      await start.click();
+      await question.getByRole("button", { name: "Start and discard" }).click();
+      assert.deepEqual((await started())[1], { discard: true });
+    },
     "tells of today what happened, and nothing that did not": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");

@@ -70,6 +70,19 @@ group("A list", {
       await page.locator(".notice", { hasText: "removed" }).getByRole("button", { name: "Undo" }).click();
       await page.getByRole("button", { name: "Crates by name" }).first().waitFor();
     },
+    "of each kind keeps views of its own": async (page) => {
+      for (const place of ["inlays?blocked=false", "submissions?verification=verified", "interactions?verification=verified"]) {
+        await page.show(place);
+        await page.getByRole("button", { name: "Views" }).click();
+        await page.getByLabel("Name of the view").fill("Kept filters");
+        await page.getByLabel("Name of the view").press("Enter");
+        await page.show(place.split("?")[0]);
+        await page.getByRole("button", { name: "Views" }).click();
+        await page.getByRole("link", { name: "Kept filters", exact: true }).click();
+        await page.getByRole("button", { name: "Kept filters", exact: true }).waitFor();
+        assert.equal(new URL(page.url()).hash, `#/${place}`);
+      }
+    },
     "is walked, opened and left by keys, and the focus goes along": async (page, { tags }) => {
       const newest = tags.filter(({ name }) => name.startsWith("Crate")).reverse();
       await page.show("tags?q=crate");
@@ -88,6 +101,10 @@ group("A list", {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: newest[1].name }).waitFor();
       await page.waitForFunction(() => document.activeElement.localName === "h2");
+      // The pane may cover the list.
+      const row = page.locator("[role=list][aria-label=Tags] [role=listitem]:has([aria-current=true])");
+      assert.equal(await row.locator(".name").textContent(), newest[1].name);
+      assert.deepEqual([await row.getAttribute("aria-posinset"), await row.getAttribute("aria-setsize")], ["2", String(newest.length)]);
       await page.keyboard.press("Tab");
       assert.equal(await page.evaluate(() => document.activeElement.closest("aside") !== null), true);
       await page.keyboard.press("Escape");
@@ -119,6 +136,17 @@ group("A list", {
       await page.keyboard.press("Shift+ArrowDown");
       await page.getByText("3 tags selected").waitFor();
     },
+    "selects a range by Shift and a click on a row, which opens neither the row nor a window": async (page) => {
+      await page.show("tags?sort=name");
+      await page.keyboard.press("j");
+      await list(page)
+        .getByRole("link")
+        .nth(3)
+        .click({ modifiers: ["Shift"] });
+      await page.getByText("4 tags selected").waitFor();
+      assert.match(page.url(), /#\/tags\?sort=name$/);
+      assert.equal(page.context().pages().length, 1);
+    },
     "sorts by its columns, and the address says so": async (page) => {
       await page.show("tags");
       const name = page.getByRole("group", { name: "Columns" }).getByRole("button", { name: "Name" });
@@ -147,11 +175,26 @@ group("A list", {
       broken = false;
       await alert.getByRole("button", { name: "Try again" }).click();
       await alert.waitFor({ state: "hidden" });
-      // The row below is there, a little out of sight: End leads beyond it from here on.
+      // The row below is there, a little out of sight.
       await list(page).getByText("Row 100").waitFor({ state: "attached" });
       await page.keyboard.press("j");
       await page.keyboard.press("End");
-      await list(page).getByText("Row 199").waitFor();
+      await on(page, "Row 239");
+    },
+    "goes to its end by End, beyond the rows that are loaded, and is there again after another screen": async (page, { api }) => {
+      await many(api);
+      await page.show("tags?q=row-0&sort=name");
+      const scroll = () => list(page).evaluate((one) => one.scrollTop);
+      await page.keyboard.press("j");
+      await page.keyboard.press("End");
+      await on(page, "Row 239");
+      const end = await scroll();
+      await page.keyboard.press("g");
+      await page.keyboard.press("o");
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      await page.goBack();
+      await list(page).getByText("Row 239").waitFor();
+      assert.equal(await scroll(), end);
     },
     "loses no key while a row comes into sight, and keeps the focus while it leaves it": async (page, { api }) => {
       await many(api);
@@ -202,13 +245,35 @@ group("A list", {
       await fresh.waitFor({ state: "hidden" });
       await page.waitForFunction((one) => document.querySelector("[role=list] a").getAttribute("href") !== one, read);
     },
+    "takes its search by the same key, wherever it has one": async (page) => {
+      for (const [place, name] of [
+        ["tags", "Search tags"],
+        ["inlays", "UID of an inlay"],
+        ["submissions", "Search in what was sent"],
+        ["settings/audit", "Of what"],
+      ]) {
+        await page.show(place);
+        const search = page.getByLabel(name, { exact: true });
+        await page.keyboard.press("/");
+        await page.keyboard.type("one");
+        await page.evaluate(() => document.activeElement.blur());
+        // What is typed next replaces it.
+        await page.keyboard.press("/");
+        await page.keyboard.type("two");
+        assert.equal(await search.inputValue(), "two", place);
+      }
+    },
     "is the same on every screen": async (page, { api }) => {
       await api.post("/sheets", { name: "Delivery", planned: 5, expected: {} });
+      const derivation = { scheme: "an10922", input: "{uid}", diversify_meta: true };
+      await api.post("/master-keys", { name: "Roll", key: "0123456789ABCDEF".repeat(2), derivation });
       for (const [place, name] of [
         ["interactions", "Interactions"],
         ["sheets", "Test sheets"],
         ["simulator", "Virtual inlays"],
         ["settings/tokens", "Tokens"],
+        ["settings/keys", "Master keys"],
+        ["settings/connections", "Connections"],
       ]) {
         await page.show(place);
         await page.getByRole("group", { name: "Columns" }).waitFor();

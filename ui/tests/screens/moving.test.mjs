@@ -274,6 +274,7 @@ group("Inlays", {
         ["ntag424 (Rust)", { "System identifier": "shop" }],
         ["Plain CMAC", { "Diversification input": "01{uid}" }],
       ]) {
+        await page.getByRole("button", { name: "New master key…" }).click();
         await page.getByLabel("Name", { exact: true }).fill(scheme);
         await page.getByLabel("Key", { exact: true }).fill("D4".repeat(16));
         await page.getByLabel("Derivation").selectOption(scheme);

@@ -331,7 +331,7 @@ export const pictures = [
       await page.show(`tags/${await equipped(world)}`);
       await tab(page, "Inlay & QR");
       await page.getByRole("button", { name: "Add inlay…" }).click();
-      await page.getByLabel("Mirror", { exact: true }).last().selectOption("encrypted");
+      await page.getByLabel("Code in the URL", { exact: true }).last().selectOption("encrypted");
     },
   ],
   [

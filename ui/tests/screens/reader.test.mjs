@@ -60,14 +60,45 @@ group("Reader and test sheets", {
       assert.ok(button.y + button.height < 700, "the form is not in sight");
       assert.ok(button.y < (await pane.getByRole("button", { name: "Send tap" }).boundingBox()).y);
       // The chip says its codes itself: only the key is asked for.
-      assert.equal(await pane.getByLabel("Mirror").isVisible(), false);
+      assert.equal(await pane.getByLabel("Code in the URL").isVisible(), false);
       await pane.getByText("Codes, as the chip has them: UID and counter in clear").click();
-      assert.equal(await pane.getByLabel("Mirror").inputValue(), "plain");
+      assert.equal(await pane.getByLabel("Code in the URL").inputValue(), "plain");
       await pane.getByLabel("File key").fill("7".repeat(32));
       await pane.getByRole("button", { name: "Assign to this tag" }).click();
       await page.getByText("Inlay assigned.").waitFor();
       await pane.getByRole("heading", { name: tag.name }).waitFor();
       await page.getByText("This service does not know this chip.").waitFor({ state: "detached" });
+    },
+    "what is typed for an unknown inlay is there again when it was lifted and is placed again": async (page, world) => {
+      const uid = "04AABBCCDDEE03";
+      const url = `${world.ui.service}/t/${world.tags[0].slug}?uid=${uid}&token=00000194EED9EE65337086`;
+      const desk = await readerHost(page, world.ui);
+      await page.show("reader");
+      await desk.place(uid, url);
+      const key = page.getByRole("complementary", { name: "The tap" }).getByLabel("File key");
+      await key.fill("7".repeat(32));
+      await desk.remove();
+      await desk.place(uid, url);
+      await page.getByText(`Inlay ${uid}, its tag: your changes are kept, but not saved.`).waitFor();
+      assert.equal(await key.inputValue(), "7".repeat(32));
+    },
+    "a tap that was sent says how long it took": async (page, { ui, equipped }) => {
+      const { tag, inlay } = equipped[3];
+      const desk = await readerHost(page, ui);
+      await page.show("reader");
+      await desk.place(inlay.uid, `${ui.service}/t/${tag.slug}${inlay.read()}`);
+      await page.getByRole("button", { name: "Send tap", exact: true }).click();
+      const result = page.getByRole("status", { name: "Result" });
+      await result.getByText(/^after [\d.]+ m?s$/).waitFor();
+      assert.doesNotMatch(await result.innerText(), /NaN/);
+    },
+    "the switch that sends taps has a line of its own in a narrow window": async (page) => {
+      await page.setViewportSize({ width: 1024, height: 700 });
+      await heading(page, "reader", "Reader");
+      const box = (one) => one.boundingBox();
+      const doctor = await box(page.getByRole("link", { name: "Reader doctor" }).first());
+      const own = await box(page.getByRole("switch", { name: "Send taps automatically" }));
+      assert.ok(own.y >= doctor.y + doctor.height, `${own.y} beside ${doctor.y}`);
     },
     "export a sheet as it stands": async (page, world) => {
       await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");

@@ -1,7 +1,7 @@
 // The service of another computer: reading it never asks, changing it asks once.
 
 import assert from "node:assert/strict";
-import { desktopHost } from "./host.mjs";
+import { desktopHost, readerHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const shop = { id: "shop", name: "Shop", kind: "remote", url: "https://tags.example.com" };
@@ -80,6 +80,41 @@ group("A remote service", {
       await dialog.getByRole("button", { name: "Create" }).click();
       await page.getByRole("heading", { name: "Refused at first" }).waitFor();
       assert.equal(await count(api), before + 1);
+    },
+    "is not sent the undo of what was done here, nor any other call that is not for it": async (page, { tags }) => {
+      const tag = tags.find(({ has_qr_code, status }) => !has_qr_code && status === "active");
+      await desktopHost(page, { answers: {} });
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      await page.getByLabel("A printed code is in use").click();
+      const undo = page.getByRole("button", { name: "Undo" });
+      await undo.waitFor();
+      await page.evaluate((shop) => globalThis.host.connect(shop), shop);
+      await page.getByText("The connection changed: what was done before can no longer be undone here.").waitFor();
+      assert.equal(await undo.count(), 0);
+      const sent = [];
+      page.on("request", (request) => sent.push(new URL(request.url()).pathname));
+      await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Experiences" }).click();
+      await page.getByRole("heading", { name: "Experiences" }).waitFor();
+      const calls = sent.filter((path) => path.includes("/admin/v1/"));
+      assert.ok(calls.length > 0 && calls.every((path) => path.startsWith("/shop/admin/v1/")), calls.join(" "));
+    },
+    "asks before the reader's tap, which the desktop sends": async (page, { ui, api, tags }) => {
+      const newest = async () => (await api.get(`/interactions?tag_id=${tags[0].id}&limit=1`)).items[0]?.id;
+      const before = await newest();
+      const desk = await readerHost(page, ui, {}, shop);
+      await page.show("reader");
+      await desk.place("04AABBCCDDEE02", `${ui.service}/t/${tags[0].slug}?uid=04AABBCCDDEE02&token=00000194EED9EE65337086`);
+      const send = page.getByRole("complementary", { name: "The tap" }).getByRole("button", { name: "Send tap" });
+      await send.click();
+      await question(page).getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("Nothing was changed.").waitFor();
+      assert.equal(await newest(), before);
+      await page.getByText("Shop is read-only in this session.").waitFor();
+      await page.getByRole("button", { name: "Allow changes" }).last().click();
+      await question(page).getByRole("button", { name: "Allow changes" }).click();
+      await send.click();
+      await page.waitForFunction(() => !document.body.textContent.includes("Nothing was changed."));
     },
     "asks before a simulated visitor changes something": async (page) => {
       await connected(page);

@@ -35,6 +35,8 @@ export async function serveUi() {
     });
   });
   const server = createServer((incoming, outgoing) => {
+    // The stand-in for the desktop names the connection before each path, as the desktop does.
+    incoming.url = incoming.url.replace(/^\/(embedded|shop)(?=\/)/, "");
     const path = new URL(incoming.url, "http://x").pathname;
     if (/^\/(admin|v2|t|media|stand-in)\//.test(`${path}/`)) forward(incoming, outgoing, address);
     else void file(path, outgoing);

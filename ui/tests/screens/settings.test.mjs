@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { narrow } from "./browser.mjs";
-import { kioskHost } from "./host.mjs";
+import { desktopHost, kioskHost, noKioskHost, refuseForm } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const part = (key, heading) => async (page) => {
@@ -93,12 +93,18 @@ group("Settings", {
       await dialog.getByRole("checkbox", { name: /^Tags / }).check();
       await dialog.getByLabel("Last day").fill("2199-12-31");
       await dialog.getByRole("button", { name: "Create token" }).click();
-      const token = await page.locator("code.token").textContent();
+      const token = await page.getByRole("dialog", { name: "Your new token" }).locator("code").textContent();
       assert.match(token, /^tapdesk_\w{43}$/);
       const made = (await api.get("/tokens")).items.find(({ name }) => name === "A script");
       assert.deepEqual(made.scopes, ["read", "tags"]);
       assert.match(made.expires_at, /^2199-12-31|^2200-01-01/);
-      await page.getByRole("button", { name: "Done" }).click();
+      // Nothing but its button takes it away.
+      await page.keyboard.press("Escape");
+      await page.mouse.click(4, 4);
+      await page.getByText(token).waitFor();
+      await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      await page.getByText(token).waitFor({ state: "detached" });
       assert.ok(!(await page.content()).includes(token));
       await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
       await page.getByText("Revoke A script?").waitFor();
@@ -152,7 +158,7 @@ group("Settings", {
       const screens = page.getByRole("navigation", { name: "Screens" });
       assert.deepEqual(
         (await screens.getByRole("link").allTextContents()).map((name) => name.trim()),
-        ["Tags", "Experiences", "Interactions", "Submissions", "Settings"],
+        ["Tags", "Experiences", "Interactions", "Submissions", "Kiosk", "Settings"],
       );
       await page.show(`tags/${tags[46].id}`);
       await page.getByRole("tab", { name: "Details" }).waitFor();
@@ -182,6 +188,16 @@ group("Settings", {
       assert.ok(await page.getByLabel("Name", { exact: true }).isDisabled());
       assert.deepEqual(await names(), ["Compare"]);
     },
+    "show who can reach the service, also after a change of that was refused": async (page) => {
+      await kioskHost(page);
+      await part("service", "Address")(page);
+      const phones = page.getByLabel("Allow phones on this network");
+      assert.ok(await phones.isChecked());
+      await refuseForm(page, "allow_phones", "Port 8787 is used by another program.", []);
+      await phones.click();
+      await page.getByText("Port 8787 is used by another program.").waitFor();
+      assert.ok(await phones.isChecked());
+    },
     "replace the wrapping key, and say how far that is": async (page) => {
       await kioskHost(page);
       await part("backup", "Wrapping key")(page);
@@ -202,6 +218,13 @@ group("Settings", {
       const progress = { phase: "wrapping", done: 400, total: 1204 };
       await page.evaluate((progress) => globalThis.host.stands({ phase: "rotating", progress }), progress);
       await page.getByText("Encrypting secrets with the new key: 400 of 1,204").waitFor();
+    },
+    "say so where there is no kiosk, and offer nothing of it": async (page) => {
+      await noKioskHost(page, "The kiosk runs on Linux alone so far.");
+      await part("kiosk", "Kiosk")(page);
+      await page.getByText("The kiosk runs on Linux alone so far.").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Start kiosk" }).count(), 0);
+      assert.equal(await page.getByText("Set a PIN first").count(), 0);
     },
     "offer the details of every row of the audit log without a pointer over it": async (page) => {
       await part("audit", "Audit log")(page);
@@ -225,6 +248,17 @@ group("Settings", {
       await said.getByText("Not tested: other Linux distributions, Windows, macOS.").waitFor();
       await said.getByText("Not tested: any physical reader").waitFor();
       await said.getByText("Not tested: any physical chip").waitFor();
+    },
+    "keep the passphrase of a backup that was refused": async (page) => {
+      await desktopHost(page, { answers: {} });
+      await part("backup", "Backup")(page);
+      await refuseForm(page, "restore_backup", "The passphrase is wrong.", []);
+      await page.getByRole("button", { name: "Restore backup…" }).click();
+      const asked = page.getByRole("dialog", { name: "Restore backup" });
+      await asked.getByLabel("Passphrase").fill("correct horse battery stable");
+      await asked.getByRole("button", { name: "Choose file…" }).click();
+      await asked.getByRole("alert").getByText("The passphrase is wrong.").waitFor();
+      assert.equal(await asked.getByLabel("Passphrase").inputValue(), "correct horse battery stable");
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

@@ -86,6 +86,59 @@ group("The frame", {
         await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();
       }
     },
+    "finds an interaction by its number, a test sheet, and a saved view": async (page, { api, tags }) => {
+      await api.post("/sheets", { name: "Delivery of May", planned: 5, expected: {} });
+      await api.tap(tags[0].slug);
+      const { id } = (await api.get("/interactions?limit=1")).items[0];
+      const number = `Interaction ${id.toLocaleString("en-GB")}`;
+      await page.show("inlays?blocked=false");
+      await page.getByRole("button", { name: "Views" }).click();
+      await page.getByLabel("Name of the view").fill("Inlays in use");
+      await page.getByLabel("Name of the view").press("Enter");
+      await page.getByText("View Inlays in use saved.").waitFor();
+      for (const [text, option, heading] of [
+        [String(id), new RegExp(number), number],
+        ["delivery of", /Delivery of May.*Test sheet/, "Delivery of May"],
+        ["in use", /Inlays in use.*View of inlays/, "Inlays"],
+      ]) {
+        await palette(page);
+        await page.keyboard.type(text);
+        await page.getByRole("dialog").getByRole("option", { name: option }).click();
+        await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();
+      }
+      assert.match(page.url(), /#\/inlays\?blocked=false$/);
+    },
+    "offers no action, key or screen that the connection may not use": async (page) => {
+      const may = { id: 3, name: "Field", scopes: ["read"], experience_ids: null, expires_at: null };
+      await page.route("**/admin/v1/tokens/current", (route) => route.fulfill({ json: may }));
+      await page.show("inlays");
+      await page.getByRole("list", { name: "Inlays" }).waitFor();
+      // Everything is offered until it is known what the connection may do.
+      await page.getByRole("button", { name: "New inlay" }).waitFor({ state: "detached" });
+      await page.keyboard.press("n");
+      await page.keyboard.press("?");
+      const sheet = page.getByRole("dialog", { name: "Shortcuts" });
+      await sheet.waitFor();
+      const does = await sheet.locator("dd").allTextContents();
+      assert.ok(does.includes("Go to inlays") && !does.includes("Go to encode") && !does.includes("New inlay"), does.join());
+      await page.keyboard.press("Escape");
+      await sheet.waitFor({ state: "hidden" });
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("new t");
+      await page.getByRole("dialog").getByText("No results for “new t”.").waitFor();
+    },
+    "undoes what was done last by its key": async (page, { api, tags }) => {
+      const { id, name } = tags[5];
+      const status = async () => (await api.get(`/tags/${id}`)).status;
+      const before = await status();
+      await page.show(`tags?q=${encodeURIComponent(name)}`);
+      await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
+      await page.getByRole("button", { name: "Archive" }).click();
+      await page.getByText("1 tag archived.").waitFor();
+      await page.keyboard.press("Control+z");
+      await page.getByText("Undone.").waitFor();
+      assert.equal(await status(), before);
+    },
     "loses no letter that is typed right after opening the palette": async (page) => {
       await page.show("overview");
       const session = await page.context().newCDPSession(page);
@@ -108,6 +161,28 @@ group("The frame", {
       await page.getByRole("dialog", { name: "New tag" }).waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "hidden" });
+    },
+    "says in its title what is shown, and gives the focus to the heading of a screen": async (page, { tags }) => {
+      const focused = (name) =>
+        page.waitForFunction((wanted) => document.activeElement.matches("h1") && document.activeElement.textContent === wanted, name);
+      const titled = (name) => page.waitForFunction((wanted) => document.title === wanted, name);
+      await page.show("overview");
+      await titled("Overview · Tapdesk");
+      await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Tags", exact: true }).click();
+      await focused("Tags");
+      await titled("Tags · Tapdesk");
+      await page.keyboard.press("g");
+      await page.keyboard.press(",");
+      await focused("Settings");
+      await page.getByRole("link", { name: "Appearance" }).click();
+      await titled("Appearance · Settings · Tapdesk");
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("go to experiences");
+      await page.getByRole("dialog").getByRole("option", { name: "Go to experiences" }).waitFor();
+      await page.keyboard.press("Enter");
+      await focused("Experiences");
+      await page.show(`tags/${tags[46].id}`);
+      await titled(`${tags[46].name} · Tags · Tapdesk`);
     },
     "goes back and forth through what was looked at": async (page, { tags }) => {
       await page.show("tags");

@@ -40,6 +40,10 @@ group("The simulator", {
       await page.getByRole("button", { name: "Read the payload" }).click();
       await page.getByText('"tag_verified": true').waitFor();
       await page.getByLabel("New value").fill("by hand");
+      // The key is good for once: Enter does not use it up.
+      await page.getByLabel("New value").press("Enter");
+      await page.getByLabel("Tag variable").press("Enter");
+      assert.notEqual((await api.get("/tags?simulated=true&q=demo-bottle")).items[0].variables.registered, "by hand");
       await page.getByRole("button", { name: "Register" }).click();
       await page.getByText("200: User Data updated").waitFor();
       const last = page.getByLabel("The last tap");
@@ -76,12 +80,45 @@ group("The simulator", {
       await (await go(other.id)).getByText("is not stored").waitFor();
       assert.equal(await page.getByText(/^took |, took /).count(), 0);
     },
+    "shows the URL of a redirect with every macro filled, and a page of the studio with its form": async (page, { api, tags }) => {
+      const shown = async (experience) => {
+        const { id } = await api.post("/experiences", experience);
+        const tag = { name: `Leads to ${experience.name}`, experience_id: id, attributes: { sku: "B 1041" } };
+        const inlay = await api.post("/simulator/inlays", { tag });
+        await page.show(`simulator/${inlay.id}`);
+        await page.getByRole("button", { name: "Tap", exact: true }).click();
+        return page.getByLabel("The last tap").waitFor();
+      };
+      await shown({ name: "a shop", kind: "redirect", target_url: "https://shop.example.com/?sn={{ tag:attribute:sku }}" });
+      const destination = page.getByRole("region", { name: "Destination URL" });
+      const url = await destination.locator("pre").innerText();
+      assert.match(url, /^https:\/\/shop\.example\.com\/\?sn=B(%20|\+)1041&rk=/);
+      assert.doesNotMatch(url, /\{\{|ROLLING_KEY/);
+      await page.getByRole("button", { name: "Read the payload" }).waitFor();
+      const fields = [{ label: "Your name", kind: "text", variable: "owner" }];
+      const blocks = [
+        { type: "heading", text: "Register {{ tag:name }}" },
+        { type: "form", fields, submit_label: "Send it" },
+      ];
+      await shown({ name: "a page", kind: "studio", blocks });
+      const phone = page.getByRole("group", { name: "The page on a phone" });
+      await phone.getByText("Register Leads to a page").waitFor();
+      await phone.getByText("Send it").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Read the payload" }).count(), 0);
+      // The inspector shows the same; of a tap that was not made here, without its key.
+      await page.getByRole("link", { name: "Inspect" }).first().click();
+      await phone.getByText("Send it").waitFor();
+      await api.tap(tags[1].slug);
+      await page.show(`interactions/${(await api.get(`/interactions?tag_id=${tags[1].id}&limit=1`)).items[0].id}`);
+      assert.match(await destination.locator("pre").innerText(), /^https:/);
+      await destination.getByText("it is not stored").waitFor();
+    },
     "tries nine attacks, and none succeeds": async (page) => {
       await bench(page);
       for (const [name, steps, came] of [
         ["Replay", 2, /not verified[^]*replayed/],
         ["Out of order", 1, /not verified[^]*out of order/],
-        ["Altered token", 1, /not verified[^]*wrong MAC/],
+        ["Altered code", 1, /not verified[^]*wrong code/],
         ["Another tag's code", 1, /not verified[^]*unknown inlay/],
         ["Expired key", 3, /400: Invalid rolling key/],
         ["Double update", 3, /400: Invalid rolling key/],

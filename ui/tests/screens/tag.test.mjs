@@ -41,6 +41,28 @@ group("A tag", {
       await pane.getByRole("button", { name: "QR code" }).click();
       await pane.getByRole("heading", { name: "QR code" }).waitFor();
     },
+    "is tapped and visited without its chip, in the simulated world": async (page, { api, ui, equipped }) => {
+      const { id } = equipped[1].tag;
+      const before = (await api.get(`/tags/${id}`)).scan_count;
+      await page.show(`tags/${id}`);
+      const pane = page.getByLabel("Selected tag");
+      await pane.getByRole("button", { name: "Tap it now" }).click();
+      await pane.getByRole("link", { name: "Inspect this tap" }).waitFor();
+      const said = await pane.getByRole("status").filter({ hasText: "Inspect this tap" }).innerText();
+      assert.match(said, /^\s*verified[^]*simulated/);
+      const [newest] = (await api.get("/interactions?limit=1&simulated=true")).items;
+      assert.equal(newest.tag_verified, true);
+      // The tag that was opened is the same twin, with a code of its own.
+      const [opened] = await Promise.all([
+        page.context().waitForEvent("request", (request) => request.url().startsWith(`${ui.service}/t/${newest.slug}?uid=`)),
+        pane.getByRole("button", { name: "Open as visitor" }).click(),
+      ]);
+      assert.match(opened.url(), /&token=[0-9A-Fa-f]+$/);
+      assert.equal((await api.get(`/tags/${id}`)).scan_count, before);
+      await pane.getByRole("link", { name: "Inspect this tap" }).click();
+      await page.getByRole("heading", { name: `Interaction ${newest.id.toLocaleString("en")}` }).waitFor();
+      for (const other of page.context().pages()) if (other !== page) await other.close();
+    },
     "is saved, with undo": async (page, { api, tags }) => {
       const { id, name } = tags[0];
       await page.show(`tags/${id}`);
@@ -146,6 +168,19 @@ group("A tag", {
       await alert.waitFor();
       assert.match(await alert.textContent(), new RegExp(tags[1].slug));
     },
+    "has a printed code only if that was stored": async (page, { tags }) => {
+      const tag = tags.find(({ has_qr_code, status }) => !has_qr_code && status === "active");
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const printed = page.getByLabel("A printed code is in use");
+      const refused = { status: 503, contentType: "application/problem+json", body: JSON.stringify({ detail: "The disk is full." }) };
+      await page.route(`**/admin/v1/tags/${tag.id}`, (route) =>
+        route.request().method() === "PATCH" ? route.fulfill(refused) : route.fallback(),
+      );
+      await printed.click();
+      await page.getByText("The disk is full.").first().waitFor();
+      assert.equal(await printed.isChecked(), false);
+    },
     "gets variables with default values": async (page, { api, tags }) => {
       await page.show(`tags/${tags[2].id}`);
       await page.getByRole("tab", { name: "Properties" }).click();
@@ -157,6 +192,20 @@ group("A tag", {
       await page.getByRole("button", { name: "Save properties" }).click();
       await page.getByText("Properties saved.").waitFor();
       assert.equal((await api.get(`/tags/${tags[2].id}`)).variables.warranty, "none");
+    },
+    "gets a new property that is typed, without a press of Add, and never one without a key": async (page, { api, tags }) => {
+      await page.show(`tags/${tags[2].id}`);
+      await page.getByRole("tab", { name: "Properties" }).click();
+      const added = page.getByRole("group", { name: "Add to attributes" });
+      await added.getByLabel("Default value").fill("blue");
+      await page.getByRole("button", { name: "Save properties" }).click();
+      await page.getByRole("alert").getByText("Give the new property a key.").waitFor();
+      assert.equal(await added.getByLabel("Default value").inputValue(), "blue");
+      await added.getByLabel("New key").fill("glaze");
+      await page.getByRole("button", { name: "Save properties" }).click();
+      await page.getByText("Properties saved.").waitFor();
+      assert.equal((await api.get(`/tags/${tags[2].id}`)).attributes.glaze, "blue");
+      assert.equal(await added.getByLabel("New key").inputValue(), "");
     },
     "has a location, which can be removed again": async (page, { api, tags }) => {
       await page.show(`tags/${tags[3].id}`);

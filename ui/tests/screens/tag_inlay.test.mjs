@@ -22,6 +22,7 @@ group("A tag's inlays", {
     "an inlay to be edited": async (page, world) => {
       await inlays(page, world);
       await page.getByRole("button", { name: "Edit…" }).click();
+      await page.getByRole("dialog").getByText("Technical", { exact: true }).click();
       await page.getByRole("dialog").getByLabel("MAC input", { exact: true }).waitFor();
     },
     "an inlay to be added": async (page, world) => {
@@ -45,17 +46,22 @@ group("A tag's inlays", {
         await page.getByRole("dialog").waitFor({ state: "detached" });
         return api.get(`/inlays/${before.id}`);
       };
-      const moved = await edit(() => page.getByRole("dialog").getByLabel("MAC input", { exact: true }).selectOption("uid"));
+      const moved = await edit(async () => {
+        const dialog = page.getByRole("dialog");
+        assert.equal(await dialog.getByLabel("MAC input", { exact: true }).isVisible(), false);
+        await dialog.getByText("Technical", { exact: true }).click();
+        await dialog.getByLabel("MAC input", { exact: true }).selectOption("uid");
+      });
       assert.deepEqual([moved.mirror, moved.mac_from, moved.file_key_check], ["plain", "uid", before.file_key_check]);
       const changed = await edit(async () => {
-        await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("encrypted");
+        await page.getByRole("dialog").getByLabel("Code in the URL", { exact: true }).selectOption("encrypted");
         await page.getByLabel("Keys", { exact: true }).selectOption("own");
         await page.getByLabel("Meta key").fill(key);
         await page.getByLabel("File key").fill(key.split("").reverse().join(""));
       });
       assert.equal(changed.mirror, "encrypted");
       assert.notEqual(changed.file_key_check, before.file_key_check);
-      const stopped = await edit(() => page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption(""));
+      const stopped = await edit(() => page.getByRole("dialog").getByLabel("Code in the URL", { exact: true }).selectOption(""));
       assert.equal(stopped.mirror, null);
     },
     "a chip that its keys were asked of too often is asked again once a person says that it is the right one": async (
@@ -75,7 +81,7 @@ group("A tag's inlays", {
       await desk.place("04AABBCCDDEE02", null);
       await page.getByText("Foreign key", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Try its keys again…" }).click();
-      await page.getByText("one that refuses 1,000 times is locked for ever").waitFor();
+      await page.getByText("one that refuses 1,000 times is locked permanently").waitFor();
       await page.getByRole("button", { name: "Try again", exact: true }).click();
       await page.waitForFunction(() => globalThis.host.encoded.length === 2);
       const [first, second] = await page.evaluate(() => globalThis.host.encoded);
@@ -95,13 +101,13 @@ group("A tag's inlays", {
       await page.show(`tags/${tag.id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
       await page.getByRole("button", { name: "Edit…" }).click();
-      await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("");
+      await page.getByRole("dialog").getByLabel("Code in the URL", { exact: true }).selectOption("");
       await api.patch(`/inlays/${id}`, { mac_from: "uid" });
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByRole("alert").getByText("Somebody else changed this").waitFor();
       await page.getByText("Changed to “UID and counter in clear; MAC input: URL from uid on;").waitFor();
       assert.deepEqual(await stored(), ["plain", "uid"]);
-      assert.equal(await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).inputValue(), "");
+      assert.equal(await page.getByRole("dialog").getByLabel("Code in the URL", { exact: true }).inputValue(), "");
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByText("Inlay saved.").waitFor();
       assert.equal((await stored())[0], null);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { narrow, select } from "./browser.mjs";
+import { choose, narrow, select } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
 const count = (api, query) => api.get(`/tags?count=true&limit=1&${query}`).then((page) => page.count);
@@ -69,6 +69,23 @@ group("Tags", {
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
       assert.equal(await count(api, "status=archived"), before);
+    },
+    "are assigned by a menu, through which an arrow key only moves": async (page, { api }) => {
+      const { experience_id: before } = (await api.get("/tags?q=Bottle 48")).items[0];
+      const { id, name } = await api.post("/experiences", { name: "Aardvark", kind: "redirect", target_url: "https://example.com/" });
+      await page.show("tags");
+      await select(page, "Bottle 48");
+      await page.getByRole("button", { name: "Assign an experience" }).press("Enter");
+      await page.getByRole("menuitem", { name }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Escape");
+      assert.equal((await api.get("/tags?q=Bottle 48")).items[0].experience_id, before);
+      await choose(page, "Assign an experience", name);
+      await page.getByText("1 tag assigned.").waitFor();
+      assert.equal((await api.get("/tags?q=Bottle 48")).items[0].experience_id, id);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
     },
     "are selected by the number that the list shows now, not the one before": async (page, { api }) => {
       await page.show("tags");

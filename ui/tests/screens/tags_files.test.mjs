@@ -69,6 +69,41 @@ group("Files of tags", {
       const after = (await api.get("/tags?q=jug-000001")).items[0];
       assert.deepEqual([after.title, after.variables], ["A jug", { city: "Bern" }]);
     },
+    "are imported while other screens are shown, and go on where they failed": async (page, { api }) => {
+      const rows = Array.from({ length: 2_500 }, (_, index) => `Long ${index},long-${String(index).padStart(6, "0")}`);
+      let go;
+      const late = new Promise((held) => (go = held));
+      let pieces = 0;
+      await page.route("**/admin/v1/tags/import?*", async (route) => {
+        pieces++;
+        if (pieces === 2) await late;
+        if (pieces === 2)
+          await route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' });
+        else await route.continue();
+      });
+      await page.show("tags");
+      await page.getByRole("button", { name: "Import…" }).click();
+      await page.getByLabel("CSV file").setInputFiles(csv(`name,slug\n${rows.join("\n")}\n`));
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByRole("button", { name: "Continue in the background" }).click();
+      await page.getByRole("group", { name: "Importing tags.csv" }).getByText("1,000 of 2,500").waitFor();
+      await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Experiences", exact: true }).click();
+      await page.getByRole("heading", { name: "Experiences" }).waitFor();
+      go();
+      await page.getByText("1,000 tags created. The import of tags.csv ended early.").waitFor();
+      await page.getByRole("button", { name: "Show result" }).click();
+      await page.getByText("It ended before row 1,002 of the file. The disk is full.").waitFor();
+      assert.equal(await count(api, "q=long-"), 1_000);
+      await page.getByRole("button", { name: "Import the rest" }).click();
+      await page.getByText("2,500 rows imported.").waitFor();
+      assert.equal(await count(api, "q=long-"), 2_500);
+      await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "long-" } } });
+    },
+    "take the same file again once it is fixed": async (page) => {
+      await importing(page);
+      await page.getByText("3 rows").first().waitFor();
+      assert.equal(await page.getByLabel("CSV file").inputValue(), "");
+    },
     "are exported as the list shows them": async (page) => {
       await page.show("tags?q=watch");
       await page.getByText("Watch 45").waitFor();

@@ -8,8 +8,10 @@ const list = async (page) => {
   await page.show("settings/webhooks");
   await page.getByRole("heading", { name: "Webhooks" }).waitFor();
 };
+/** Rows have the URL without https. */
+const rowOf = (page, url) => page.getByRole("listitem").filter({ hasText: url.replace("https://", "") });
 const act = async (page, url, action) => {
-  await page.getByRole("listitem").filter({ hasText: url }).hover();
+  await rowOf(page, url).hover();
   await page.getByRole("button", { name: `More actions for ${url}` }).click();
   await page.getByRole("menuitem", { name: action, exact: true }).click();
 };
@@ -45,6 +47,42 @@ group("Webhooks", {
     },
   },
   stories: {
+    "list what was sent to them and what it answered, and send it again, by keys": async (page, { api }) => {
+      const url = nobody("listed");
+      await api.post("/webhooks", { url, events: ["tag.updated"] });
+      const attempt = (id, error) => ({
+        id,
+        event_id: `msg_${id}`,
+        type: "tag.updated",
+        at: new Date().toISOString(),
+        duration_ms: 12,
+        status: error ? null : 204,
+        error,
+        response: "",
+      });
+      const json = (body, status = 200) => ({ status, contentType: "application/json", body: JSON.stringify(body) });
+      await page.route("**/admin/v1/webhooks/*/attempts*", (route) =>
+        route.fulfill(json({ items: [attempt(8, "The name cannot be resolved."), attempt(7, null)], next: null })),
+      );
+      const again = [];
+      await page.route("**/admin/v1/webhooks/*/resend", (route) => {
+        again.push(route.request().postDataJSON());
+        return route.fulfill({ status: 202 });
+      });
+      await list(page);
+      const row = page.getByRole("listitem").filter({ hasText: url });
+      await row.hover();
+      await row.getByRole("button", { name: "Attempts" }).click();
+      const attempts = dialog(page).getByRole("list", { name: "Attempts" });
+      await attempts.getByText("Delivered (204), 12 ms").waitFor();
+      await attempts.locator("[data-row]").first().focus();
+      await page.keyboard.press("ArrowDown");
+      await page.waitForFunction(() => document.activeElement.dataset.row === "7");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await dialog(page).getByText("The event is sent again.").waitFor();
+      assert.deepEqual(again, [{ event_id: "msg_7" }]);
+    },
     "are told of one experience, one world and some attributes, with what was chosen": async (page, { api }) => {
       const url = nobody("narrowed");
       const [experience] = (await api.get("/experiences")).items;
@@ -67,8 +105,9 @@ group("Webhooks", {
         .getByRole("checkbox", { name: /^Variables/ })
         .check();
       await dialog(page).getByRole("button", { name: "Create webhook" }).click();
-      assert.match(await dialog(page).locator("code.secret").textContent(), /^whsec_/);
-      await page.getByRole("button", { name: "Done" }).click();
+      assert.match(await dialog(page).locator("code").textContent(), /^whsec_/);
+      await page.keyboard.press("Escape");
+      await dialog(page).getByRole("button", { name: "I have stored it" }).click();
       const made = (await api.get("/webhooks")).items.find((one) => one.url === url);
       assert.deepEqual(made.events, ["tap.verified", "tap.not_checked", "submission.created"]);
       assert.deepEqual(made.filter, { experience_id: experience.id, attribute: { batch: "2026-A" }, world: "all" });
@@ -86,6 +125,24 @@ group("Webhooks", {
       assert.deepEqual(changed.filter, { world: "all" });
       assert.deepEqual([changed.include, changed.events], [["variables"], made.events]);
     },
+    "say how their deliveries stand, in a narrow window, too": async (page, { api }) => {
+      const url = nobody("waiting");
+      await api.post("/webhooks", { url, events: ["tap.verified"] });
+      const off = await api.post("/webhooks", { url: nobody("off"), events: ["tap.verified"], enabled: false });
+      await page.setViewportSize({ width: 1024, height: 700 });
+      await list(page);
+      await rowOf(page, off.url).getByText("Switched off").waitFor();
+      const row = rowOf(page, url);
+      await row
+        .locator(".delivery")
+        .filter({ hasText: /^(On|Delivering|Failing for|\d+ waiting)/ })
+        .waitFor();
+      assert.doesNotMatch(await row.innerText(), /https:|tap\.verified/);
+      const parts = await row.locator(".name, .delivery").evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+      assert.deepEqual(parts, [0, 0]);
+      await act(page, url, "Attempts…");
+      await dialog(page).getByRole("heading", { name: "Last attempts" }).waitFor();
+    },
     "say at their URL why it is refused, and keep what was typed": async (page) => {
       await list(page);
       await page.getByRole("button", { name: "New webhook…" }).click();
@@ -98,6 +155,20 @@ group("Webhooks", {
       assert.equal(await url.getAttribute("aria-describedby"), await error.getAttribute("id"));
       assert.equal(await url.inputValue(), "https://shop:secret@example.com/hook");
       assert.equal(await page.locator(".notice").count(), 0);
+    },
+    "are deleted by name": async (page, { api }) => {
+      const url = nobody("deleted");
+      const { id } = await api.post("/webhooks", { url, events: ["tap.verified"] });
+      await list(page);
+      await act(page, url, "Delete…");
+      const question = page.getByRole("dialog", { name: `Delete the webhook to ${url}?` });
+      await question.getByRole("button", { name: "Cancel" }).click();
+      await api.get(`/webhooks/${id}`);
+      await act(page, url, "Delete…");
+      await question.getByRole("button", { name: "Delete webhook" }).click();
+      await page.getByText("Deleted the webhook.").waitFor();
+      const { items } = await api.get("/webhooks?limit=100");
+      assert.ok(items.every((webhook) => webhook.id !== id));
     },
     "send everything since a time, and say before how much that is": async (page, { api, now }) => {
       const url = nobody("everything");

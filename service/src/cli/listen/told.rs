@@ -18,45 +18,92 @@ const LEFT_OUT: [&str; 7] = [
     "payload_reads",
 ];
 
-/// The `webhook-id` and the body of an event; `None` for one that no webhook tells. The ids of taps
-/// are those of webhooks; other events have one of their own.
-pub(super) fn body(service: &Client, event: &Value) -> Result<Option<(String, Value)>> {
+/// What webhooks tell of an event: the `webhook-id` and the body of each; nothing for one that no
+/// webhook tells. The ids of taps are those of webhooks; other events have one of their own.
+pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>> {
     let at: Timestamp = serde_json::from_value(event["at"].clone())?;
     let at = at.millis();
     let id = &event["interaction_id"];
-    let (kind, id, data) = match event["event"].as_str() {
-        Some("interaction") => (kind_of(event), format!("tap_{id}_{at}"), tap(service, id)?),
-        Some("update") => (
+    let told = match event["event"].as_str() {
+        Some("interaction") => taps(service, event, at)?,
+        Some("update") => vec![(
             "tag.updated",
             format!("evt_{id}_{at}"),
             update(service, event)?,
-        ),
-        Some("submission") => (
+        )],
+        Some("submission") => vec![(
             "submission.created",
             format!("evt_{id}_{at}_submission"),
             submission(service, event)?,
-        ),
-        Some("inlay.encoded") => (
+        )],
+        Some("inlay.encoded") => vec![(
             "inlay.encoded",
             format!("evt_{}_{at}_encoding", event["encoding_id"]),
             members(
                 event,
                 &["encoding_id", "run_id", "tag_id", "inlay_id", "counter"],
             ),
-        ),
+        )],
         // The stream has its sentence alone.
         Some("alert") => {
             let kind = event["alert"].as_str().context("an alert has a type")?;
-            (
-                kind,
-                format!("evt_{at}_{kind}"),
-                members(event, &["message"]),
-            )
+            let data = members(event, &["message"]);
+            vec![(kind, format!("evt_{at}_{kind}"), data)]
         }
-        _ => return Ok(None),
+        _ => Vec::new(),
     };
-    let body = json!({"type": kind, "timestamp": event["at"], "data": data});
-    Ok(Some((id, body)))
+    let told = told.into_iter().map(|(kind, id, data)| {
+        let body = json!({"type": kind, "timestamp": event["at"], "data": data});
+        (id, body)
+    });
+    Ok(told.collect())
+}
+
+/// A tap, and that its tag was tampered with if the tap before it did not say so.
+fn taps(
+    service: &Client,
+    event: &Value,
+    at: i64,
+) -> Result<Vec<(&'static str, String, Map<String, Value>)>> {
+    let id = &event["interaction_id"];
+    let data = tap(service, id)?;
+    let tampered = is_open(data.get("tamper"))
+        && !is_open(tamper_before(service, &event["tag_id"], id)?.as_ref());
+    let mut taps = vec![(kind_of(event), format!("tap_{id}_{at}"), data)];
+    if tampered {
+        let data = taps[0].2.clone();
+        taps.push(("tag.tampered", format!("tampered_{id}_{at}"), data));
+    }
+    Ok(taps)
+}
+
+fn is_open(tamper: Option<&Value>) -> bool {
+    tamper.is_some_and(|tamper| tamper == "open" || tamper == "reclosed")
+}
+
+/// What the tag's tap before this one said of the tamper loop; `None` if there was none. More
+/// of them may have come since.
+fn tamper_before(service: &Client, tag: &Value, id: &Value) -> Result<Option<Value>> {
+    let history = match tag {
+        Value::Null => "no_tag=true".to_owned(),
+        tag => format!("tag_id={tag}"),
+    };
+    let (mut after, mut found) = (String::new(), false);
+    loop {
+        let page = service.get(&format!(
+            "/interactions?simulated=all&{history}&limit=50{after}"
+        ))?;
+        for one in page["items"].as_array().into_iter().flatten() {
+            if found {
+                return Ok(Some(one["tamper"].clone()));
+            }
+            found = one["id"] == *id;
+        }
+        match &page["next"] {
+            Value::String(next) => after = format!("&after={next}"),
+            _ => return Ok(None),
+        }
+    }
 }
 
 fn kind_of(event: &Value) -> &'static str {

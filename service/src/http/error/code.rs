@@ -43,6 +43,8 @@ pub(crate) enum Code {
     TooManyTemplates,
     /// There are as many webhooks as there may be.
     TooManyWebhooks,
+    /// The token began as many encodings in a day with chips that prove nothing as it may.
+    TooManyUnproved,
     /// The request refers to something that does not exist.
     Missing,
     /// A simulated inlay or tag does not go with a real one.
@@ -145,7 +147,7 @@ impl Code {
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyUnproved | Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
@@ -169,6 +171,7 @@ impl From<&Conflict> for Code {
             Conflict::TemplateChanged => Self::TemplateChanged,
             Conflict::TooManyTemplates => Self::TooManyTemplates,
             Conflict::TooManyWebhooks => Self::TooManyWebhooks,
+            Conflict::TooManyUnproved => Self::TooManyUnproved,
             Conflict::Missing { .. } => Self::Missing,
             Conflict::OtherWorld { .. } => Self::OtherWorld,
             Conflict::UsedUp(_) => Self::CounterUsedUp,

@@ -192,9 +192,22 @@ pub(super) async fn record(
 ) -> Result<(), StorageError> {
     let Ends { anchor, head } = ends(tx).await?;
     let row = next(head, tx.now(), caller, note);
+    tx.execute(INSERT, &columns(&row)).await?;
+    set_ends(
+        tx,
+        Ends {
+            anchor,
+            head: (row.id, row.hash),
+        },
+    )
+    .await
+}
+
+/// The parameters of [`INSERT`].
+pub(in crate::storage) fn columns(row: &audit::Row) -> [Value<'_>; 11] {
     let values = row.values.as_ref();
     let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
-    let values = values![
+    values![
         row.id,
         row.at,
         &row.actor,
@@ -206,16 +219,17 @@ pub(super) async fn record(
         row.hash.as_slice(),
         salt.map(audit::Salt::as_slice),
         changes
-    ];
-    tx.execute(INSERT, &values).await?;
-    set_ends(
-        tx,
-        Ends {
-            anchor,
-            head: (row.id, row.hash),
-        },
-    )
-    .await
+    ]
+}
+
+/// The parameters of [`SET_ENDS`].
+pub(in crate::storage) fn end_columns(ends: &Ends) -> [Value<'_>; 4] {
+    values![
+        ends.anchor.0,
+        ends.anchor.1.as_slice(),
+        ends.head.0,
+        ends.head.1.as_slice()
+    ]
 }
 
 /// The row of `caller`'s request behind `head`.
@@ -271,13 +285,7 @@ fn actor(actor: &Actor) -> (String, Option<String>) {
 }
 
 async fn set_ends(tx: &mut dyn Transaction, ends: Ends) -> Result<(), StorageError> {
-    let values = values![
-        ends.anchor.0,
-        ends.anchor.1.as_slice(),
-        ends.head.0,
-        ends.head.1.as_slice()
-    ];
-    tx.execute(SET_ENDS, &values).await.map(drop)
+    tx.execute(SET_ENDS, &end_columns(&ends)).await.map(drop)
 }
 
 async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, StorageError> {

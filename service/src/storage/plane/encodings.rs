@@ -9,6 +9,7 @@ pub(super) use turns::give_up;
 use async_trait::async_trait;
 
 use super::{Database, Query, inlays};
+use crate::caller::{self, Actor};
 use crate::clock::Timestamp;
 use crate::encoding::Exchange;
 use crate::id::{EncodingId, InlayId};
@@ -57,9 +58,13 @@ impl<D: Database> Encodings for D {
 
     async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError> {
         let binds = matches!(turn.ending, Ending::Bound(_));
+        let token = caller::current().and_then(|caller| match caller.actor {
+            Actor::Token(id, _) => Some(id),
+            _ => None,
+        });
         let stored = self
-            .change("store_turn", turn, |tx, turn| {
-                Box::pin(turns::store(tx, turn))
+            .change("store_turn", (turn, token), |tx, (turn, token)| {
+                Box::pin(turns::store(tx, turn, *token))
             })
             .await?;
         if let Some(event) = stored.as_ref().filter(|_| binds).and_then(turns::encoded) {

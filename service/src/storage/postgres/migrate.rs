@@ -24,7 +24,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 12] = [
+const MIGRATIONS: [(&str, &str); 13] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -69,6 +69,10 @@ const MIGRATIONS: [(&str, &str); 12] = [
     (
         "V13__webhook_resends",
         include_str!("../../../migrations/postgres/V13__webhook_resends.sql"),
+    ),
+    (
+        "V14__encoding_tokens",
+        include_str!("../../../migrations/postgres/V14__encoding_tokens.sql"),
     ),
 ];
 

@@ -112,9 +112,9 @@ impl Taps for PostgresStorage {
     }
 }
 
-fn tag_by(column: &str) -> String {
+fn tag_by(column: &str, value: &str) -> String {
     let columns = tags::CONFIGURED;
-    format!("SELECT {columns} FROM tags t WHERE {column} = $1 AND t.deleted_at IS NULL")
+    format!("SELECT {columns} FROM tags t WHERE {column} = {value} AND t.deleted_at IS NULL")
 }
 
 fn inlays_of(tag: &str) -> String {
@@ -124,11 +124,17 @@ fn inlays_of(tag: &str) -> String {
     )
 }
 
-static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug"));
-static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id"));
+/// The tag of an inlay that writes its URLs by a template.
+const OF_INLAY: &str = "(SELECT tag_id FROM inlays
+     WHERE uid = $1 AND url_template_id IS NOT NULL AND deleted_at IS NULL)";
+
+static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug", "$1"));
+static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id", "$1"));
+static TAG_BY_INLAY: LazyLock<String> = LazyLock::new(|| tag_by("t.id", OF_INLAY));
 static INLAYS_BY_SLUG: LazyLock<String> =
     LazyLock::new(|| inlays_of("(SELECT t.id FROM tags t WHERE t.slug = $1)"));
 static INLAYS_BY_ID: LazyLock<String> = LazyLock::new(|| inlays_of("$1"));
+static INLAYS_BY_INLAY: LazyLock<String> = LazyLock::new(|| inlays_of(OF_INLAY));
 
 async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
     // Both questions are asked at once.
@@ -149,6 +155,15 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             )
             .await?
         }
+        TagKey::Inlay(uid) => {
+            let uid = uid.bytes();
+            let uid = [&uid.as_slice() as &(dyn tokio_postgres::types::ToSql + Sync)];
+            try_join(
+                session.rows(&TAG_BY_INLAY, &uid),
+                session.rows(&INLAYS_BY_INLAY, &uid),
+            )
+            .await?
+        }
     };
     let Some(found) = tags.first() else {
         // Few slugs are former ones: they are looked for last.
@@ -157,7 +172,7 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
                 Some(id) => Box::pin(tag_tap(session, TagKey::Id(id))).await,
                 None => Ok(None),
             },
-            TagKey::Id(_) => Ok(None),
+            TagKey::Id(_) | TagKey::Inlay(_) => Ok(None),
         };
     };
     let tag = tags::configured(&mut plane::row(found)?)?;

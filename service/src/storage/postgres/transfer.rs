@@ -11,9 +11,15 @@ use tokio_postgres::error::SqlState;
 use super::address::Address;
 use super::connection::{connect, drain, set_up};
 use super::migrate::{self, OpenError, reason};
+use super::plane::{parameters, row};
 use super::row::unreadable;
 use super::transaction::{LOCKS, SERVED_LOCK};
+use crate::audit::{Ends, Note};
+use crate::caller::Caller;
+use crate::clock::Timestamp;
 use crate::storage::StorageError;
+use crate::storage::plane::audit;
+use crate::storage::plane::dialect::Dialect;
 use crate::storage::transfer::mark::{self, Mark};
 use crate::storage::transfer::table::{Column, Table};
 use crate::storage::transfer::value::Key;
@@ -264,7 +270,33 @@ impl End for PostgresEnd {
         Ok(self.client.batch_execute("ANALYZE").await?)
     }
 
-    async fn set_mark(&mut self, mark: &Mark) -> Result<(), StorageError> {
+    async fn complete(
+        &mut self,
+        mark: &Mark,
+        now: Timestamp,
+        caller: &Caller,
+        note: Note,
+    ) -> Result<(), StorageError> {
+        let transaction = self.client.transaction().await?;
+        let ends = match transaction.query_opt(audit::ENDS, &[]).await? {
+            Some(found) => audit::read_ends(row(&found)?)?,
+            None => Ends::NONE,
+        };
+        let row = audit::next(ends.head, now, caller, Some(note));
+        let head = (row.id, row.hash);
+        let (columns, ends) = (audit::columns(&row), Ends { head, ..ends });
+        let insert = Dialect::Postgres.say(audit::INSERT);
+        transaction.execute(&*insert, &parameters(&columns)).await?;
+        let set_ends = Dialect::Postgres.say(audit::SET_ENDS);
+        let columns = audit::end_columns(&ends);
+        transaction
+            .execute(&*set_ends, &parameters(&columns))
+            .await?;
+        put_mark(&transaction, mark).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn leave(&mut self, mark: &Mark) -> Result<(), StorageError> {
         put_mark(&self.client, mark).await
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use serde_json::json;
 use url::Url;
 
@@ -15,15 +15,15 @@ use super::expired_keys;
 use super::fold::BY_ID;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
-use super::schema;
-use crate::audit::{Ends, GENESIS, Note, Salt};
+use super::{audit, schema};
+use crate::audit::{Ends, Note};
 use crate::caller::{Actor, Caller};
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::private_file;
 use crate::scope::Reach;
 use crate::storage::backups::SCHEDULE;
-use crate::storage::plane::audit;
+use crate::storage::plane;
 use crate::storage::transfer::mark;
 use crate::storage::{BackupContent, BackupNote};
 
@@ -124,9 +124,9 @@ impl Restore {
             // The version of the backup had none.
             return Ok(());
         }
-        let ends = ends(&connection)?;
+        let ends = audit::ends(&connection)?;
         // One that cannot be read is told by nothing more.
-        let replaced = untouched(&self.target).and_then(|replaced| self::ends(&replaced).ok());
+        let replaced = untouched(&self.target).and_then(|replaced| audit::ends(&replaced).ok());
         let head = |ends: &Ends| {
             let (id, hash) = ends.head;
             json!({"row": id, "hash": base16ct::lower::encode_string(&hash)})
@@ -143,31 +143,9 @@ impl Restore {
             Reach::EVERYTHING,
             entropy::bytes(entropy),
         );
-        let row = audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
-        let values = row.values.as_ref();
-        let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
+        let row = plane::audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
         let tx = connection.unchecked_transaction()?;
-        tx.execute(
-            audit::INSERT,
-            params![
-                row.id,
-                row.at.millis(),
-                row.actor,
-                row.name,
-                row.address,
-                row.action,
-                row.object,
-                row.digest.as_slice(),
-                row.hash.as_slice(),
-                salt.map(Salt::as_slice),
-                changes
-            ],
-        )?;
-        let (anchor, anchor_hash) = ends.anchor;
-        tx.execute(
-            audit::SET_ENDS,
-            params![anchor, anchor_hash.as_slice(), row.id, row.hash.as_slice()],
-        )?;
+        audit::add(&tx, ends, &row)?;
         tx.commit()?;
         connection.close().map_err(|(_, error)| error.into())
     }
@@ -192,18 +170,6 @@ fn untouched(path: &Path) -> Option<Connection> {
         url.set_query(Some("immutable=1"));
     }
     Connection::open_with_flags(url.as_str(), flags).ok()
-}
-
-/// Where the audit log of a database begins and ends.
-fn ends(connection: &Connection) -> rusqlite::Result<Ends> {
-    let hash = |bytes: Vec<u8>| bytes.try_into().unwrap_or(GENESIS);
-    let ends = connection.query_row(audit::ENDS, [], |row| {
-        Ok(Ends {
-            anchor: (row.get(0)?, hash(row.get(1)?)),
-            head: (row.get(2)?, hash(row.get(3)?)),
-        })
-    });
-    Ok(ends.optional()?.unwrap_or(Ends::NONE))
 }
 
 /// Restores the backup at `source` into a folder beside it, and removes that again: what it has.

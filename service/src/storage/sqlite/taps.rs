@@ -143,6 +143,13 @@ static TAG_BY_SLUG: LazyLock<String> =
     LazyLock::new(|| tags_by("t.slug = ?1 AND t.deleted_at IS NULL"));
 static TAG_BY_ID: LazyLock<String> =
     LazyLock::new(|| tags_by("t.id = ?1 AND t.deleted_at IS NULL"));
+static TAG_BY_INLAY: LazyLock<String> = LazyLock::new(|| {
+    tags_by(
+        "t.id = (SELECT tag_id FROM inlays
+                 WHERE uid = ?1 AND url_template_id IS NOT NULL AND deleted_at IS NULL)
+             AND t.deleted_at IS NULL",
+    )
+});
 static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
     tags_by(
         "t.id IN (SELECT id FROM tags WHERE id > ?1 AND deleted_at IS NULL ORDER BY id LIMIT ?2)",
@@ -153,6 +160,7 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     let found = match key {
         TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
         TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.0])?.pop(),
+        TagKey::Inlay(uid) => tag_taps(connection, &TAG_BY_INLAY, [uid.bytes()])?.pop(),
     };
     match (found, key) {
         (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {

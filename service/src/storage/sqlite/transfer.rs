@@ -10,10 +10,14 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 use super::lock::Lock;
 use super::row::unreadable;
 use super::{
-    OpenError, any_wrapped_key, connection, fold, last_interaction, migrate, search, sweep,
+    OpenError, any_wrapped_key, audit, connection, fold, last_interaction, migrate, search, sweep,
 };
+use crate::audit::Note;
+use crate::caller::Caller;
+use crate::clock::Timestamp;
 use crate::private_file;
 use crate::storage::StorageError;
+use crate::storage::plane;
 use crate::storage::search::fold;
 use crate::storage::transfer::mark::{self, Mark};
 use crate::storage::transfer::table::{Column, Kind, Table};
@@ -253,13 +257,28 @@ impl End for SqliteEnd {
         Ok(transaction.commit()?)
     }
 
-    async fn set_mark(&mut self, mark: &Mark) -> Result<(), StorageError> {
+    async fn complete(
+        &mut self,
+        mark: &Mark,
+        now: Timestamp,
+        caller: &Caller,
+        note: Note,
+    ) -> Result<(), StorageError> {
+        let transaction = self.connection()?.unchecked_transaction()?;
+        if last_interaction(&transaction)? < mark.last_interaction {
+            sweep::note_highest_removed(&transaction, mark.last_interaction)?;
+        }
+        let ends = audit::ends(&transaction)?;
+        let row = plane::audit::next(ends.head, now, caller, Some(note));
+        audit::add(&transaction, ends, &row)?;
+        put_mark(&transaction, mark)?;
+        Ok(transaction.commit()?)
+    }
+
+    async fn leave(&mut self, mark: &Mark) -> Result<(), StorageError> {
         // The connection of a source reads only.
         let connection =
             open(&self.path).map_err(|error| StorageError::Failed(error.to_string()))?;
-        if mark.leads_here() && last_interaction(&connection)? < mark.last_interaction {
-            sweep::note_highest_removed(&connection, mark.last_interaction)?;
-        }
         Ok(put_mark(&connection, mark)?)
     }
 }

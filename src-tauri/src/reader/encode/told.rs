@@ -1,4 +1,4 @@
-//! What the page hears of an encoding: the shapes are those of `ui/src/lib/desktop.ts`.
+//! What the page hears of an encoding: `ui/src/lib/shell/types.ts` is made from it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,6 +7,7 @@ use super::turn::{Command, Step, Turn};
 
 /// Where an encoding stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingProgress"))]
 pub struct Told {
     /// The reader's name.
     pub reader: String,
@@ -15,10 +16,16 @@ pub struct Told {
     /// The encoding's id at the service.
     pub id: Option<i64>,
     /// Its state, by the service's word.
+    #[cfg_attr(test, ts(type = "EncodingState"))]
     pub state: String,
     /// Why it is not encoded, by the service's word.
+    #[cfg_attr(test, ts(type = "EncodingReason | null"))]
     pub reason: Option<String>,
     /// What came of it.
+    #[cfg_attr(
+        test,
+        ts(type = "{ tag_id: number; slug: string; url: string; counter: number } | null")
+    )]
     pub result: Option<Value>,
     /// How far it is.
     pub step: Step,
@@ -31,6 +38,7 @@ pub struct Told {
 /// A step that was made: its name, its status and its time. Its data are not noted, whatever they
 /// are: a session that the factory key opened can be read by whoever sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingLine"))]
 pub struct Line {
     /// What it was.
     pub name: String,

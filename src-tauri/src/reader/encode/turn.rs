@@ -22,6 +22,7 @@ pub(super) struct Turn {
 
 /// How many steps are done, of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingStep"))]
 pub struct Step {
     /// Those that are done.
     pub at: u32,

@@ -16,6 +16,7 @@ const COUNTER_DIGITS: usize = 6;
 
 /// Which codes a chip writes into its URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipCodes"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Codes {
     /// It does not tell.
@@ -25,8 +26,10 @@ pub enum Codes {
     /// A code of its own at each read.
     On {
         /// How it shows UID and counter; none if it shows neither.
+        #[cfg_attr(test, ts(type = "Mirror | null"))]
         mirror: Option<Mirror>,
         /// What its MAC covers; none if the service has no setting for it.
+        #[cfg_attr(test, ts(type = "MacFrom | null"))]
         mac_from: Option<MacFrom>,
         /// The number of the key that encrypts UID and counter.
         meta_key: Option<u8>,

@@ -1,10 +1,12 @@
 // The client of the admin API. Paths, parameters, bodies and answers are checked against
 // the OpenAPI document, of which the types are generated. A script can do all that a screen does.
 
-import { serviceBase, type Downloaded } from "../desktop";
-import { RowCount } from "../rows";
+import type { Downloaded } from "../shell/desktop";
+import { switchedSince } from "../shell/connection.svelte";
+import { shell } from "../shell/shell.svelte";
+import { RowCount } from "../ui/rows";
 import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
-import { Problem } from "./problem";
+import { Problem, Switched } from "./problem";
 import type * as schema from "./schema";
 import { writes } from "./writes";
 
@@ -27,11 +29,14 @@ export function askBeforeWrites(ask: () => Promise<boolean>): void {
   confirmWrite = ask;
 }
 
+/** Whether a write may go on that the shell sends, not this client. */
+export const mayWrite = (): Promise<boolean> => confirmWrite();
+
 async function send(method: string, address: string, init: RequestInit = {}): Promise<Response> {
   if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   let response: Response;
   try {
-    response = await fetch(serviceBase + address, { method, ...init });
+    response = await fetch(shell.base + address, { method, ...init });
   } catch {
     throw new Problem(0, "The service does not answer.");
   }
@@ -75,9 +80,14 @@ async function call<P extends string, M extends Method>(
   parameters?: object,
   init?: RequestInit,
 ): Promise<Version<AnswerOf<P, M>>> {
-  const response = await send(method.toUpperCase(), operation(path, parameters), init);
+  const switched = switchedSince();
+  const address = operation(path, parameters);
+  const verb = method.toUpperCase();
+  const response = await send(verb, address, init);
   // Work that was only accepted is answered with nothing, as is work that is done (202 and 204).
   const text = await response.text();
+  // What would follow from the answer of one service is not for another.
+  if (switched()) throw new Switched(writes(verb, address));
   const value = (text === "" ? undefined : JSON.parse(text)) as AnswerOf<P, M>;
   return { value, etag: response.headers.get("etag") };
 }
@@ -162,8 +172,10 @@ export interface PublicAnswer {
 /** Calls one of the two public operations of a rolling key. */
 export async function publicCall(method: string, path: string, body?: unknown): Promise<PublicAnswer> {
   if (writes(method, path) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
+  const switched = switchedSince();
   const sent = performance.now();
-  const response = await fetch(`${serviceBase}${path}`, { method, ...(body !== undefined && sentJson(body)) });
+  const response = await fetch(`${shell.base}${path}`, { method, ...(body !== undefined && sentJson(body)) });
   const answer = await response.json().catch(() => null);
+  if (switched()) throw new Switched(writes(method, path));
   return { status: response.status, body: answer, ms: performance.now() - sent };
 }

@@ -21,3 +21,13 @@ export class Problem extends Error {
     this.name = "Problem";
   }
 }
+
+/** An answer of a service that the screens no longer show: what would follow from it is not for another one. */
+export class Switched extends Problem {
+  constructor(
+    /** Whether the request was to change something. */
+    readonly wrote: boolean,
+  ) {
+    super(0, "The connection changed while a change was on its way. Connect there again to see whether it was made.");
+  }
+}

@@ -2,6 +2,7 @@
 
 import { get } from "../api/client";
 import type { Technology, UrlTemplate } from "../api/types";
+import { perConnection } from "../shell/connection.svelte";
 
 class Templates {
   all = $state.raw<UrlTemplate[]>([]);
@@ -24,4 +25,4 @@ class Templates {
   }
 }
 
-export const templates = new Templates();
+export const templates = perConnection(() => new Templates());

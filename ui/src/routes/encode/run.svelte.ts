@@ -3,12 +3,12 @@
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
-import type { Result } from "../../lib/components/ResultRows.svelte";
-import { Encoder } from "../../lib/encoder.svelte";
-import { encodingReasons, type Outcome } from "../../lib/encodings";
-import { count as digits } from "../../lib/format";
-import { readers, type Insertion } from "../../lib/readers.svelte";
-import { play, type Tone } from "../../lib/sound";
+import type { Result } from "../../lib/ui/ResultRows.svelte";
+import { Encoder } from "../../lib/reader/encoder.svelte";
+import { encodingReasons, type Outcome } from "../../lib/reader/encodings";
+import { count as digits } from "../../lib/ui/format";
+import { readers, type Insertion } from "../../lib/reader/readers.svelte";
+import { play, type Tone } from "../../lib/ui/sound";
 
 export class Run {
   run = $state.raw<WholeEncodingRun | null>(null);
@@ -106,14 +106,19 @@ export class Run {
     );
   }
 
-  /** Wipes the inlay that was done last: at once if it still lies there, else when it is placed there again. */
-  undo(): void {
-    this.undoing = [...this.done].sort((a, b) => a.at.localeCompare(b.at)).at(-1) ?? null;
+  /** The inlay that was done last. */
+  get last(): EncodingRunRow | null {
+    return [...this.done].sort((a, b) => a.at.localeCompare(b.at)).at(-1) ?? null;
+  }
+
+  /** Wipes an inlay: at once if it still lies there, else when it is placed there again. */
+  undo(row: EncodingRunRow): void {
+    this.undoing = row;
     const place = Object.values(this.places).find(
       (one) => one.outcome?.progress?.state === "verified" && one.insertion !== null && readers.has(one.insertion),
     );
     const lies = readers.newest;
-    if (place && this.undoing && lies && lies.insertion === place.insertion) void this.#wipe(place, lies);
+    if (place && lies && lies.insertion === place.insertion && lies.uid === row.uid) void this.#wipe(place, lies);
   }
 
   async #wipe(place: Encoder, insertion: Insertion): Promise<void> {
@@ -126,10 +131,8 @@ export class Run {
     await this.load();
   }
 
-  /** Gives up the inlay that is half way: its tag is free for another one. */
-  async reject(): Promise<void> {
-    const row = this.open.at(-1);
-    if (!row) return;
+  /** Gives up an inlay that is half way: its tag is free for another one. */
+  async reject(row: EncodingRunRow): Promise<void> {
     await remove("/encodings/{id}", { id: row.encoding_id });
     await this.load();
     const place = Object.values(this.places)[0];

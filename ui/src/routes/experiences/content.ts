@@ -147,6 +147,9 @@ export function newWhen(type: WhenType): When {
   }
 }
 
+/** What the name of a variable matches, as an attribute of its field. */
+export const variableName = "[A-Za-z0-9_.\\-]{1,64}";
+
 export const fieldKinds: [kind: FieldKind, name: string][] = [
   ["text", "Single line"],
   ["multiline", "Multiple lines"],

@@ -1,7 +1,7 @@
 // What is asked of the solver, and its answer in words.
 
 import type { SolveCandidate, Solved, Technology } from "../../lib/api/types";
-import { count, counted } from "../../lib/format";
+import { count, counted } from "../../lib/ui/format";
 import { chipName } from "../../lib/inlays/technologies";
 import { derivationWords } from "../../lib/inlays/derivations";
 
@@ -40,7 +40,7 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
   if (certainty === "narrowed") {
     return {
       title: candidates.length === 1 ? "Looks like this" : `Narrowed to ${count(candidates.length)}`,
-      text: "By the shape of the URLs alone: no code was checked. Add the keys of these inlays, or their master key, to prove it.",
+      text: "Only by the shape of the URLs: no code was checked. Add the keys of these inlays, or their master key, to prove it.",
     };
   }
   return {

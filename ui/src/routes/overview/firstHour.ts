@@ -1,11 +1,13 @@
 // The first hour: what there is to do from an empty database on. A step is done once what it
 // asks for has happened, and stays done.
 
-import type { Screen } from "../../lib/router.svelte";
+import type { Experience, Tag } from "../../lib/api/types";
+import type { Screen } from "../../lib/frame/router.svelte";
 
-/** What is there. */
+/** What is there. The demo data is nobody's work, and no fact. */
 export interface Facts {
   experiences: number;
+  /** Tags that lead to an experience. */
   tags: number;
   taps: number;
   verified: number;
@@ -43,6 +45,15 @@ export const steps: Step[] = [
     done: ({ reachable }) => reachable,
   },
 ];
+
+/** What an owner made, of a page of experiences and of tags. */
+export const ownWork = (
+  experiences: readonly Pick<Experience, "name">[],
+  tags: readonly Pick<Tag, "experience_id" | "simulated">[],
+): Pick<Facts, "experiences" | "tags"> => ({
+  experiences: experiences.filter(({ name }) => !name.endsWith("(demo)")).length,
+  tags: tags.filter(({ experience_id, simulated }) => experience_id !== null && !simulated).length,
+});
 
 /** The keys of all steps that are done: those of before, and those that the facts show. */
 export const doneBy = (facts: Facts, before: readonly string[]): string[] =>

@@ -1,7 +1,7 @@
 // The numbers of the overview: how they changed, and the axes of their chart.
 
 import type { BucketTaps } from "../../lib/api/types";
-import { count } from "../../lib/format";
+import { count } from "../../lib/ui/format";
 
 export type State = "verified" | "not_verified" | "not_checked";
 export const states: State[] = ["verified", "not_verified", "not_checked"];

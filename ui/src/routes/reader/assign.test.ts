@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Inlay } from "../../lib/api/types";
-import type { Reading } from "../../lib/desktop";
-import { codesOfChip } from "../../lib/inlayCodes";
+import type { Reading } from "../../lib/shell/desktop";
+import { codesOfChip } from "../../lib/inlays/inlayCodes";
 import { assignable, bind, hasUid, register } from "./assign";
 
 /** What was asked of the service, in its order. */

@@ -3,9 +3,9 @@
 
 import { getVersion, patchVersion, post } from "../../lib/api/client";
 import type { Inlay, Tag, Technology } from "../../lib/api/types";
-import type { Reading } from "../../lib/desktop";
-import { codeFields, type Codes } from "../../lib/inlayCodes";
-import { slugOf } from "../../lib/tapUrl";
+import type { Reading } from "../../lib/shell/desktop";
+import { codeFields, type Codes } from "../../lib/inlays/inlayCodes";
+import { slugOf } from "../../lib/tap/tapUrl";
 
 /** Whether the service supports this chip. */
 export const assignable = (reading: Reading) => !["inconsistent", "other_type2", "other_type4", "unknown"].includes(reading.chip);

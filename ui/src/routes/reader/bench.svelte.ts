@@ -1,14 +1,15 @@
 // The last inlay on the reader, what the service knows about it, and the result of
 // its tap. Taps are sent one after the other, so that none is missed.
 
-import { get, post, Problem, publicCall } from "../../lib/api/client";
+import { get, mayWrite, post, Problem, publicCall } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
-import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/desktop";
-import { ownTaps, timesOf } from "../../lib/ownTaps";
-import { attempt } from "../../lib/notices.svelte";
-import type { OwnReads } from "../../lib/ownReads";
-import { ownReads, type Insertion } from "../../lib/readers.svelte";
-import { mirrorOf } from "../../lib/tapUrl";
+import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/shell/desktop";
+import { ownTaps, timesOf } from "../../lib/tap/ownTaps";
+import { attempt } from "../../lib/frame/notices.svelte";
+import type { OwnReads } from "../../lib/reader/ownReads";
+import { ownReads, type Insertion } from "../../lib/reader/readers.svelte";
+import { perConnection, switchedSince, unlessSwitched } from "../../lib/shell/connection.svelte";
+import { mirrorOf } from "../../lib/tap/tapUrl";
 
 /** What the service knows about an inlay and its URL before its tap is sent. */
 export interface Known {
@@ -67,11 +68,16 @@ export function readsBetween(reads: OwnReads, reading: Reading, { inlay, check }
 }
 
 export async function send(reading: Reading, to: "service" | "url", automatic: boolean, tagId: number | null): Promise<Outcome> {
+  const switched = switchedSince();
+  if (to === "service" && !(await mayWrite())) throw new Problem(0, "Nothing was changed.");
   const before = to === "service" && tagId !== null ? await newest(tagId) : null;
   const sent = await sendTap(reading.url ?? "", to, automatic ? chipOf(reading) : null);
-  const after = to === "service" && tagId !== null ? await newest(tagId) : null;
+  const after = to === "service" && !switched() && tagId !== null ? await newest(tagId) : null;
   const interaction = after && after.id !== before?.id ? after : null;
-  if (interaction) ownTaps.remember(interaction.id, { url: reading.url ?? "", rk: sent.rk, took: timesOf(sent) });
+  if (interaction && !switched()) {
+    const { location, rk } = sent;
+    ownTaps.remember(interaction.id, { url: reading.url ?? "", location, rk, took: timesOf(sent) });
+  }
   const verified = sent.payload?.tag_verified as boolean | null | undefined;
   return { reading, sent, interaction, verified: verified !== undefined ? verified : interaction?.tag_verified };
 }
@@ -98,8 +104,9 @@ class Bench {
       this.shown = insertion;
       this.known = this.outcome = this.problem = this.updated = null;
       if (insertion.state !== "inlay") return;
+      const tap = unlessSwitched(() => this.#send(insertion, true));
       this.known = (await attempt(() => lookUp(insertion))) ?? null;
-      if (automatic && insertion.url) await this.#send(insertion, true);
+      if (automatic && insertion.url) await tap();
     });
   }
 
@@ -142,7 +149,7 @@ class Bench {
 
   #next(work: () => Promise<unknown>): void {
     this.busy = true;
-    const turn = this.#turn.then(work).catch(() => null);
+    const turn = this.#turn.then(unlessSwitched(work)).catch(() => null);
     this.#turn = turn;
     void turn.then(() => {
       if (this.#turn === turn) this.busy = false;
@@ -150,4 +157,4 @@ class Bench {
   }
 }
 
-export const bench = new Bench();
+export const bench = perConnection(() => new Bench());

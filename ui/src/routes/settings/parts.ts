@@ -1,6 +1,7 @@
 // The sections of the settings, and what is found in them.
 
-import type { Setting } from "../../lib/components/palette";
+import type { Setting } from "../../lib/frame/palette/here";
+import { rights } from "../../lib/frame/rights.svelte";
 import { fields } from "./serviceSettings";
 
 /** Each with the heading that it stands under. */
@@ -17,8 +18,18 @@ export const parts = [
   ["about", "About", "This computer"],
 ] as const;
 
+export type Part = (typeof parts)[number][0];
+
+/** Whether the connection may do what a section is for: the others are not offered. */
+export function offersPart(part: Part): boolean {
+  if (part === "keys") return rights.may("read") && !rights.limited;
+  if (part === "webhooks") return rights.may("webhooks");
+  if (part === "service" || part === "tokens" || part === "audit" || part === "backup") return rights.may("admin");
+  return true;
+}
+
 /** The sections, and each setting of the service, for the palette. */
 export const settingPlaces: Setting[] = [
-  ...parts.map(([part, name]) => ({ name, part })),
-  ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service" })),
+  ...parts.map(([part, name]) => ({ name, part, offered: () => offersPart(part) })),
+  ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service", offered: () => offersPart("service") })),
 ];

@@ -1,8 +1,8 @@
 // The fields of the service's settings, and what their texts mean.
 
 import type { Settings } from "../../lib/api/types";
-import { count } from "../../lib/format";
-import { wholeNumber } from "../../lib/numbers";
+import { count } from "../../lib/ui/format";
+import { wholeNumber } from "../../lib/ui/numbers";
 
 export interface SettingField {
   name: keyof Settings;

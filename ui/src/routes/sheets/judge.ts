@@ -2,11 +2,11 @@
 // problem decides.
 
 import type { Experience, SheetRow, Verification, WholeSheet } from "../../lib/api/types";
-import type { Result } from "../../lib/components/ResultRows.svelte";
-import type { Reading } from "../../lib/desktop";
-import type { Insertion } from "../../lib/readers.svelte";
-import type { Tone } from "../../lib/sound";
-import { placeOf } from "../../lib/tapUrl";
+import type { Result } from "../../lib/ui/ResultRows.svelte";
+import type { Reading } from "../../lib/shell/desktop";
+import type { Insertion } from "../../lib/reader/readers.svelte";
+import type { Tone } from "../../lib/ui/sound";
+import { placeOf } from "../../lib/tap/tapUrl";
 import type { Known, Outcome } from "../reader/bench.svelte";
 
 export type VerdictName =

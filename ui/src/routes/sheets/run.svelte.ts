@@ -4,11 +4,12 @@
 
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
-import { experiences } from "../../lib/names.svelte";
-import { ownReads, type Insertion } from "../../lib/readers.svelte";
-import { settings } from "../../lib/settings.svelte";
-import { play } from "../../lib/sound";
-import { counterOf } from "../../lib/tapUrl";
+import { experiences } from "../../lib/frame/names.svelte";
+import { ownReads, type Insertion } from "../../lib/reader/readers.svelte";
+import { unlessSwitched } from "../../lib/shell/connection.svelte";
+import { settings } from "../../lib/frame/settings.svelte";
+import { play } from "../../lib/ui/sound";
+import { counterOf } from "../../lib/tap/tapUrl";
 import { lookUp, readsBetween, send } from "../reader/bench.svelte";
 import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mustRepeat, toneOf, uidOf, type Verdict } from "./judge";
 
@@ -56,7 +57,7 @@ export class Run {
   test(reading: Insertion): void {
     // The last verdict is about another inlay.
     this.last = null;
-    this.#turn = this.#turn.then(() => this.#test(reading));
+    this.#turn = this.#turn.then(unlessSwitched(() => this.#test(reading)));
   }
 
   /** Closes or reopens the sheet; if somebody else changed it meanwhile, shows it as it is now instead. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Insertion } from "../../lib/readers.svelte";
+import type { Insertion } from "../../lib/reader/readers.svelte";
 import { Run } from "./run.svelte";
 
 /** What was done, in its order. */
@@ -21,10 +21,10 @@ const sheet = {
   rows: [],
 };
 
-vi.mock("../../lib/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
-vi.mock("../../lib/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
-vi.mock("../../lib/readers.svelte", () => ({ ownReads: {} }));
-vi.mock("../../lib/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
+vi.mock("../../lib/frame/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
+vi.mock("../../lib/frame/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
+vi.mock("../../lib/reader/readers.svelte", () => ({ ownReads: {} }));
+vi.mock("../../lib/ui/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
 vi.mock("../reader/bench.svelte", () => ({
   lookUp: () => Promise.resolve(service.known),
   readsBetween: () => false,

@@ -8,7 +8,7 @@ const register: Action = { do: "update", key: "registered", value: "true" };
 export const attacks: { name: string; expected: string; steps: Action[] }[] = [
   { name: "Replay", expected: "The same URL is not verified again.", steps: [{ do: "tap" }, { do: "replay" }] },
   { name: "Out of order", expected: "An older code is not verified.", steps: [{ do: "out_of_order" }] },
-  { name: "Altered token", expected: "A changed MAC is not verified.", steps: [{ do: "tamper" }] },
+  { name: "Altered code", expected: "A changed code is not verified.", steps: [{ do: "tamper" }] },
   { name: "Another tag's code", expected: "A code is valid only for its own tag.", steps: [{ do: "other_tag" }] },
   {
     name: "Expired key",

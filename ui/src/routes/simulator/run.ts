@@ -3,10 +3,10 @@
 
 import { get, post, publicCall } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
-import { base64 } from "../../lib/format";
-import { ownTaps, timesOf } from "../../lib/ownTaps";
-import { simulatedTime } from "../../lib/simulated.svelte";
-import { reasonWords } from "../../lib/reasons";
+import { base64 } from "../../lib/ui/format";
+import { ownTaps, timesOf } from "../../lib/tap/ownTaps";
+import { simulatedTime } from "../../lib/frame/simulated.svelte";
+import { reasonWords } from "../../lib/tap/reasons";
 
 export type Action =
   | { do: "tap" }
@@ -33,7 +33,7 @@ export const words: Record<Action["do"], string> = {
   tap: "Tap",
   replay: "Same URL again",
   out_of_order: "Older code",
-  tamper: "Altered token",
+  tamper: "Altered code",
   other_tag: "Another tag's code",
   link_preview: "Link preview, then the visitor",
   advance: "Advance time",
@@ -92,7 +92,10 @@ function followed(action: Action, { counter, url, followed }: VirtualTapped, hel
   held.rk = followed?.rk ?? null;
   held.rk_base64 = followed?.rk ? (followed.rk_base64 ?? base64(followed.rk)) : null;
   held.interaction = followed?.interaction_id ?? null;
-  if (followed?.interaction_id) ownTaps.remember(followed.interaction_id, { url, rk: held.rk, took: timesOf(followed) });
+  if (followed?.interaction_id) {
+    const { location } = followed;
+    ownTaps.remember(followed.interaction_id, { url, location, rk: held.rk, took: timesOf(followed) });
+  }
   const why = followed?.reason ? reasonWords(followed.reason) : null;
   const outcome = followed?.location ? `redirects to ${followed.location.split("?")[0]}` : `status ${followed?.status}`;
   return {

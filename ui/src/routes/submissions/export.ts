@@ -1,7 +1,7 @@
 import { fileAt } from "../../lib/api/client";
-import { saveDownload } from "../../lib/download";
-import { attempt, notices } from "../../lib/notices.svelte";
-import { works } from "../../lib/works.svelte";
+import { saveDownload } from "../../lib/shell/download";
+import { attempt, notices } from "../../lib/frame/notices.svelte";
+import { works } from "../../lib/frame/works.svelte";
 
 /** Exports the submissions that the filters select as a CSV file. */
 export async function exportSubmissions(filters: Record<string, string | number | undefined>): Promise<void> {

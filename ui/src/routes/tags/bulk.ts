@@ -1,8 +1,9 @@
 import { post } from "../../lib/api/client";
 import type { TagBulkChange, TagBulkRequest } from "../../lib/api/types";
-import { agreeing, count, counted } from "../../lib/format";
-import { notices } from "../../lib/notices.svelte";
-import { works, type Work } from "../../lib/works.svelte";
+import { agreeing, count, counted } from "../../lib/ui/format";
+import { notices } from "../../lib/frame/notices.svelte";
+import { switchedSince } from "../../lib/shell/connection.svelte";
+import { works, type Work } from "../../lib/frame/works.svelte";
 
 /** More tags than this need a confirmation: an undo of so many takes a while. */
 export const MANY = 300;
@@ -58,8 +59,9 @@ const sendOne = (request: TagBulkRequest) => post("/tags/bulk", { ...request, li
 /** Runs an action on `total` tags with progress, and offers undo. */
 export async function bulk(request: TagBulkRequest, total: number, words: Words, after: () => Promise<void>): Promise<void> {
   const tags = agreeing(total, "tag", "tags");
+  const switched = switchedSince();
   const { selected, changed, undo, stopped } = await works.run(`${words.doing} ${tags}`, total, (work) => sendAll([request], work));
-  await after();
+  if (!switched()) await after();
   const undoAll = async () => {
     const back = await works.run(`Undoing: ${words.done} ${tags}`, changed, (work) => sendAll(undo, work));
     await after();
@@ -67,6 +69,6 @@ export async function bulk(request: TagBulkRequest, total: number, words: Words,
   };
   const rest = selected - changed;
   const already = rest > 0 ? `; ${count(rest)} already ${agreeing(rest, "was", "were")}` : "";
-  notices.done(`${counted(changed, "tag")} ${words.done}${already}.`, undo.length > 0 ? undoAll : undefined, changed > MANY);
+  notices.done(`${counted(changed, "tag")} ${words.done}${already}.`, undo.length > 0 && !switched() ? undoAll : undefined, changed > MANY);
   if (stopped) notices.failed(stopped);
 }

@@ -1,6 +1,6 @@
 import type { Tag } from "../../lib/api/types";
-import { attempt, notices } from "../../lib/notices.svelte";
-import { settings } from "../../lib/settings.svelte";
+import { attempt, notices } from "../../lib/frame/notices.svelte";
+import { settings } from "../../lib/frame/settings.svelte";
 
 /** Puts the URL of a tag on the clipboard. */
 export const copyUrl = (tag: Tag) =>

@@ -1,8 +1,8 @@
 import { fileAt } from "../../lib/api/client";
-import { counted } from "../../lib/format";
-import { saveDownload } from "../../lib/download";
-import { attempt, notices } from "../../lib/notices.svelte";
-import { works } from "../../lib/works.svelte";
+import { counted } from "../../lib/ui/format";
+import { saveDownload } from "../../lib/shell/download";
+import { attempt, notices } from "../../lib/frame/notices.svelte";
+import { works } from "../../lib/frame/works.svelte";
 import { listQuery, type Shown } from "./filter";
 
 /** Exports the tags that match the filters as a CSV file, which Import can read. */

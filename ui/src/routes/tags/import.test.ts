@@ -3,11 +3,14 @@ import type { TagImportResult } from "../../lib/api/types";
 import { parseCsv } from "./csv";
 
 const sent: string[] = [];
+/** The piece that fails, counted from 1, and how. */
+let failing: { piece: number; error: unknown } | null = null;
 
 vi.mock("../../lib/api/client", () => ({
   upload: async (_path: string, bytes: ArrayBuffer): Promise<TagImportResult> => {
     const text = new TextDecoder().decode(bytes);
     sent.push(text);
+    if (failing?.piece === sent.length) throw failing.error;
     const rows = parseCsv(text).rows;
     const results = rows.map(([name], index) =>
       name === "bad"
@@ -28,13 +31,17 @@ vi.mock("../../lib/api/client", () => ({
   },
 }));
 
+const { Problem } = await import("../../lib/api/problem");
 const { importTable } = await import("./import");
 
 const table = (rows: number, bad: number[] = []) =>
   parseCsv(["label;colour", ...Array.from({ length: rows }, (_, row) => `${bad.includes(row) ? "bad" : "tag"};red`)].join("\n"));
 const skip = { dry_run: false, on_error: "skip", mode: "insert", unknown_experience: "refuse" } as const;
 
-beforeEach(() => sent.splice(0));
+beforeEach(() => {
+  sent.splice(0);
+  failing = null;
+});
 
 describe("an import", () => {
   it("sends the chosen columns under their new names", async () => {
@@ -84,6 +91,54 @@ describe("an import", () => {
     );
     expect(sum.rows).toBe(1_000);
     expect(sum.stopped).toMatch(/Stopped/);
+  });
+
+  it("that fails keeps what is imported, says where it ended, and goes on from there", async () => {
+    failing = { piece: 2, error: new Problem(503, "The disk is full.") };
+    const rows = table(2_500, [2_400]);
+    const half = await importTable(
+      rows,
+      ["name", ""],
+      skip,
+      () => {},
+      () => false,
+    );
+    expect(half).toMatchObject({ rows: 1_000, created: 1_000, next: 1_000, stopped: "The disk is full." });
+    failing = null;
+    const whole = await importTable(
+      rows,
+      ["name", ""],
+      skip,
+      () => {},
+      () => false,
+      half,
+    );
+    expect(whole).toMatchObject({ rows: 2_500, created: 2_499, refused: 1, next: null, stopped: null });
+    expect(whole.results.at(-1)?.row).toBe(2_501);
+  });
+
+  it("says which rows nobody heard of", async () => {
+    failing = { piece: 2, error: new Problem(0, "The service does not answer.") };
+    const sum = await importTable(
+      table(2_500),
+      ["name", ""],
+      skip,
+      () => {},
+      () => false,
+    );
+    expect(sum.stopped).toMatch(/^The service does not answer\. Rows 1,002 to 2,001 may be imported/);
+  });
+
+  it("whose first piece fails has imported nothing", async () => {
+    failing = { piece: 1, error: new Problem(503, "The disk is full.") };
+    const importing = importTable(
+      table(2_500),
+      ["name", ""],
+      skip,
+      () => {},
+      () => false,
+    );
+    await expect(importing).rejects.toThrow("The disk is full.");
   });
 
   it.each([

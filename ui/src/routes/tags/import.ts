@@ -2,7 +2,9 @@
 // can be stopped. Results are numbered by the rows of the whole file.
 
 import { upload } from "../../lib/api/client";
+import { Problem } from "../../lib/api/problem";
 import type { TagImportResult, TagImportRow } from "../../lib/api/types";
+import { count } from "../../lib/ui/format";
 import { formatCsv, type Table } from "./csv";
 
 export interface Options {
@@ -18,9 +20,22 @@ export interface Options {
 
 const PIECE = 1_000;
 
-export type Summary = Omit<TagImportResult, "dry_run">;
+export interface Summary extends Omit<TagImportResult, "dry_run"> {
+  /** The index of the row that it ended at; `null` if no row is left to be sent. */
+  next: number | null;
+}
 
-const nothing = (): Summary => ({ rows: 0, results: [], created: 0, updated: 0, refused: 0, left_out: 0, deleted: 0, stopped: null });
+const nothing = (): Summary => ({
+  next: 0,
+  rows: 0,
+  results: [],
+  created: 0,
+  updated: 0,
+  refused: 0,
+  left_out: 0,
+  deleted: 0,
+  stopped: null,
+});
 
 /** The rows for the service: the chosen columns under their new names. */
 function mapped(table: Table, mapping: string[], from: number, to: number): ArrayBuffer {
@@ -36,7 +51,8 @@ function mapped(table: Table, mapping: string[], from: number, to: number): Arra
 
 /**
  * Imports `table`. It is sent in one piece if one invalid row refuses all others, and
- * in a dry run, which compares the rows with each other.
+ * in a dry run, which compares the rows with each other. What ended early goes on
+ * after the rows that are in `before`. A failure of the first piece is thrown.
  */
 export async function importTable(
   table: Table,
@@ -44,22 +60,41 @@ export async function importTable(
   options: Options,
   onprogress: (done: Summary) => void,
   cancelled: () => boolean,
+  before: Summary | null = null,
 ): Promise<Summary> {
-  const piece = options.dry_run || options.on_error === "abort" ? table.rows.length : PIECE;
-  const sum = nothing();
-  for (let from = 0; from < table.rows.length; from += piece) {
+  const whole = options.dry_run || options.on_error === "abort";
+  const piece = whole ? table.rows.length : PIECE;
+  const sum: Summary = { ...nothing(), ...before, stopped: null };
+  sum.results = [...sum.results];
+  while (sum.next !== null && sum.next < table.rows.length && !sum.stopped) {
+    const from = sum.next;
     if (cancelled()) {
       sum.stopped = "Stopped. The rows so far are imported.";
       break;
     }
     const to = Math.min(from + piece, table.rows.length);
-    const part = await upload("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
+    let part: TagImportResult;
+    try {
+      part = await upload("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
+    } catch (error) {
+      if (from === 0) throw error;
+      sum.stopped = `${error instanceof Error ? error.message : String(error)}${unheard(error, table, from, to)}`;
+      break;
+    }
     const results = part.results.map((row): TagImportRow => ({ ...row, row: table.numbers[from + row.row - 2] ?? row.row }));
     sum.results.push(...results);
-    for (const count of ["rows", "created", "updated", "refused", "left_out", "deleted"] as const) sum[count] += part[count];
+    for (const name of ["rows", "created", "updated", "refused", "left_out", "deleted"] as const) sum[name] += part[name];
     sum.stopped = part.stopped ?? null;
+    // All or none: the service goes on with the others by itself.
+    const done = part.stopped && !whole ? from + part.results.length : to;
+    sum.next = done < table.rows.length ? done : null;
     onprogress(sum);
-    if (sum.stopped) break;
   }
   return sum;
+}
+
+/** Nobody knows whether the rows of a piece are in that was not answered. */
+function unheard(error: unknown, { numbers }: Table, from: number, to: number): string {
+  if (error instanceof Problem && error.status > 0) return "";
+  return ` Rows ${count(numbers[from] ?? 0)} to ${count(numbers[to - 1] ?? 0)} may be imported: look for them before you import the rest.`;
 }

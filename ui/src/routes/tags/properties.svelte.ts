@@ -3,7 +3,8 @@
 
 import { getVersion, Problem, put, remove, type Version } from "../../lib/api/client";
 import type { PropertyClass, Tag } from "../../lib/api/types";
-import { ChangedMeanwhile } from "../../lib/resource.svelte";
+import type { Draft } from "../../lib/ui/draft.svelte";
+import { ChangedMeanwhile } from "../../lib/ui/resource.svelte";
 
 /** Values by `class/key`; `null` for one that is to be removed. */
 export type Properties = Record<string, string | null>;
@@ -20,6 +21,24 @@ export const keyOf = (name: string) => name.slice(name.indexOf("/") + 1);
 /** All properties of a tag. */
 export const propertiesOf = (tag: Tag): Properties =>
   Object.fromEntries(classes.flatMap((of) => Object.entries(tag[of]).map(([key, value]) => [nameOf(of, key), value])));
+
+/** Adds what is typed for a new property to the edits; returns whether it could be, or nothing is typed. */
+export function addTyped(of: PropertyClass, draft: Draft<Properties>, added: Draft<NewProperty>): boolean {
+  if (!added.changed) return true;
+  const { key, value } = added.form;
+  const name = nameOf(of, key);
+  let wrong = null;
+  if (key === "") wrong = "Give the new property a key.";
+  else if (!/^[A-Za-z0-9_.-]{1,64}$/.test(key)) wrong = "A key has 1 to 64 letters, digits, dots, hyphens or underscores.";
+  else if ((draft.form[name] ?? null) !== null) wrong = `${key} already exists. Change its value above.`;
+  if (wrong !== null) {
+    added.wrong = { key: wrong };
+    return false;
+  }
+  draft.form[name] = value;
+  added.revert();
+  return true;
+}
 
 /** Path and parameters of a property. The three classes have the same operations. */
 const addressOf = (tag: number, name: string) => {

@@ -6,8 +6,9 @@ use super::{OPEN, chips};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, Target, of_word, word};
-use crate::id::{EncodingId, EncodingRunId, TagId};
+use crate::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use crate::inlay::Uid;
+use crate::storage::conflict::UNPROVED_MAX;
 use crate::storage::plane::audit::shown;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction, inlays, insert_rows, url_templates};
@@ -77,6 +78,7 @@ pub(super) async fn finished(
 pub(super) async fn store(
     tx: &mut dyn Transaction,
     turn: &EncodingTurn,
+    token: Option<TokenId>,
 ) -> Result<Option<StoredEncoding>, StorageError> {
     let uid = turn.encoding.uid;
     let latest = latest(tx, uid).await?;
@@ -99,7 +101,7 @@ pub(super) async fn store(
         Ending::Reset => inlays::forget(tx, uid).await?,
     }
     chips::store(tx, &turn.journal).await?;
-    let id = write(tx, &encoding).await?;
+    let id = write(tx, &encoding, token).await?;
     if matches!(turn.ending, Ending::Bound(_)) {
         tell(tx, id, &encoding).await?;
     }
@@ -228,6 +230,7 @@ async fn tell(
 async fn write(
     tx: &mut dyn Transaction,
     encoding: &StoredEncoding,
+    token: Option<TokenId>,
 ) -> Result<EncodingId, StorageError> {
     let json = |value: Result<String, _>| value.map_err(|_: serde_json::Error| unreadable("form"));
     let form = encoding.form.as_ref().map(serde_json::to_string);
@@ -253,10 +256,15 @@ async fn write(
     ];
     let Some(id) = encoding.id else {
         forget_rejected(tx, encoding.uid, encoding.run_id, tag).await?;
+        if let Some(token) = token {
+            refuse_more_unproved(tx, token).await?;
+        }
+        let mut all = common.to_vec();
+        all.push(token.into());
         let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
-                 outcome, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING id";
-        return tx.one(sql, &common).await?.take();
+                 outcome, created_at, updated_at, token_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12) RETURNING id";
+        return tx.one(sql, &all).await?.take();
     };
     let mut all = common.to_vec();
     all.push(id.into());
@@ -268,6 +276,25 @@ async fn write(
     .await?;
     Ok(id)
 }
+
+/// Refuses a token that began too much in a day with chips that then proved nothing: no key of
+/// theirs was known. Also what was given up or rejected counts, for it is kept.
+async fn refuse_more_unproved(
+    tx: &mut dyn Transaction,
+    token: TokenId,
+) -> Result<(), StorageError> {
+    let sql = "SELECT count(*) FROM encodings e
+         WHERE e.token_id = ?1 AND e.created_at > ?2 AND e.state NOT IN ('verified', 'reset')
+             AND NOT EXISTS (SELECT 1 FROM chips c WHERE c.uid = e.uid AND c.confirmed IS NOT NULL)";
+    let since = tx.now().plus_millis(-DAY);
+    if tx.count(sql, &values![token, since]).await? < UNPROVED_MAX {
+        return Ok(());
+    }
+    Err(Conflict::TooManyUnproved.into())
+}
+
+/// A day, in milliseconds.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// Forgets that a chip was rejected for the same before: whoever leaves a chip on a reader, or asks again and
 /// again, fills no database. The newest rejection says why.

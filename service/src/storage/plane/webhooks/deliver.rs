@@ -26,6 +26,11 @@ const SLACK: i64 = 200;
 /// Failures in a row after which an endpoint counts as down. When it is back, what waits is sent
 /// at once.
 const DOWN: u64 = 3;
+/// After so many rejections in a row an endpoint that takes other events rejects a kind of them.
+const REJECTED: usize = 3;
+/// What is rejected is tried again as if it had failed so often: not soon, so that it holds up no
+/// event behind it.
+const NOT_SOON: u32 = 3;
 /// Deliveries that are woken in one transaction: taps wait for it.
 const WOKEN_AT_ONCE: usize = 100;
 
@@ -305,11 +310,12 @@ async fn next_at(
     let (Some(failure), Some(chance)) = (&one.outcome.failure, one.chance) else {
         return Ok(None);
     };
-    let sql = "SELECT attempts FROM webhook_deliveries WHERE id = ?1 AND waits";
+    let sql = "SELECT attempts, type FROM webhook_deliveries WHERE id = ?1 AND waits";
     let Some(mut waits) = tx.row(sql, &values![one.delivery]).await? else {
         return Ok(None);
     };
     let made = waits.take::<u32>()?.saturating_add(1);
+    let kind: String = waits.take()?;
     if made >= ATTEMPTS {
         // The log may have attempts of before it was sent again.
         let sql = "SELECT min(at) FROM
@@ -321,7 +327,46 @@ async fn next_at(
         }
     }
     let asked = failure.retry_after;
+    let made = if rejects(tx, one, &kind).await? {
+        made.max(NOT_SOON)
+    } else {
+        made
+    };
     Ok(Some(next_attempt(made, one.outcome.at, asked, chance)))
+}
+
+/// Whether its endpoint is well and rejects this kind of event: it says so of the event, the last
+/// ones of the kind fared no better, and it took one of another kind.
+async fn rejects(
+    tx: &mut dyn Transaction,
+    one: &Finished,
+    kind: &str,
+) -> Result<bool, StorageError> {
+    if !one.outcome.status.is_some_and(is_rejection) {
+        return Ok(false);
+    }
+    let sql =
+        "SELECT a.status FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
+         WHERE a.webhook_id = ?1 AND d.type = ?2 ORDER BY a.id DESC LIMIT ?3";
+    let values = values![one.webhook_id, kind, Value::limit(REJECTED)];
+    let found = tx.query(sql, &values).await?;
+    let statuses = found.into_iter().map(|mut row| row.take());
+    let statuses: Vec<Option<u32>> = statuses.collect::<Result<_, _>>()?;
+    let rejected = |status: &Option<u32>| {
+        let status = status.and_then(|status| u16::try_from(status).ok());
+        status.is_some_and(is_rejection)
+    };
+    if statuses.len() < REJECTED || !statuses.iter().all(rejected) {
+        return Ok(false);
+    }
+    let sql = "SELECT 1 FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
+         WHERE d.webhook_id = ?1 AND NOT d.waits AND d.type <> ?2 AND a.error IS NULL LIMIT 1";
+    tx.exists(sql, &values![one.webhook_id, kind]).await
+}
+
+/// Whether a status says that the request is wrong, rather than the moment or the endpoint.
+fn is_rejection(status: u16) -> bool {
+    (400..500).contains(&status) && ![408, 410, 425, 429].contains(&status)
 }
 
 /// Deliveries that failed and were never attempted before `since`.

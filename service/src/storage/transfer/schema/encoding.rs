@@ -116,6 +116,7 @@ pub(super) static TABLES: &[Table] = &[
             column("outcome", Text),
             column("created_at", Integer),
             column("updated_at", Integer),
+            column("token_id", Integer),
         ],
     )
     .numbered(),

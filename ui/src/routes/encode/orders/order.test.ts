@@ -1,10 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, orderAt, positionsInWords, reportWords, stateOf } from "./order";
-
-test("an address names a run or an order", () => {
-  expect(orderAt(addressOf(7))).toBe(7);
-  expect([orderAt("7"), orderAt(null), orderAt("order-x")]).toEqual([null, null, null]);
-});
+import { positionsInWords, reportWords, stateOf } from "./order";
 
 test("an order says how far it is", () => {
   const order = { exported_at: null as string | null, position_count: 2, received_count: 0, rekeyed_count: 0 };

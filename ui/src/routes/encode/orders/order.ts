@@ -1,16 +1,7 @@
-// Factory orders in words, and where they are in the address of the screen.
+// Factory orders in words.
 
 import type { FactoryOrder, FactoryOrderPosition, FactoryOrderReport } from "../../../lib/api/types";
-import { counted } from "../../../lib/format";
-
-const PREFIX = "order-";
-
-/** The part of the address that names an order. */
-export const addressOf = (id: number): string => `${PREFIX}${id}`;
-
-/** The order that a part of the address names; null if it names a run. */
-export const orderAt = (selected: string | null): number | null =>
-  selected?.startsWith(PREFIX) ? Number(selected.slice(PREFIX.length)) || null : null;
+import { counted } from "../../../lib/ui/format";
 
 /** How far an order is. */
 export function stateOf(order: Pick<FactoryOrder, "exported_at" | "position_count" | "received_count" | "rekeyed_count">): string {

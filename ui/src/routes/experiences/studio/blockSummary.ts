@@ -1,7 +1,7 @@
 // A block in one line, for the outline of a page.
 
 import type { Block } from "../../../lib/api/types";
-import { counted } from "../../../lib/format";
+import { counted } from "../../../lib/ui/format";
 
 /** The longest summary: more would be cut off by the row anyway. */
 const MOST = 80;

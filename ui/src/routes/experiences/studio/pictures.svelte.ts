@@ -2,7 +2,7 @@
 
 import { get, upload } from "../../../lib/api/client";
 import type { Image } from "../../../lib/api/types";
-import { serviceBase } from "../../../lib/desktop";
+import { shell } from "../../../lib/shell/shell.svelte";
 
 export class Pictures {
   shown = $state.raw<Image[]>([]);
@@ -21,6 +21,6 @@ export class Pictures {
   }
 
   address(image: number): string {
-    return `${serviceBase}/admin/v1/experiences/${this.experience}/images/${image}`;
+    return `${shell.base}/admin/v1/experiences/${this.experience}/images/${image}`;
   }
 }

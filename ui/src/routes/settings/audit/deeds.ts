@@ -1,7 +1,7 @@
 // What a row of the audit log tells, as a sentence: "Changed tag Bottle 41".
 
 import type { AuditRow } from "../../../lib/api/types";
-import { counted } from "../../../lib/format";
+import { counted } from "../../../lib/ui/format";
 
 /** A thing in one number and the other. */
 type Noun = readonly [one: string, many: string];

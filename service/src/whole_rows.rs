@@ -1,0 +1,100 @@
+//! The whole rows of an export that was broken off.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+
+use csv::ReaderBuilder;
+use serde_json::Value;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Comma-separated values with a header row, in which a cell may have line ends.
+    Csv,
+    /// A row of JSON on each line.
+    Jsonl,
+}
+
+/// Cuts a file behind its last whole row; answers the `id` of that row. `None` if it has no row, or
+/// no such column.
+pub fn cut(file: &mut File, rows: Rows) -> io::Result<Option<i64>> {
+    file.seek(SeekFrom::Start(0))?;
+    // Where rows end.
+    let (mut head, mut before, mut last) = (0, 0, 0);
+    let mut quoted = false;
+    for (place, byte) in (1_u64..).zip(BufReader::new(&mut *file).bytes()) {
+        match byte? {
+            b'"' => quoted = !quoted && rows == Rows::Csv,
+            b'\n' if !quoted => {
+                if head == 0 {
+                    head = place;
+                }
+                (before, last) = (last, place);
+            }
+            _ => {}
+        }
+    }
+    file.set_len(last)?;
+    let row = text(file, before, last)?;
+    Ok(match rows {
+        Rows::Jsonl => {
+            let row: Option<Value> = serde_json::from_str(&row).ok();
+            row.and_then(|row| row["id"].as_i64())
+        }
+        // The header is no row.
+        Rows::Csv if before == 0 => None,
+        Rows::Csv => {
+            let head = text(file, 0, head)?;
+            let names = cells(head.trim_start_matches('\u{feff}'));
+            let place = names.iter().position(|name| name == "id");
+            place.and_then(|place| cells(&row).get(place)?.parse().ok())
+        }
+    })
+}
+
+fn text(file: &mut File, from: u64, to: u64) -> io::Result<String> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut text = String::new();
+    file.take(to - from).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn cells(row: &str) -> Vec<String> {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(row.as_bytes());
+    let record = reader.records().next().and_then(Result::ok);
+    let cells = record.iter().flatten();
+    cells.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_cut_ends_with_a_whole_row_and_its_id_is_known() {
+        for (rows, content, whole, id) in [
+            (Rows::Csv, "\u{feff}id,name\r\n", 12, None),
+            (Rows::Csv, "id,name\r\n7,a\r\n6,b\r\n5,", 19, Some(6)),
+            (Rows::Csv, "name,id\r\n\"a\n\"\"b\",7\r\n\"c\n", 20, Some(7)),
+            (Rows::Csv, "name\r\na\r\n", 9, None),
+            (Rows::Csv, "id,na", 0, None),
+            (Rows::Jsonl, "{\"id\": 7}\n{\"id\"", 10, Some(7)),
+            (
+                Rows::Jsonl,
+                "{\"id\": 7, \"name\": \"a\\\"\"}\n",
+                25,
+                Some(7),
+            ),
+            (Rows::Jsonl, "", 0, None),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            assert_eq!(cut(&mut file, rows).unwrap(), id, "{content:?}");
+            assert_eq!(file.metadata().unwrap().len(), whole, "{content:?}");
+        }
+    }
+}

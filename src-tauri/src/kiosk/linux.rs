@@ -1,0 +1,69 @@
+//! The kiosk's window on Linux: the only place that names `WebKitGTK`, by which a visitor's page is
+//! shut in, and the buses by which the screen stays on.
+
+pub(super) mod autostart;
+mod awake;
+mod page;
+mod screen;
+
+use std::sync::Arc;
+
+use tauri::{AppHandle, Manager as _};
+use tokio::sync::mpsc;
+
+pub(super) use self::awake::Awake;
+use self::screen::Screen;
+pub(super) use self::screen::take_down;
+use super::attend::Attendant;
+use super::places::Places;
+use super::settings::KioskSettings;
+use super::{Running, SharedKiosk, lock, window};
+use crate::origin::MAIN;
+use crate::reader::monitor::Monitor;
+use crate::shell::Shell;
+use crate::state::Ready;
+use crate::tray;
+
+/// Shows the kiosk in place of the owner's window. An `Err` is a sentence for people.
+pub(super) fn show(
+    app: &AppHandle,
+    kiosk: &SharedKiosk,
+    settings: &KioskSettings,
+    ready: &Ready,
+) -> Result<(), String> {
+    let places = Places {
+        address: ready
+            .address
+            .parse()
+            .map_err(|_| "The service has no address.")?,
+        tag_url: ready.tag_url.parse().ok(),
+        hosts: settings.chosen.hosts.clone(),
+    };
+    let (events, heard) = mpsc::unbounded_channel();
+    let attendant = Attendant {
+        kiosk: Arc::clone(kiosk),
+        display: Screen(app.clone()),
+        shell: Arc::clone(&app.state::<Arc<Shell>>()),
+        places,
+        idle_seconds: settings.chosen.idle_seconds,
+    };
+    let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
+        readers.board().judge(false);
+        readers.board().watch()
+    });
+    window::open(app, &settings.chosen)
+        .and_then(|window| screen::set_up(&window, events.clone()))
+        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
+    tray::hide(app);
+    if let Some(owner) = app.get_webview_window(MAIN) {
+        // Nothing of the administration stays behind the kiosk.
+        owner.destroy().map_err(|error| error.to_string())?;
+    }
+    *lock(&kiosk.running) = Some(Running {
+        events,
+        attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
+        _awake: tokio::task::spawn_blocking(awake::stay),
+    });
+    tracing::info!("the kiosk is shown");
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! The visitor's page, on `WebKitGTK`: a web view of its own for each visit, with
+//! a context that is kept in memory alone and ends with it. It is no web view of
+//! Tauri's, so there is no command in it to call.
+//!
+//! Everything by which a page could leave its place is closed here: other
+//! hosts, other windows, dialogs, downloads, files, printing, menus, permissions.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gtk::glib;
+use gtk::prelude::*;
+use tauri::WebviewWindow;
+use tokio::sync::mpsc;
+use url::Url;
+use webkit2gtk::{
+    AuthenticationRequestExt as _, FileChooserRequestExt as _, NavigationPolicyDecision,
+    NavigationPolicyDecisionExt as _, PermissionRequestExt as _, PolicyDecisionExt as _,
+    PolicyDecisionType, ResponsePolicyDecision, ResponsePolicyDecisionExt, SettingsExt as _,
+    URIRequestExt as _, WebContext, WebContextExt as _, WebView, WebViewExt as _,
+};
+
+use crate::kiosk::Event;
+use crate::kiosk::places::Places;
+
+/// Height of the strip below a visitor's page, in logical pixels.
+const STRIP: i32 = 72;
+
+type Events = mpsc::UnboundedSender<Event>;
+
+/// What the kiosk's window shows: the attract page, and above it a visitor's page.
+pub(super) struct Stage {
+    column: gtk::Box,
+    attract: WebView,
+    page: Option<WebView>,
+    events: Events,
+}
+
+impl Stage {
+    /// The stage in `window`, whose web view is `attract`.
+    pub(super) fn new(
+        window: &WebviewWindow,
+        attract: WebView,
+        events: Events,
+    ) -> tauri::Result<Self> {
+        close(&attract, &events);
+        let gone = events.clone();
+        attract.connect_web_process_terminated(move |attract, _| {
+            tracing::warn!("the welcome page crashed; it is loaded again");
+            attract.reload();
+            tell(&gone, Event::AttractBroke);
+        });
+        if let Some(settings) = webkit2gtk::WebViewExt::settings(&attract) {
+            // Its sounds follow a tag on the reader, not a click.
+            settings.set_media_playback_requires_user_gesture(false);
+        }
+        Ok(Self {
+            column: window.default_vbox()?,
+            attract,
+            page: None,
+            events,
+        })
+    }
+
+    /// Begins a visit at `url`, and ends the current one first.
+    pub(super) fn begin(&mut self, url: &Url, places: Places) {
+        self.end();
+        let context = WebContext::new_ephemeral();
+        context.connect_download_started(|_, download| {
+            webkit2gtk::DownloadExt::cancel(download);
+        });
+        let page = WebView::with_context(&context);
+        if let Some(settings) = webkit2gtk::WebViewExt::settings(&page) {
+            settings.set_enable_developer_extras(false);
+            settings.set_javascript_can_open_windows_automatically(false);
+            settings.set_javascript_can_access_clipboard(false);
+            settings.set_enable_back_forward_navigation_gestures(false);
+            settings.set_enable_fullscreen(false);
+        }
+        close(&page, &self.events);
+        lead(&page, places, &self.events);
+        self.column
+            .set_child_packing(&self.attract, false, true, 0, gtk::PackType::End);
+        self.attract.set_size_request(-1, STRIP);
+        // A web view would like to stay as high as it was: what both need leaves no room for it.
+        page.set_size_request(-1, self.column.allocated_height() - STRIP);
+        self.column.pack_start(&page, true, true, 0);
+        page.show();
+        page.grab_focus();
+        page.load_uri(url.as_str());
+        self.page = Some(page);
+    }
+
+    /// Ends the visit, if there is one, and forgets everything of it.
+    pub(super) fn end(&mut self) {
+        let Some(page) = self.page.take() else {
+            return;
+        };
+        self.column.remove(&page);
+        // What it stored was in its context, and goes with it.
+        page.terminate_web_process();
+        self.attract.set_size_request(-1, -1);
+        self.column
+            .set_child_packing(&self.attract, true, true, 0, gtk::PackType::End);
+        self.attract.grab_focus();
+    }
+}
+
+fn tell(events: &Events, event: Event) {
+    // Without a listener the kiosk is being left.
+    let _ = events.send(event);
+}
+
+/// Closes what a page could open.
+fn close(page: &WebView, events: &Events) {
+    page.connect_context_menu(|_, _, _, _| true);
+    page.connect_create(|_, _| None);
+    page.connect_print(|_, _| true);
+    page.connect_enter_fullscreen(|_| true);
+    // Taken over and never shown, it counts as closed.
+    page.connect_script_dialog(|_, _| true);
+    page.connect_run_file_chooser(|_, request| {
+        request.cancel();
+        true
+    });
+    page.connect_permission_request(|_, request| {
+        request.deny();
+        true
+    });
+    page.connect_authenticate(|_, request| {
+        request.cancel();
+        true
+    });
+    // Nothing is dragged in, and nothing out.
+    page.drag_dest_unset();
+    page.drag_source_unset();
+    watch_input(page, events);
+}
+
+/// Lets a page lead only where it may.
+fn lead(page: &WebView, places: Places, events: &Events) {
+    let refused = events.clone();
+    page.connect_decide_policy(move |page, decision, kind| {
+        match kind {
+            PolicyDecisionType::NavigationAction => {
+                let url = target(decision);
+                if url
+                    .as_ref()
+                    .is_some_and(|url| places.allows(url) || is_blank(url))
+                {
+                    decision.use_();
+                } else {
+                    decision.ignore();
+                    tell(&refused, Event::LedToOtherHost);
+                }
+            }
+            // A link that asks for a window of its own opens in its place.
+            PolicyDecisionType::NewWindowAction => {
+                decision.ignore();
+                if let Some(url) = target(decision).filter(|url| places.allows(url)) {
+                    page.load_uri(url.as_str());
+                } else {
+                    tell(&refused, Event::LedToOtherHost);
+                }
+            }
+            _ => {
+                let shown = decision
+                    .downcast_ref::<ResponsePolicyDecision>()
+                    .is_some_and(ResponsePolicyDecisionExt::is_mime_type_supported);
+                if shown {
+                    decision.use_();
+                } else {
+                    decision.ignore();
+                }
+            }
+        }
+        true
+    });
+    let failed = events.clone();
+    page.connect_load_failed(move |_, _, url, error| {
+        // A load that was refused, or taken over by the next one, has not failed.
+        if !error.matches(webkit2gtk::NetworkError::Cancelled)
+            && !error.matches(webkit2gtk::PolicyError::FrameLoadInterruptedByPolicyChange)
+        {
+            tracing::info!("the page of a visit does not open: {}", host(url));
+            tell(&failed, Event::PageFailed);
+        }
+        true
+    });
+    let failed = events.clone();
+    page.connect_load_failed_with_tls_errors(move |_, url, _, _| {
+        tracing::info!(
+            "the page of a visit has no valid certificate: {}",
+            host(url)
+        );
+        tell(&failed, Event::PageFailed);
+        true
+    });
+    let broke = events.clone();
+    page.connect_web_process_terminated(move |_, reason| {
+        if reason != webkit2gtk::WebProcessTerminationReason::TerminatedByApi {
+            tell(&broke, Event::PageBroke);
+        }
+    });
+}
+
+/// The frame of a page that has none yet.
+fn is_blank(url: &Url) -> bool {
+    matches!(url.as_str(), "about:blank" | "about:srcdoc")
+}
+
+fn target(decision: &webkit2gtk::PolicyDecision) -> Option<Url> {
+    let decision = decision.downcast_ref::<NavigationPolicyDecision>()?;
+    let uri = decision.navigation_action()?.request()?.uri()?;
+    Url::parse(&uri).ok()
+}
+
+/// Of a URL only this may be logged: the rest can contain a key.
+fn host(url: &str) -> String {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str);
+    host.unwrap_or("no host").to_owned()
+}
+
+/// Tells of every touch, click, movement and key.
+fn watch_input(page: &WebView, events: &Events) {
+    let events = events.clone();
+    let escape = Rc::new(Held::default());
+    page.connect_event(move |_, event| {
+        use gtk::gdk::EventType;
+        let is_escape = || event.keyval() == Some(*gtk::gdk::keys::constants::Escape);
+        match event.event_type() {
+            EventType::KeyPress if is_escape() => escape.begin(&events),
+            EventType::KeyRelease if is_escape() => escape.end(),
+            EventType::FocusChange => escape.end(),
+            _ => {}
+        }
+        if matches!(
+            event.event_type(),
+            EventType::ButtonPress
+                | EventType::KeyPress
+                | EventType::MotionNotify
+                | EventType::Scroll
+                | EventType::TouchBegin
+                | EventType::TouchUpdate
+        ) {
+            tell(&events, Event::Input);
+        }
+        glib::Propagation::Proceed
+    });
+}
+
+/// For how long the owner holds the Escape key: as on the attract page.
+const HELD_TIME: Duration = Duration::from_secs(3);
+
+/// The Escape key on a visitor's page, as long as it is held.
+#[derive(Default)]
+struct Held(RefCell<Option<glib::SourceId>>);
+
+impl Held {
+    /// A key that is held repeats its press.
+    fn begin(self: &Rc<Self>, events: &Events) {
+        let mut timer = self.0.borrow_mut();
+        if timer.is_some() {
+            return;
+        }
+        let (held, events) = (Rc::clone(self), events.clone());
+        *timer = Some(glib::timeout_add_local_once(HELD_TIME, move || {
+            held.0.take();
+            tell(&events, Event::OwnerAsks);
+        }));
+    }
+
+    fn end(&self) {
+        if let Some(timer) = self.0.take() {
+            timer.remove();
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

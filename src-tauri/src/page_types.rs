@@ -1,0 +1,109 @@
+//! The types that the page's commands and events carry, as the page has them: made from Rust's,
+//! with their comments, so that neither side can change alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+use crate::download::{Far, Outcome};
+use crate::kiosk::View;
+use crate::kiosk::commands::{Attract, Overview, Unlocked};
+use crate::reader::board::Table;
+use crate::reader::copied::Chip;
+use crate::reader::doctor::Finding;
+use crate::reader::encode::Told;
+use crate::reader::send_tap::{Destination, SentTap};
+use crate::refused_form::RefusedForm;
+use crate::rotation::RotationProgress;
+use crate::state::ShellState;
+
+const HEADER: &str = "\
+// Made from the types of src-tauri: UPDATE_SHELL_TYPES=1 cargo test -p tapdesk --lib page_types
+";
+
+/// The declarations of types and of all that they name, by their names.
+struct Declarations {
+    config: Config,
+    by_name: BTreeMap<String, String>,
+}
+
+impl Declarations {
+    fn new() -> Self {
+        Self {
+            // JSON has one kind of number.
+            config: Config::new().with_large_int("number"),
+            by_name: BTreeMap::new(),
+        }
+    }
+
+    fn with<T: TS + 'static>(mut self) -> Self {
+        self.visit::<T>();
+        self
+    }
+
+    /// The module that they make, after `imports`.
+    fn module(&self, imports: &str) -> String {
+        let declared = self.by_name.values().map(|text| format!("\n{text}\n"));
+        let text = format!("{HEADER}{imports}{}", declared.collect::<String>());
+        let lines = text.lines().map(|line| format!("{}\n", line.trim_end()));
+        lines.collect()
+    }
+}
+
+impl TypeVisitor for Declarations {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        let name = T::ident(&self.config);
+        // What has no file of its own is no type of ours: a list, a number.
+        if T::output_path().is_none() || self.by_name.contains_key(&name) {
+            return;
+        }
+        let docs = T::docs().unwrap_or_default();
+        let text = format!("{docs}export {}", T::decl(&self.config));
+        self.by_name.insert(name, text);
+        T::visit_dependencies(self);
+    }
+}
+
+/// Compares a module with the committed one, or writes it with `UPDATE_SHELL_TYPES=1`.
+fn check(path: &str, present: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if env::var_os("UPDATE_SHELL_TYPES").is_some() {
+        fs::write(&file, present).expect("the types can be written");
+    }
+    let committed = fs::read_to_string(&file).expect("the types are committed");
+    assert!(
+        committed == present,
+        "{path} is old: run the tests once with UPDATE_SHELL_TYPES=1"
+    );
+}
+
+#[test]
+fn the_types_of_the_owners_page_are_the_shells() {
+    let types = Declarations::new()
+        .with::<ShellState>()
+        .with::<RotationProgress>()
+        .with::<RefusedForm>()
+        .with::<Far>()
+        .with::<Outcome>()
+        .with::<Table>()
+        .with::<Destination>()
+        .with::<Chip>()
+        .with::<SentTap>()
+        .with::<Told>()
+        .with::<Finding>()
+        .with::<Overview>();
+    let imports =
+        "\nimport type { EncodingReason, EncodingState, MacFrom, Mirror } from \"../api/types\";\n";
+    check("ui/src/lib/shell/types.ts", &types.module(imports));
+}
+
+#[test]
+fn the_types_of_the_kiosks_page_are_the_shells() {
+    let types = Declarations::new()
+        .with::<Attract>()
+        .with::<View>()
+        .with::<Unlocked>();
+    check("ui/src/kiosk/types.ts", &types.module(""));
+}

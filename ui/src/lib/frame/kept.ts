@@ -1,0 +1,17 @@
+// Small things that the window remembers over restarts, those of each connection apart.
+
+import { shell } from "../shell/shell.svelte";
+
+export function kept<T>(name: string, none: T): { load: () => T; save: (value: T) => void } {
+  const key = () => `${name} ${shell.ready?.connection.id ?? ""}`;
+  return {
+    load: () => {
+      try {
+        return { ...none, ...(JSON.parse(localStorage.getItem(key()) ?? "null") as T | null) };
+      } catch {
+        return none;
+      }
+    },
+    save: (value) => localStorage.setItem(key(), JSON.stringify(value)),
+  };
+}

@@ -1,0 +1,55 @@
+// The events since the window opened, newest first.
+
+import type { LiveEvent } from "../api/types";
+import { onLiveEvent } from "../shell/desktop";
+import { notices } from "./notices.svelte";
+
+/** More than a screen shows at once. */
+const KEPT = 100;
+
+class Live {
+  events = $state.raw<LiveEvent[]>([]);
+  /** Number of taps of real and of simulated tags. */
+  taps = $state({ real: 0, simulated: 0 });
+  #listening: (() => void) | null = null;
+  #hearing = new Set<(event: LiveEvent) => unknown>();
+
+  start(): void {
+    this.#listening ??= onLiveEvent((event) => this.#take(event));
+  }
+
+  /** Starts again, for another service. */
+  restart(): void {
+    this.#listening?.();
+    this.#listening = null;
+    this.events = [];
+    this.taps = { real: 0, simulated: 0 };
+    this.start();
+  }
+
+  /** Calls `heard` with each event, until the returned function is called. */
+  hear(heard: (event: LiveEvent) => unknown): () => void {
+    this.#hearing.add(heard);
+    return () => void this.#hearing.delete(heard);
+  }
+
+  #take(event: LiveEvent): void {
+    this.events = [event, ...this.events].slice(0, KEPT);
+    if (event.event === "alert") notices.failed(event.message);
+    if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
+    for (const heard of this.#hearing) heard(event);
+  }
+}
+
+export const live = new Live();
+
+/** `work` at most once in `milliseconds`, however often it is asked for. */
+export function atMostEvery(milliseconds: number, work: () => unknown): () => void {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void work();
+    }, milliseconds);
+  };
+}

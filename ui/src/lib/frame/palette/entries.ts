@@ -1,0 +1,46 @@
+// What the palette lists: groups of entries, each with an icon and what it does.
+
+import Activity from "@lucide/svelte/icons/activity";
+import Blocks from "@lucide/svelte/icons/blocks";
+import CircuitBoard from "@lucide/svelte/icons/circuit-board";
+import ClipboardCheck from "@lucide/svelte/icons/clipboard-check";
+import Cpu from "@lucide/svelte/icons/cpu";
+import Factory from "@lucide/svelte/icons/factory";
+import Inbox from "@lucide/svelte/icons/inbox";
+import Link2 from "@lucide/svelte/icons/link-2";
+import Tag from "@lucide/svelte/icons/tag";
+
+export interface Entry {
+  /** Unique in the palette. */
+  key: string;
+  name: string;
+  icon: typeof Tag;
+  /** More about it: its kind, the section of a setting. */
+  about?: string | undefined;
+  /** The slug of a tag. */
+  slug?: string;
+  /** The keys that do the same. */
+  keys?: string;
+  run: () => void;
+}
+
+export interface Group {
+  title: string;
+  entries: Entry[];
+}
+
+/** The kinds of things that are found, each as it looks everywhere in the palette. */
+export const kinds = {
+  tags: { name: "Tag", icon: Tag },
+  experiences: { name: "Experience", icon: Blocks },
+  inlays: { name: "Inlay", icon: Cpu },
+  templates: { name: "URL template", icon: Link2 },
+  interactions: { name: "Interaction", icon: Activity },
+  submissions: { name: "Submission", icon: Inbox },
+  runs: { name: "Encoding run", icon: CircuitBoard },
+  orders: { name: "Factory order", icon: Factory },
+  sheets: { name: "Test sheet", icon: ClipboardCheck },
+};
+
+/** Whether a name has these words in it. */
+export const contains = (name: string, words: string) => name.toLowerCase().includes(words.toLowerCase());

@@ -1,0 +1,26 @@
+// What the connection's token may do: screens show nothing else.
+
+import { get } from "../api/client";
+import type { CurrentToken, Scope } from "../api/types";
+
+class Rights {
+  /** `null` until it is known: everything is shown, and the service decides. */
+  token = $state.raw<CurrentToken | null>(null);
+
+  async load(): Promise<void> {
+    this.token = null;
+    this.token = await get("/tokens/current").catch(() => null);
+  }
+
+  may(scope: Scope): boolean {
+    const scopes = this.token?.scopes;
+    return !scopes || scopes.includes(scope) || scopes.includes("admin");
+  }
+
+  /** Whether everything outside of some experiences does not exist for it. */
+  get limited(): boolean {
+    return Boolean(this.token?.experience_ids);
+  }
+}
+
+export const rights = new Rights();

@@ -1,0 +1,121 @@
+import { beforeEach, expect, test, vi } from "vitest";
+
+const went: string[] = [];
+vi.mock("./router.svelte", () => ({ router: { go: (screen: string) => void went.push(screen) } }));
+const hidden = new Set<string>();
+vi.mock("./navigation", () => ({
+  offers: ({ screen }: { screen: string }) => !hidden.has(screen),
+  navigation: [
+    [
+      { screen: "tags", name: "Tags", key: "t" },
+      { screen: "sheets", name: "Test sheets", key: "s" },
+    ],
+  ],
+}));
+
+const { notices } = await import("./notices.svelte");
+const { shortcuts } = await import("./shortcuts.svelte");
+
+let clock = 0;
+interface Press {
+  /** Milliseconds since the key before. */
+  after?: number;
+  /** The element that has the focus, if it takes text. */
+  on?: string | null;
+  ctrlKey?: boolean;
+  altKey?: boolean;
+  shiftKey?: boolean;
+}
+
+const press = (key: string, { after = 100, on = null, ...more }: Press = {}) => {
+  clock += after;
+  const target = { isContentEditable: false, matches: (selector: string) => on !== null && selector.includes(on) };
+  const event = { key, target, timeStamp: clock, ctrlKey: false, metaKey: false, altKey: false, preventDefault: vi.fn(), ...more };
+  shortcuts.press(event as unknown as KeyboardEvent);
+  return event.preventDefault.mock.calls.length > 0;
+};
+
+beforeEach(() => {
+  went.length = 0;
+  shortcuts.palette = shortcuts.sheet = false;
+});
+
+test("g and a letter go to a screen", () => {
+  expect(press("g")).toBe(false);
+  expect(press("t")).toBe(true);
+  expect(went).toEqual(["tags"]);
+});
+
+test("keys lead to no screen that the connection may not use, and are not listed", () => {
+  hidden.add("sheets");
+  press("g");
+  expect(press("s")).toBe(false);
+  expect(went).toEqual([]);
+  expect(shortcuts.everywhere.map(({ keys }) => keys)).toEqual(["Ctrl K", "Ctrl Z", "?", "g t"]);
+  hidden.clear();
+});
+
+test("a g that was left alone goes nowhere with a later key", () => {
+  press("g");
+  press("t", { after: 5_000 });
+  expect(went).toEqual([]);
+});
+
+test("what is shown last has its keys first, and gives them back", () => {
+  const done: string[] = [];
+  const run = (name: string) => [{ keys: "x", does: name, run: () => void done.push(name) }];
+  const endScreen = shortcuts.add(run("screen"));
+  const endDialog = shortcuts.add(run("dialog"));
+  press("x");
+  endDialog();
+  press("x");
+  endScreen();
+  expect(press("x")).toBe(false);
+  expect(done).toEqual(["dialog", "screen"]);
+  expect(shortcuts.here).toEqual([]);
+});
+
+test("the last of a key is the one that is listed", () => {
+  const end = [
+    shortcuts.add([{ keys: "n", does: "New tag", run: () => undefined }]),
+    shortcuts.add([{ keys: "n", does: "New rule", run: () => undefined }]),
+  ];
+  expect(shortcuts.here.map(({ does }) => does)).toEqual(["New rule"]);
+  for (const stop of end) stop();
+});
+
+test("typing in a field is no shortcut, and ticking a box is none of it", () => {
+  press("g", { on: "textarea" });
+  press("t", { on: "textarea" });
+  expect(went).toEqual([]);
+  // A checkbox takes no text: it is not among the fields.
+  expect(press("?")).toBe(true);
+  expect(shortcuts.sheet).toBe(true);
+});
+
+test("Ctrl K opens the palette from a field, too, and keys with it or Alt are the system's", () => {
+  expect(press("k", { on: "textarea", ctrlKey: true })).toBe(true);
+  expect(shortcuts.palette).toBe(true);
+  shortcuts.palette = false;
+  expect(press("?", { altKey: true })).toBe(false);
+  expect(shortcuts.sheet).toBe(false);
+});
+
+test("an open palette has all keys", () => {
+  shortcuts.palette = true;
+  expect(press("?")).toBe(false);
+  expect(shortcuts.sheet).toBe(false);
+});
+
+test("Ctrl Z undoes what the latest notice offers, except in text fields", async () => {
+  const undone: string[] = [];
+  notices.done("First.", async () => void undone.push("first"));
+  notices.done("Second.", async () => void undone.push("second"));
+  notices.done("Saved.");
+  expect(press("z", { ctrlKey: true, on: "textarea" })).toBe(false);
+  expect(press("z", { ctrlKey: true, shiftKey: true })).toBe(false);
+  expect(press("z", { ctrlKey: true })).toBe(true);
+  expect(press("z", { ctrlKey: true })).toBe(true);
+  expect(press("z", { ctrlKey: true })).toBe(true);
+  expect(undone).toEqual(["second", "first"]);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+
+import { Work } from "./works.svelte";
+
+test("work whose connection broke waits until the person goes on or stops it", async () => {
+  const work = new Work("Exporting interactions", null);
+  const stopped: string[] = [];
+  work.onstop = () => stopped.push("stopped");
+
+  const first = work.goesOn();
+  expect(work.broken).toBe(true);
+  work.goOn();
+  expect(await first).toBe(true);
+  expect(work.broken).toBe(false);
+
+  const second = work.goesOn();
+  work.stop();
+  expect(await second).toBe(false);
+  expect(stopped).toEqual(["stopped"]);
+  expect(work.broken).toBe(false);
+  // Whoever has stopped it is not asked any more.
+  expect(await work.goesOn()).toBe(false);
+});

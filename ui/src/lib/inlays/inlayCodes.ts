@@ -1,0 +1,118 @@
+// The settings of an inlay's codes and its keys, as a form holds them before they are
+// sent. The service never returns keys.
+
+import type { Inlay, InlayPatch, MacFrom, Mirror, Technology } from "../api/types";
+import type { ChipCodes } from "../shell/desktop";
+import { familyOf } from "./technologies";
+import { has } from "./urlTemplate";
+
+/** The source of the keys of a rolling-code inlay; `same` keeps the stored keys. */
+export interface Keys {
+  source: "master" | "own" | "same";
+  master: string;
+  file: string;
+  meta: string;
+  /** Allows the all-zero factory key. */
+  factory: boolean;
+}
+
+/** The settings of the codes; an inlay of the canonical form without a mirror makes none. */
+export interface Codes {
+  /** The URL template; `null` for the canonical form, which alone has the next two. */
+  template: number | null;
+  mirror: Mirror | "";
+  mac_from: MacFrom;
+  keys: Keys;
+}
+
+/** The keys that an inlay's codes are made with. */
+export interface Needs {
+  meta: boolean;
+  /** 16 bytes of AES, or the 10 of a SIC43NT; `null` without codes. */
+  file: "aes" | "rolling" | null;
+}
+
+export const noKeys: Keys = { source: "own", master: "", file: "", meta: "", factory: false };
+export const noCodes = (): Codes => ({ template: null, mirror: "", mac_from: "none", keys: { ...noKeys } });
+
+/** Initial values of a form, from the chip's own settings. */
+export const codesOfChip = (chip: ChipCodes): Codes => ({
+  ...noCodes(),
+  mirror: (chip.kind === "on" && chip.mirror) || "",
+  mac_from: (chip.kind === "on" && chip.mac_from) || "none",
+});
+
+/** Initial values of a form, from the stored inlay. */
+export const codesOfInlay = (inlay: Inlay): Codes => ({
+  template: inlay.url_template_id,
+  mirror: inlay.mirror ?? "",
+  mac_from: inlay.mac_from,
+  keys: { ...noKeys, source: inlay.key_source === null ? "own" : "same" },
+});
+
+/** The keys that codes of the canonical form need, or those of the template with this text. */
+export function needsOf(technology: Technology, { mirror }: Pick<Codes, "mirror">, template: string | null = null): Needs {
+  const family = familyOf(technology);
+  if (template === null) return { meta: mirror === "encrypted", file: family === "ntag424" && mirror !== "" ? "aes" : null };
+  if (family === "ntag21x") return { meta: false, file: null };
+  return { meta: family === "ntag424" && has(template, "picc"), file: family === "sic43nt" ? "rolling" : "aes" };
+}
+
+/** The members of a request to the service. */
+export function codeFields(
+  { template, mirror, mac_from, keys }: Codes,
+  needs = needsOf("ntag424dna", { mirror }),
+): Omit<InlayPatch, "tag_id"> {
+  const form =
+    template === null
+      ? { mirror: mirror || null, ...(mirror && { mac_from }) }
+      : { url_template_id: template, mirror: null, mac_from: "none" as const };
+  if (needs.file === null) return form;
+  const secrets = {
+    same: {},
+    master: { master_key_id: Number(keys.master) },
+    own: { file_key: keys.file.trim(), ...(needs.meta && { meta_key: keys.meta.trim() }) },
+  };
+  return { ...form, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };
+}
+
+/** Whether taps of an inlay have a code. */
+export const makesCodes = (inlay: Pick<Inlay, "mirror" | "url_template_id">) => inlay.mirror !== null || inlay.url_template_id !== null;
+
+/** What the chip mirrors into its URL. */
+export const mirrorWords: Record<Mirror, string> = { plain: "UID and counter in clear", encrypted: "UID and counter encrypted" };
+/** The input of the MAC. */
+export const macWords: Record<MacFrom, string> = { none: "empty", uid: "URL from uid on" };
+
+/** The chip's codes in words. */
+export function chipCodeWords(chip: ChipCodes): string {
+  if (chip.kind === "unknown") return "unknown";
+  if (chip.kind === "off") return "none: its URL never changes";
+  const parts = [chip.mirror ? mirrorWords[chip.mirror] : "neither UID nor counter"];
+  if (chip.mac_from) parts.push(`MAC input: ${macWords[chip.mac_from]}`);
+  if (chip.meta_key !== null) parts.push(`meta key in slot ${chip.meta_key}`);
+  if (chip.file_key !== null) parts.push(`file key in slot ${chip.file_key}`);
+  return parts.join("; ");
+}
+
+/** The codes of a stored inlay in words. */
+export function inlayCodeWords({ mirror, mac_from, file_key_check, url_template_id }: Inlay): string {
+  const key = file_key_check ? `; file key ${file_key_check}` : "";
+  if (url_template_id !== null) return `URL template ${url_template_id}${key}`;
+  return mirror ? `${mirrorWords[mirror]}; MAC input: ${macWords[mac_from]}${key}` : "static, no codes";
+}
+
+/** The settings here that differ from the chip, so that its codes do not verify; a sentence for each. */
+export function disagreements(chip: ChipCodes, codes: { mirror: Mirror | "" | null; mac_from: MacFrom }): string[] {
+  if (chip.kind === "unknown") return [];
+  if (chip.kind === "off") return codes.mirror ? ["The chip makes no codes, but the settings here expect codes."] : [];
+  if (!codes.mirror) return ["The chip makes codes, but the settings here expect none."];
+  const found: string[] = [];
+  if (chip.mirror && chip.mirror !== codes.mirror) {
+    found.push(`The chip sends ${mirrorWords[chip.mirror]}, but the setting here is ${mirrorWords[codes.mirror]}.`);
+  }
+  if (chip.mac_from && chip.mac_from !== codes.mac_from) {
+    found.push(`The MAC input of the chip is ${macWords[chip.mac_from]}, but the setting here is ${macWords[codes.mac_from]}.`);
+  }
+  return found;
+}

@@ -1,0 +1,15 @@
+// The replacement of the wrapping key, in words.
+
+import type { RotationProgress } from "../shell/desktop";
+import { count } from "../ui/format";
+
+const phases = {
+  checking: "Checking that every secret opens",
+  wrapping: "Encrypting secrets with the new key",
+  erasing: "Removing what the former key encrypted",
+};
+
+/** How far it is, as in "Encrypting secrets with the new key: 200 of 1,204". */
+export function rotationWords({ phase, done, total }: RotationProgress): string {
+  return total > 0 ? `${phases[phase]}: ${count(done)} of ${count(total)}` : `${phases[phase]}…`;
+}

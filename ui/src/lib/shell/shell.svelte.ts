@@ -1,0 +1,34 @@
+// The shell's state, for every screen.
+
+import { onShellState, serviceBase, shellState, type Ready, type ShellState } from "./desktop";
+
+class Shell {
+  state = $state<ShellState>({ phase: "starting" });
+
+  get ready(): Ready | null {
+    return this.state.phase === "ready" ? this.state : null;
+  }
+
+  /** Whether the screens show another computer's service. */
+  get remote(): boolean {
+    return this.ready?.connection.kind === "remote";
+  }
+
+  /** The address before every path of the connected service. */
+  get base(): string {
+    return serviceBase(this.ready?.connection.id ?? "");
+  }
+
+  async start(): Promise<void> {
+    let heard = false;
+    onShellState((state) => {
+      heard = true;
+      this.state = state;
+    });
+    // The answer may be older than what was heard meanwhile: the service is ready in a moment.
+    const asked = await shellState();
+    if (!heard) this.state = asked;
+  }
+}
+
+export const shell = new Shell();

@@ -1,0 +1,22 @@
+// When the steps of a tap happened, and how long they took. The service knows when the payload was
+// first read and the update came; how long a request took is known of taps of this window alone.
+
+import type { Step, TracedInteraction } from "../api/types";
+import { lasted } from "../ui/format";
+import type { OwnTimes } from "./ownTaps";
+
+type Traced = Pick<TracedInteraction, "at" | "payload_reads" | "update" | "refused_update">;
+
+/** The time of each step, in words. Steps up to the redirect are one request, whose time is at the last. */
+export function stepTimes(trace: Traced, took: OwnTimes): Partial<Record<Step["name"], string>> {
+  const said = (word: string, length: string | null) => length && `${word} ${length}`;
+  const after = (at: string | undefined) => said("after", lasted(Date.parse(at ?? "") - Date.parse(trace.at)));
+  const request = (ms: number | undefined) => said("took", lasted(ms));
+  const words = (...parts: (string | null)[]) => parts.filter(Boolean).join(", ");
+  const times = {
+    redirect: words(request(took.tap)),
+    payload: words(after(trace.payload_reads?.first_at), request(took.payload)),
+    update: words(after(trace.update?.at ?? trace.refused_update?.at), request(took.update)),
+  };
+  return Object.fromEntries(Object.entries(times).filter(([, text]) => text));
+}

@@ -1,0 +1,207 @@
+// A list that is fetched page by page, by cursor.
+
+import { Problem, type Page, type Query } from "../api/client";
+import type { ParametersOf } from "../api/operations";
+import { notices } from "../frame/notices.svelte";
+import { count } from "./format";
+import { fetchPage, type ItemOf, type ListPath } from "./list/fetchPage";
+
+const PAGE = 100;
+/** The most that the service answers in one page. */
+const MOST = 500;
+/** Rows that are fetched in one go, for a place further down: 20 large pages, about a second. */
+export const FARTHEST = 10_000;
+
+export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
+  count = $state<number | null>(null);
+  /** Whether `count` is an estimate: the exact count follows. */
+  estimated = $state(false);
+  loading = $state(true);
+  /** Why the list could not be loaded. */
+  problem = $state<string | null>(null);
+  /** The number of rows that pages are fetched for, one after the other; `null` if none are. */
+  reaching = $state<number | null>(null);
+  // A long list grows in place: copying it for every page, or a signal for each item,
+  // would be slow.
+  #items: T[] = [];
+  #changes = $state(0);
+  #next: string | null = null;
+  #query: Query = {};
+  #counted = false;
+  /** Number of the newest query: responses to older ones are dropped. */
+  #asked = 0;
+
+  constructor(readonly path: P) {}
+
+  get items(): readonly T[] {
+    void this.#changes;
+    return this.#items;
+  }
+
+  get more(): boolean {
+    void this.#changes;
+    return this.#next !== null && this.problem === null;
+  }
+
+  /** Loads the list from its start, as far as `rows`. */
+  async load(query: Partial<ParametersOf<P, "get">>, counted = true, rows = PAGE): Promise<void> {
+    // The count belongs to the former query.
+    if (JSON.stringify(query) !== JSON.stringify(this.#query)) this.count = null;
+    this.#query = query as Query;
+    this.#counted = counted;
+    this.reaching = null;
+    const asked = ++this.#asked;
+    // All at once: rows that are there stay until the last page has come, and nothing moves.
+    const start = async () => {
+      const page = await this.#page(Math.min(MOST, rows), null);
+      while (page.next !== null && page.items.length < rows && asked === this.#asked) {
+        const further = await this.#page(Math.min(MOST, rows - page.items.length), page.next);
+        page.items.push(...further.items);
+        page.next = further.next;
+      }
+      return page;
+    };
+    await this.#fetch(asked, start, (page) => {
+      this.#items = page.items;
+      this.#next = page.next;
+    });
+    if (counted) void this.#count(asked);
+    else this.count = null;
+    // Filters may leave a page empty though others are not.
+    while (this.#items.length === 0 && this.more && asked === this.#asked) await this.#further(PAGE);
+  }
+
+  /** Invalidates count and pending responses, because another query follows. */
+  forget(): void {
+    this.#asked++;
+    this.count = null;
+  }
+
+  /** Adds the next page. */
+  async loadMore(): Promise<void> {
+    if (!this.loading) await this.#further(PAGE);
+  }
+
+  /**
+   * Adds pages until there are so many rows, or no more. Answers whether that was tried to
+   * the end: not if `stop` was called, or another query came.
+   */
+  async reach(rows: number): Promise<boolean> {
+    const asked = this.#asked;
+    const wanted = () => this.reaching === rows && asked === this.#asked;
+    this.reaching = rows;
+    while (wanted() && this.more && this.#items.length < rows) {
+      const before = this.#next;
+      await this.#further(MOST);
+      // It failed, or is of another query.
+      if (this.#next === before) break;
+    }
+    const done = wanted();
+    if (this.reaching === rows) this.reaching = null;
+    return done;
+  }
+
+  /** Ends `reach`. */
+  stop(): void {
+    this.reaching = null;
+  }
+
+  /** Adds new items on top of a list that is sorted newest first; returns their number. */
+  async loadNewer(): Promise<number> {
+    const before = this.#items.length;
+    await this.#fetch(
+      this.#asked,
+      () => this.#page(PAGE, null),
+      (page) => {
+        // What is on top now, not when this was asked: another answer may have come since.
+        const newest = this.#items[0]?.id ?? -1;
+        const newer = page.items.filter((item) => item.id > newest);
+        if (newer.length < page.items.length) this.#items.unshift(...newer);
+        else {
+          // More than a page is new. A further page under way would follow upon the former rows.
+          this.#asked++;
+          this.loading = false;
+          this.#items = page.items;
+          this.#next = page.next;
+        }
+      },
+    );
+    return Math.max(0, this.#items.length - before);
+  }
+
+  /** Counts the new items that `loadNewer` would add; at most what the service answers in one page. */
+  async countNewer(): Promise<number> {
+    const page = await fetchPage(this.path, { ...this.#query, limit: MOST });
+    const newest = this.#items[0]?.id ?? -1;
+    return (page.items as T[]).filter((item) => item.id > newest).length;
+  }
+
+  /** Replaces an item with its current state. */
+  replace(item: T): void {
+    const index = this.#items.findIndex((one) => one.id === item.id);
+    if (index < 0) return;
+    this.#items[index] = item;
+    this.#changes++;
+  }
+
+  /** Tries again what failed: the next page, if there are rows, or else the list. */
+  async retry(): Promise<void> {
+    if (this.#items.length === 0) return this.reload();
+    this.problem = null;
+    this.#changes++;
+    await (this.more ? this.loadMore() : this.reload());
+  }
+
+  /** Loads the list again, as far as it was loaded, so that the place in it is kept. */
+  async reload(): Promise<void> {
+    const rows = this.#items.length;
+    await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, Math.min(FARTHEST, Math.max(PAGE, rows)));
+    if (rows > FARTHEST) notices.done(`Only the first ${count(FARTHEST)} rows were loaded again.`);
+  }
+
+  /** Counts all matches, apart from the first page: in a long list the count takes longer. Of many tags there is an estimate first. */
+  async #count(asked: number): Promise<void> {
+    const ask = async (how: Query) => {
+      const page = await fetchPage(this.path, { ...this.#query, limit: 1, count: true, ...how }).catch(() => null);
+      if (asked !== this.#asked) return;
+      this.estimated = page?.count_is_estimate ?? false;
+      this.count = page?.count ?? null;
+    };
+    await ask(this.path === "/tags" ? { estimate: true } : {});
+    if (this.estimated && asked === this.#asked) await ask({});
+  }
+
+  async #further(limit: number): Promise<void> {
+    if (!this.more) return;
+    const after = this.#next;
+    await this.#fetch(
+      this.#asked,
+      () => this.#page(limit, after),
+      (page) => {
+        // Another page from there may have come first.
+        if (this.#next !== after) return;
+        this.#items.push(...page.items);
+        this.#next = page.next;
+      },
+    );
+  }
+
+  #page(limit: number, after: string | null): Promise<Page<T>> {
+    return fetchPage(this.path, { ...this.#query, limit, after });
+  }
+
+  async #fetch(asked: number, ask: () => Promise<Page<T>>, take: (page: Page<T>) => void): Promise<void> {
+    this.loading = true;
+    try {
+      const page = await ask();
+      if (asked !== this.#asked) return;
+      take(page);
+      this.#changes++;
+      this.problem = null;
+    } catch (error) {
+      if (asked === this.#asked) this.problem = error instanceof Problem ? error.message : String(error);
+    } finally {
+      if (asked === this.#asked) this.loading = false;
+    }
+  }
+}
