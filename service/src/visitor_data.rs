@@ -167,7 +167,7 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
             true,
         ),
         kept(
-            "What was sent with forms, and the consent",
+            "Values sent with forms, and the consent",
             "The owner of the tag asked for it.",
             Some(settings.submission_months),
             true,
@@ -180,7 +180,7 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
         ),
         kept(
             "Events about these taps that webhooks keep or have not sent yet",
-            "They are sent again if a receiver fails, and the last 1,000 are kept. What was delivered is out of reach.",
+            "They are sent again if a receiver fails, and the last 1,000 are kept. Delivered events cannot be erased.",
             None,
             true,
         ),

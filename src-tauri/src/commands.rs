@@ -203,7 +203,7 @@ pub(crate) async fn continue_download(
 ) -> Result<Outcome, String> {
     let backend = shell.backend().await.ok_or("The service is not running.")?;
     let download = downloads.kept(&id);
-    let download = download.ok_or("There is nothing to go on with. Export again.")?;
+    let download = download.ok_or("There is no export to resume. Export again.")?;
     receive(&backend, &downloads, id, download, &channel).await
 }
 

@@ -249,7 +249,7 @@ mod tests {
             send.try_send(Ok((*text).into())).unwrap();
         }
         if breaks {
-            send.try_send(Err("It broke off.".to_owned())).unwrap();
+            send.try_send(Err("The connection broke.".to_owned())).unwrap();
         }
         let cursor = cursor.map(str::to_owned);
         Arriving { pieces, cursor }
@@ -296,7 +296,7 @@ mod tests {
         let (_stop, stopped) = oneshot::channel();
         let ask = |_, _| async { Ok(arriving(&["new"], true, None)) };
         let received = download(&path).await.receive(ask, &PAUSES, stopped, &told);
-        assert!(matches!(received.await, Err(why) if why == "It broke off."));
+        assert!(matches!(received.await, Err(why) if why == "The connection broke."));
         assert_eq!(left(folder.path()), ["tags.csv"]);
         assert_eq!(std::fs::read(&path).unwrap(), b"former");
     }

@@ -45,7 +45,7 @@ use crate::window as owner;
 const WHY_NOT: Option<&str> = if cfg!(target_os = "linux") {
     None
 } else {
-    Some("The kiosk runs on Linux alone so far.")
+    Some("The kiosk runs only on Linux so far.")
 };
 
 /// What the attract page shows.

@@ -77,7 +77,7 @@ async fn a_template_stays_while_a_chip_is_half_way_with_it() {
     let mut moved = TornOut::new(Tear::after(20), VirtualNtag424::new(uid(1)));
     lay(&service, &mut moved, &wish(tag, id)).await;
     let why = in_use(&service, id).await;
-    assert!(why.contains("half way"), "{why}");
+    assert!(why.contains("partly encoded"), "{why}");
     let mut chip = moved.into_card();
     let turn = lay(&service, &mut chip, &wish(tag, id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");

@@ -81,7 +81,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
                 "Service",
                 Good(format!("it answers at {}", options.connection.url())),
             ));
-            findings.push(("Tag URL", tag_address(&tag_url)));
+            findings.push(("Public base URL", tag_address(&tag_url)));
         }
         Err(error) => {
             findings.push(("Service", bad(error)));

@@ -29,7 +29,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let root = if options.replace || options.compromised {
         let request = json!({"compromised": options.compromised});
         let root = service.post("/encoding-root", &request)?;
-        writeln!(out, "What is encoded from now on has keys of a new root.")?;
+        writeln!(out, "Chips encoded from now on get keys of a new root.")?;
         root
     } else {
         service.get("/encoding-root")?

@@ -76,7 +76,7 @@ pub(super) async fn of_slug(
     let mirror = options.mirror.unwrap_or(Mirror::Encrypted);
     let mac_from = options.mac_from.unwrap_or(MacFrom::None);
     let template = Template::canonical(&settings.tag_url, mirror, mac_from).map_err(|error| {
-        let why = format!("The service's tag URL cannot be written to a chip: {error}");
+        let why = format!("The service's public base URL cannot be written to a chip: {error}");
         FieldError::whole(why)
     })?;
     Ok(Form {

@@ -259,8 +259,8 @@ impl Case<'_> {
 
 /// Why a URL should not be written to chips.
 fn url_warning(url: &str) -> Option<&'static str> {
-    const HERE: &str = "The URL works only on this computer. Set the public tag URL in the settings before you encode inlays.";
-    const NEAR: &str = "The URL works only in this network, and its address may change. Set the public tag URL in the settings before you encode inlays.";
+    const HERE: &str = "The URL works only on this computer. Set the public base URL in the settings before you encode inlays.";
+    const NEAR: &str = "The URL works only in this network, and its host may change. Set the public base URL in the settings before you encode inlays.";
     match host::of_url(url)? {
         Host::Ipv4(address) if address.is_loopback() => return Some(HERE),
         Host::Ipv6(address) if address.is_loopback() => return Some(HERE),

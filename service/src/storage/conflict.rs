@@ -52,7 +52,7 @@ pub enum Conflict {
     UidInImport(String),
     /// Nobody went on with an import, so it was given up.
     #[error(
-        "The import was given up, because it stood still for too long. Nothing of it is stored: start it again."
+        "The import was cancelled, because it stood still for too long. Nothing of it is stored: start it again."
     )]
     ImportGivenUp,
     /// Another inlay has the UID.
@@ -104,7 +104,7 @@ pub enum Conflict {
     TooManyWebhooks,
     /// A token began as many encodings in a day with chips that prove nothing as it may.
     #[error(
-        "This token began {UNPROVED_MAX} encodings in 24 hours with chips that proved nothing. Go on with those \
+        "This token began {UNPROVED_MAX} encodings in 24 hours with chips that proved nothing. Continue with those \
          chips, so that they prove a key; or wait, or use another token."
     )]
     TooManyUnproved,
@@ -182,7 +182,7 @@ pub enum InUse {
     ByTemplateInlays(u64),
     /// Chips are half way with the template.
     #[error(
-        "{} half way with this URL template. Finish {what}, or give {what} up (DELETE the encoding), first.",
+        "{} partly encoded with this URL template. Finish {what}, or cancel the encoding (DELETE), first.",
         if *chips == 1 { format!("The chip {first} is") } else { format!("{chips} chips, {first} among them, are") },
         what = if *chips == 1 { "it" } else { "them" }
     )]
@@ -244,7 +244,7 @@ pub enum InUse {
     RunClosed,
     /// Every tag of the encoding run has an inlay, or is kept for a chip that is half way.
     #[error(
-        "Every tag of the run has an inlay, or is kept for one that is half way. Finish or reject those, or begin another run."
+        "Every tag of the run has an inlay, or is reserved for an unfinished one. Finish or reject those, or create another run."
     )]
     RunFull,
 }

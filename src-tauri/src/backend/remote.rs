@@ -207,7 +207,7 @@ pub fn address(text: &str) -> Result<String, String> {
         "https" => {}
         "http" if is_here => {}
         "http" => {
-            return Err("A service on another computer needs an https address: \
+            return Err("A service on another computer needs an https URL: \
                         its token would travel in clear otherwise."
                 .to_owned());
         }

@@ -11,7 +11,7 @@ const NEXT: &str = "inlay-key.next";
 
 /// What to do if the key of the database is not in the keychain.
 pub(crate) const FIND: &str =
-    "Restore a backup with its passphrase: it contains the key of its time.";
+    "Restore a backup with its passphrase: it contains the key that was in use then.";
 
 /// The keychain as the place of both keys.
 pub(crate) struct KeychainPlaces(pub(crate) Keychain);
@@ -21,7 +21,7 @@ impl KeychainPlaces {
         let Some(text) = self.0.get(name).map_err(unusable)? else {
             return Ok(None);
         };
-        let damaged = || format!("What the system's keychain keeps as {name} is no key. {FIND}");
+        let damaged = || format!("The entry {name} in the system's keychain is not a key. {FIND}");
         parse(&text).map(Some).ok_or_else(damaged)
     }
 
@@ -67,7 +67,7 @@ impl KeyPlaces for KeychainPlaces {
         self.keep(INLAY_KEY, new.clone())?;
         // The only other copy goes now.
         if self.0.get(INLAY_KEY).map_err(unusable)? != Some(new) {
-            let why = "it does not keep what is stored in it".to_owned();
+            let why = "it does not keep stored entries".to_owned();
             return Err(unusable(why));
         }
         let removed = self.0.ask(|store| store.remove(NEXT));

@@ -109,7 +109,7 @@ pub async fn encode<S: Stack + Send + 'static>(
         let (answers, stopped) = carry_out(&mut hand, &turn.commands, &mut told, &tell).await;
         turn = calls.answer(&turn, &answers, stopped).await?;
     }
-    Err("The service asks for more and more. The inlay was not finished.".to_owned())
+    Err("The service sends too many commands. The inlay was not finished.".to_owned())
 }
 
 /// The UID that was read of the card of an insertion, and its chip if that was read, too.

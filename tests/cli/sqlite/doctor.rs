@@ -32,7 +32,7 @@ async fn a_running_service_is_found_in_order() {
         assert!(report.contains(line), "{line}: {report}");
     }
     assert!(
-        report.contains("warn  Tag URL") && report.contains("works only on this machine"),
+        report.contains("warn  Public base URL") && report.contains("works only on this machine"),
         "{report}"
     );
 }

@@ -224,7 +224,7 @@ async fn trouble(desk: &Desk, window: &Window, number: u8, first: &mut Option<Vi
         30 => {
             window.keys("p").await;
             window
-                .see("//p[normalize-space()='Paused. Press P to go on.']")
+                .see("//p[normalize-space()='Paused. Press P to resume.']")
                 .await;
             window.keys("p").await;
         }

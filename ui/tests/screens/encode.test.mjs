@@ -104,14 +104,14 @@ group("Encode", {
       const { id } = await api.post("/encoding-runs", { name: "By keys", plan: { pattern: "By keys {n}" } });
       await api.post("/encodings", { uid: "04DE5F1EACE501", run_id: id });
       await page.show(`encode/${id}`);
-      await page.getByLabel("Figures").getByText("1 half way").waitFor();
+      await page.getByLabel("Figures").getByText("1 unfinished").waitFor();
       const asked = page.getByRole("dialog", { name: "Reject inlay 04DE5F1EACE501?" });
       await page.keyboard.press("r");
       await asked.waitFor();
       // Enter alone takes the safe side.
       await page.keyboard.press("Enter");
       await asked.waitFor({ state: "detached" });
-      await page.getByLabel("Figures").getByText("1 half way").waitFor();
+      await page.getByLabel("Figures").getByText("1 unfinished").waitFor();
       await page.keyboard.press("r");
       await asked.waitFor();
       await page.keyboard.press("Tab");

@@ -36,7 +36,7 @@ group("Encoding in LRP mode", {
       assert.equal(await agreed.isChecked(), false);
       assert.ok(await create.isDisabled());
       await dialog.getByText("This cannot be undone: the chip takes only URLs of LRP mode from then on, and cannot be wiped.").waitFor();
-      const planned = dialog.getByRole("complementary", { name: "What each inlay gets" });
+      const planned = dialog.getByRole("complementary", { name: "Preview of each inlay" });
       await planned.getByText("LRP, for ever").waitFor();
       await agreed.check();
       assert.ok(await create.isEnabled());

@@ -106,7 +106,7 @@ const forms = {
     fields: {
       name: "Name",
       planned: "Inlays",
-      "expected.tag_url": "Expected tag URL",
+      "expected.tag_url": "Expected base URL",
       "expected.experience_id": "Expected experience",
       "expected.locked": "Expected write access",
     },

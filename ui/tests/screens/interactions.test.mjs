@@ -22,10 +22,10 @@ group("Interactions", {
     "visitor data of a tap that proves it, and of one that does not": async (page, { api }) => {
       const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
       await page.show(`interactions/${replay.id}`);
-      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByRole("button", { name: "View visitor data" }).click();
       await page.getByText("was not verified").waitFor();
       await page.show(`interactions/${(await newest(api)).id}`);
-      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByRole("button", { name: "View visitor data" }).click();
       await page.getByRole("heading", { name: "Stays" }).waitFor();
     },
     "the choice of a tag": async (page) => {
@@ -112,7 +112,7 @@ group("Interactions", {
       const tap = async () => (await api.post(`/simulator/inlays/${twin.id}/tap`, { follow: true })).followed.interaction_id;
       const [first, held] = [await tap(), await tap()];
       await page.show(`interactions/${held}`);
-      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByRole("button", { name: "View visitor data" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText("2 taps of this visitor").waitFor();
       const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export…" }).click()]);
@@ -125,7 +125,7 @@ group("Interactions", {
       await dialog.getByRole("button", { name: "Erase data of 2 taps" }).click();
       await page.getByText("Visitor data of 2 taps erased.").waitFor();
       assert.equal((await api.get(`/interactions/${held}/visitor`)).interactions, 0);
-      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByRole("button", { name: "View visitor data" }).click();
       await page.getByText("Ask the person to tap the tag again").waitFor();
     },
     "show a form that failed, and why": async (page, { api }) => {

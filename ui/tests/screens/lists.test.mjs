@@ -249,8 +249,8 @@ group("A list", {
       for (const [place, name] of [
         ["tags", "Search tags"],
         ["inlays", "UID of an inlay"],
-        ["submissions", "Search in what was sent"],
-        ["settings/audit", "Of what"],
+        ["submissions", "Search submissions"],
+        ["settings/audit", "Object"],
       ]) {
         await page.show(place);
         const search = page.getByLabel(name, { exact: true });

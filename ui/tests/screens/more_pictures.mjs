@@ -310,7 +310,7 @@ export const more = [
     "webhook-attempts",
     async (page, world) => {
       await webhook("Send test event")(page, world);
-      await webhook("Attempts…")(page, world);
+      await webhook("View attempts")(page, world);
       await dialog(page).waitFor();
     },
   ],

@@ -274,7 +274,7 @@ export const pictures = [
       // A pane would cover the list.
       await page.show("submissions");
       await page.getByRole("button", { name: "Erase a person…" }).click();
-      await page.getByLabel("What the person entered").fill("ada@example.com");
+      await page.getByLabel("Text that the person sent").fill("ada@example.com");
       await page.getByText("1 submission will be erased.").waitFor();
     },
     { size: small },

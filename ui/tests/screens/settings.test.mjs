@@ -103,7 +103,7 @@ group("Settings", {
       await page.mouse.click(4, 4);
       await page.getByText(token).waitFor();
       await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
-      await page.getByRole("button", { name: "I have stored it" }).click();
+      await page.getByRole("button", { name: "Close" }).click();
       await page.getByText(token).waitFor({ state: "detached" });
       assert.ok(!(await page.content()).includes(token));
       await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
@@ -115,7 +115,7 @@ group("Settings", {
     },
     "show who changed what, and check that nobody changed the log": async (page, { api }) => {
       await part("audit", "Audit log")(page);
-      await page.getByLabel("Of what").fill("tokens");
+      await page.getByLabel("Object").fill("tokens");
       const [newest] = (await api.get("/audit?object=tokens")).items;
       const row = page.locator(`[data-id="${newest.id}"]`).first();
       await row.getByText(newest.after?.name ?? newest.before.name).waitFor();
@@ -135,7 +135,7 @@ group("Settings", {
     "sum up changes that repeat, open them, and keep the filter in the address": async (page, { api }) => {
       for (let number = 0; number < 3; number++) await api.post("/tags", { name: `Same ${number}`, slug: `same-00${number}` });
       await part("audit", "Audit log")(page);
-      await narrow(page, "What", "Tags");
+      await narrow(page, "Change", "Tags");
       assert.match(page.url(), /action=tags/);
       const summary = page
         .getByRole("listitem")

@@ -35,7 +35,7 @@ group("Submissions", {
     "the question before a person is erased": async (page, world) => {
       await open(page, world);
       await page.getByRole("button", { name: "Erase a person…" }).click();
-      await page.getByLabel("What the person entered").fill("ada@example.com");
+      await page.getByLabel("Text that the person sent").fill("ada@example.com");
       await page.getByText("1 submission will be erased.").waitFor();
     },
   },
@@ -43,10 +43,10 @@ group("Submissions", {
     "are searched and filtered": async (page, world) => {
       await open(page, world);
       const list = page.getByRole("list", { name: "Submissions" });
-      await page.getByLabel("Search in what was sent").fill("HOPPER");
+      await page.getByLabel("Search submissions").fill("HOPPER");
       await page.getByText("1 submission", { exact: true }).waitFor();
       assert.match(await list.innerText(), /Grace Hopper/);
-      await page.getByLabel("Search in what was sent").fill("");
+      await page.getByLabel("Search submissions").fill("");
       await narrow(page, "Consent", "Without consent");
       await list.getByText(/Jürgen/).waitFor();
       assert.doesNotMatch(await list.innerText(), /Grace/);
@@ -85,7 +85,7 @@ group("Submissions", {
       await list.getByText(/Mary One/).waitFor({ state: "detached" });
       await send("Mary Two");
       await page.getByRole("button", { name: "Erase a person…" }).click();
-      await page.getByLabel("What the person entered").fill("MARY@example.com");
+      await page.getByLabel("Text that the person sent").fill("MARY@example.com");
       await page.getByRole("button", { name: "Erase 1 submission" }).click();
       await page.getByText("1 submission erased.").waitFor();
       assert.equal((await world.api.get("/submissions?q=mary")).items.length, 0);

@@ -107,7 +107,7 @@ group("Webhooks", {
       await dialog(page).getByRole("button", { name: "Create webhook" }).click();
       assert.match(await dialog(page).locator("code").textContent(), /^whsec_/);
       await page.keyboard.press("Escape");
-      await dialog(page).getByRole("button", { name: "I have stored it" }).click();
+      await dialog(page).getByRole("button", { name: "Close" }).click();
       const made = (await api.get("/webhooks")).items.find((one) => one.url === url);
       assert.deepEqual(made.events, ["tap.verified", "tap.not_checked", "submission.created"]);
       assert.deepEqual(made.filter, { experience_id: experience.id, attribute: { batch: "2026-A" }, world: "all" });
@@ -140,7 +140,7 @@ group("Webhooks", {
       assert.doesNotMatch(await row.innerText(), /https:|tap\.verified/);
       const parts = await row.locator(".name, .delivery").evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
       assert.deepEqual(parts, [0, 0]);
-      await act(page, url, "Attempts…");
+      await act(page, url, "View attempts");
       await dialog(page).getByRole("heading", { name: "Last attempts" }).waitFor();
     },
     "say at their URL why it is refused, and keep what was typed": async (page) => {

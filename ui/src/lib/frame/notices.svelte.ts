@@ -59,7 +59,7 @@ class Notices {
   switched(): void {
     const dropped = this.shown.filter((notice) => (notice.undo ?? notice.offer) && notice.switched());
     this.shown = this.shown.filter((notice) => !dropped.includes(notice));
-    if (dropped.some(({ undo }) => undo)) this.done("The connection changed: what was done before can no longer be undone here.");
+    if (dropped.some(({ undo }) => undo)) this.done("The connection changed: earlier changes can no longer be undone here.");
   }
 
   async undo(notice: Notice): Promise<void> {

@@ -6,7 +6,7 @@ import { count } from "../ui/format";
 const phases = {
   checking: "Checking that every secret opens",
   wrapping: "Encrypting secrets with the new key",
-  erasing: "Removing what the former key encrypted",
+  erasing: "Removing data encrypted with the former key",
 };
 
 /** How far it is, as in "Encrypting secrets with the new key: 200 of 1,204". */

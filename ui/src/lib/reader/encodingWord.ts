@@ -14,13 +14,13 @@ interface Word {
 
 const words: Partial<Record<EncodingReason, Word>> = {
   already_encoded: {
-    ask: "Encode it with new keys…",
-    title: "Encode it with new keys?",
+    ask: "Encode with new keys…",
+    title: "Encode this chip with new keys?",
     action: "Encode with new keys",
-    text: "What is on the chip is replaced: its URL, its keys, and its counter, which begins again.",
+    text: "This replaces the URL and the keys of the chip. Its counter restarts at 0.",
   },
   foreign_key: {
-    ask: "Try its keys again…",
+    ask: "Try keys again…",
     title: "Try the keys of this chip again?",
     action: "Try again",
     text:
@@ -28,12 +28,12 @@ const words: Partial<Record<EncodingReason, Word>> = {
       "Try again only if you know that this is the right chip: one that refuses 1,000 times is locked permanently.",
   },
   not_genuine: {
-    ask: "It is the right chip…",
-    title: "Is this the right chip?",
-    action: "Go on with this chip",
+    ask: "Continue with this chip…",
+    title: "Continue with this chip?",
+    action: "Continue with this chip",
     text:
-      "Another program may have given it the factory key. If you go on, this chip counts as the one with this UID, " +
-      "and codes of the one that had the UID before are no longer verified.",
+      "Continue only if you know that this is the right chip, for example because another program reset its key. " +
+      "Tapdesk then takes it for the chip with this UID. Codes made with the former keys no longer verify.",
   },
 };
 

@@ -39,8 +39,8 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   },
   delayed: {
     tone: "again",
-    title: "Chip waits",
-    text: "Wrong keys were tried on this chip, so it answers late now. Leave it on the reader, or place it there again later.",
+    title: "Chip delayed",
+    text: "Wrong keys were tried on this chip, so it delays its answers. Leave it on the reader, or place it there again later.",
   },
   lrp: {
     tone: "bad",
@@ -54,13 +54,13 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   },
   uid_mismatch: {
     tone: "again",
-    title: "Swapped",
-    text: "Another chip answers than the one that was placed on the reader. Place one inlay on the reader, and nothing else near it.",
+    title: "Different chip",
+    text: "The chip that answers is not the one that was placed on the reader. Place one inlay on the reader, and keep others away from it.",
   },
   url_too_long: {
     tone: "bad",
     title: "URL too long",
-    text: "The tag's URL does not fit into this chip. Choose a shorter tag URL or slug.",
+    text: "The tag's URL does not fit into this chip. Choose a shorter public base URL or slug.",
   },
   already_encoded: {
     tone: "warn",
@@ -75,7 +75,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   in_use_elsewhere: {
     tone: "warn",
     title: "Other run",
-    text: "This chip belongs to another run. Finish it there, or put it aside.",
+    text: "This chip belongs to another run. Finish it there, or use another inlay.",
   },
   read_only: {
     tone: "bad",
@@ -85,22 +85,22 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   not_genuine: {
     tone: "alarm",
     title: "Not the same chip",
-    text: "Tapdesk changed the key of the chip with this UID, and this one has the factory key. It may imitate that UID. Keep it apart.",
+    text: "Tapdesk changed the key of the chip with this UID, and this one has the factory key. It may imitate that UID. Keep it separate.",
   },
 };
 
 /** How far an encoding is, for people. */
 export const encodingStates: Record<EncodingState, string> = {
   planned: "nothing written",
-  writing: "half way",
-  keyed: "half way",
-  sealing: "half way",
+  writing: "partly encoded",
+  keyed: "partly encoded",
+  sealing: "partly encoded",
   sealed: "written, not yet verified",
   verified: "encoded and verified",
   interrupted: "interrupted",
   rejected: "rejected",
-  abandoned: "given up",
-  reset: "as it left the factory",
+  abandoned: "cancelled",
+  reset: "factory state",
 };
 
 const again: Words = {
@@ -120,8 +120,7 @@ export function outcomeOf(progress: EncodingProgress): Outcome {
       progress,
     };
   }
-  if (state === "reset")
-    return { tone: "good", title: "Wiped", text: "The chip is as it left the factory. Its keys were proved.", progress };
+  if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is in factory state. Its keys were verified.", progress };
   if (reason) return { ...encodingReasons[reason], progress };
   return { ...again, progress };
 }

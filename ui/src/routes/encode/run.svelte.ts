@@ -69,7 +69,7 @@ export class Run {
     if (place?.working) return "Leave the inlay on the reader.";
     if (this.run?.closed) return "The run is closed.";
     if (this.undoing) return `Place ${this.undoing.uid} on the reader to wipe it. Press Escape to keep it.`;
-    if (this.paused) return "Paused. Press P to go on.";
+    if (this.paused) return "Paused. Press P to resume.";
     if (this.complete) return `All ${digits(this.done.length)} encoded.`;
     const of = this.run?.planned ? ` of ${digits(this.run.planned)}` : "";
     return `Place inlay ${digits(this.done.length + 1)}${of} on the reader.`;
@@ -136,7 +136,7 @@ export class Run {
     await remove("/encodings/{id}", { id: row.encoding_id });
     await this.load();
     const place = Object.values(this.places)[0];
-    if (place) show(place, null, "bad", "Rejected", `${row.uid} is put aside. Its tag is free for another inlay.`);
+    if (place) show(place, null, "bad", "Rejected", `${row.uid} is no longer part of this run. Its tag is free for another inlay.`);
   }
 
   /** Passes over the tag that the next inlay would get: it comes last. */
@@ -167,10 +167,10 @@ function show(place: Encoder, insertion: number | null, tone: Tone, title: strin
 /** The tone and words of a row. */
 export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reason">): { tone: Tone; title: string; text: string } {
   if (state === "verified") return { tone: "good", title: "Encoded", text: "" };
-  if (state === "abandoned") return { tone: "bad", title: "Rejected", text: "Put aside by hand." };
-  if (state === "reset") return { tone: "warn", title: "Wiped", text: "As it left the factory." };
+  if (state === "abandoned") return { tone: "bad", title: "Rejected", text: "Rejected at the desk." };
+  if (state === "reset") return { tone: "warn", title: "Wiped", text: "In factory state." };
   if (reason) return encodingReasons[reason];
-  return { tone: "again", title: "Half way", text: "Place it on a reader again to finish it." };
+  return { tone: "again", title: "Unfinished", text: "Place it on a reader again to finish it." };
 }
 
 /** The rows of a run for its table, newest first. */

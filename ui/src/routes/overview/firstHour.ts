@@ -39,7 +39,7 @@ export const steps: Step[] = [
   { key: "inlay", text: "Encode an inlay, or add those you have", screen: "encode", done: ({ inlays }) => inlays > 0 },
   {
     key: "phones",
-    text: "Invite phones: set the public tag URL",
+    text: "Invite phones: set the public base URL",
     screen: "settings",
     selected: "service",
     done: ({ reachable }) => reachable,

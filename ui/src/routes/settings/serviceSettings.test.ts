@@ -16,6 +16,6 @@ test("a text that means nothing is an error with the field's name, and no other 
     retention_months: "Retention: enter a whole number from 1 to 1,200, without a unit.",
     app_id: "app_id: enter a whole number.",
     rate_limit: "Rate limit: enter a whole number of at least 1, or off.",
-    tag_url: "Tag URL cannot be empty.",
+    tag_url: "Public base URL cannot be empty.",
   });
 });

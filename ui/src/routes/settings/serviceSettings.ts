@@ -20,9 +20,9 @@ export interface SettingField {
 export const fields: SettingField[] = [
   {
     name: "tag_url",
-    label: "Tag URL",
+    label: "Public base URL",
     group: "Tags",
-    hint: "The public base URL of your tags, as printed and written to inlays.",
+    hint: "The tag URL of each tag begins with it, as printed and written to inlays.",
     kind: "text",
     required: true,
   },
@@ -39,7 +39,7 @@ export const fields: SettingField[] = [
     name: "submission_months",
     label: "Submissions",
     group: "Stored data",
-    hint: "How long what forms sent is kept, 1 to 1,200 months.",
+    hint: "How long submissions are kept, 1 to 1,200 months.",
     kind: "number",
     bounds: [1, 1200],
     unit: "months",
@@ -57,7 +57,7 @@ export const fields: SettingField[] = [
     name: "disk_low_mebibytes",
     label: "Low disk alert",
     group: "Stored data",
-    hint: "Tells you when the disk of the database has less room than this. 0 tells nothing.",
+    hint: "Alerts you when the disk of the database has less free space than this. 0 turns the alert off.",
     kind: "number",
     bounds: [0, 16_777_216],
     unit: "MiB",
@@ -83,7 +83,7 @@ export const fields: SettingField[] = [
     name: "simulated_targets",
     label: "Destination of simulated taps",
     group: "Tags",
-    hint: "Where the simulator leads after a tap.",
+    hint: "The page that the simulator opens after a tap.",
     kind: "target",
   },
   {

@@ -38,7 +38,7 @@ export function encode(tagUrl: string, slug: string, mirror: Mirror, macFrom: Ma
   const [prefix, code] = PREFIXES.find(([text]) => url.startsWith(text)) ?? ["", 0];
   const rest = [...new TextEncoder().encode(url.slice(prefix.length))];
   const payload = rest.length + 1;
-  if (payload > 248) throw new Error("The tag URL is too long for an inlay: choose a shorter one.");
+  if (payload > 248) throw new Error("The tag URL is too long for an inlay: choose a shorter public base URL or slug.");
   const record = [0xd1, 0x01, payload, 0x55, code, ...rest];
   const file = [(record.length >> 8) & 255, record.length & 255, ...record];
 
@@ -70,14 +70,14 @@ export function urlWarning(tagUrl: string): string | null {
   try {
     url = new URL(tagUrl);
   } catch {
-    return "The tag URL is not a web address. Set it in the settings.";
+    return "The public base URL is not a web URL. Set it in the settings.";
   }
   const host = url.hostname;
   if (host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]") {
-    return "The tag URL works only on this computer. Set the public tag URL in the settings before you encode inlays.";
+    return "The tag URL works only on this computer. Set the public base URL in the settings before you encode inlays.";
   }
   if (/^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.)/.test(host) || host.endsWith(".local")) {
-    return "The tag URL works only in this network, and its address may change. Set the public tag URL in the settings before you encode inlays.";
+    return "The tag URL works only in this network, and its host may change. Set the public base URL in the settings before you encode inlays.";
   }
   return url.protocol === "http:" ? "The tag URL does not use https: phones may show a warning." : null;
 }

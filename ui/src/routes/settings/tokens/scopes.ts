@@ -3,7 +3,7 @@
 import type { Scope } from "../../../lib/api/types";
 
 export const scopes: [Scope, string, string][] = [
-  ["read", "Read", "See what is set up and what happened"],
+  ["read", "Read", "View tags, experiences, taps and settings"],
   ["tags", "Tags", "Change and import tags, use the simulator"],
   ["experiences", "Experiences", "Change drafts"],
   ["publish", "Publish", "Make a draft live"],

@@ -15,7 +15,7 @@ export const choices: { key: string; name: string; about: string; events: EventK
   {
     key: "alerts",
     name: "Alerts",
-    about: "The service needs somebody: a full disk, a failed backup, guessed codes",
+    about: "The service needs attention: a full disk, a failed backup, guessed codes",
     events: [
       "alert.webhook_disabled",
       "alert.root_not_backed_up",
