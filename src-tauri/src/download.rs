@@ -249,7 +249,8 @@ mod tests {
             send.try_send(Ok((*text).into())).unwrap();
         }
         if breaks {
-            send.try_send(Err("The connection broke.".to_owned())).unwrap();
+            send.try_send(Err("The connection broke.".to_owned()))
+                .unwrap();
         }
         let cursor = cursor.map(str::to_owned);
         Arriving { pieces, cursor }

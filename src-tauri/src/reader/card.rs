@@ -84,7 +84,7 @@ pub enum Fault {
     #[error("Another program has exclusive use of the reader.")]
     Sharing,
     /// Another card lies there than the one that was read, and nobody saw it come.
-    #[error("Another inlay may have been placed on the reader. Remove it, then place it on the reader again.")]
+    #[error("The inlay may have been exchanged. Remove it, then place it on the reader again.")]
     Swapped,
     /// Another program reset the card in between.
     #[error("Another program interrupted the read. Place the inlay on the reader again.")]

@@ -34,7 +34,7 @@ group("Encode", {
     "a run without a reader": async (page, { api }) => {
       const { id } = await api.post("/encoding-runs", { name: "Waiting", plan: { pattern: "Waiting {n}" }, planned: 50 });
       await page.show(`encode/${id}`);
-      await page.getByRole("heading", { name: "How a run goes" }).waitFor();
+      await page.getByRole("heading", { name: "How a run works" }).waitFor();
     },
     "a run from a file": async (page) => {
       await newRun(page);
@@ -182,7 +182,8 @@ group("Encode", {
       await page.getByText("not sent", { exact: true }).waitFor();
       await page.getByText("Keys not saved yet").waitFor();
       const saved = page.waitForEvent("download");
-      await button(page, "Save order.csv…").click();
+      await button(page, "Save files for the bureau").click();
+      await page.getByRole("menuitem", { name: "Save order.csv…", exact: true }).click();
       const text = await readFile(await (await saved).path(), "utf8");
       assert.match(text, /^position,slug,technology,url,ndef_hex/);
       assert.match(text, /\r\n2,order-b0,ntag424dna,/);

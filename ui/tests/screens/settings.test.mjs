@@ -103,7 +103,7 @@ group("Settings", {
       await page.mouse.click(4, 4);
       await page.getByText(token).waitFor();
       await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
-      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Close", exact: true }).click();
       await page.getByText(token).waitFor({ state: "detached" });
       assert.ok(!(await page.content()).includes(token));
       await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
@@ -126,7 +126,7 @@ group("Settings", {
       await dialog.getByText(newest.hash).waitFor();
       await dialog.getByRole("button", { name: "Done" }).click();
       await page.getByRole("button", { name: "Check", exact: true }).click();
-      await page.getByText("no row was changed or removed").waitFor();
+      await page.getByText("no entry was changed or removed").waitFor();
       const file = page.waitForEvent("download");
       await page.getByRole("button", { name: "Export…" }).click();
       const text = await readFile(await (await file).path(), "utf8");

@@ -107,7 +107,7 @@ group("Webhooks", {
       await dialog(page).getByRole("button", { name: "Create webhook" }).click();
       assert.match(await dialog(page).locator("code").textContent(), /^whsec_/);
       await page.keyboard.press("Escape");
-      await dialog(page).getByRole("button", { name: "Close" }).click();
+      await dialog(page).getByRole("button", { name: "Close", exact: true }).click();
       const made = (await api.get("/webhooks")).items.find((one) => one.url === url);
       assert.deepEqual(made.events, ["tap.verified", "tap.not_checked", "submission.created"]);
       assert.deepEqual(made.filter, { experience_id: experience.id, attribute: { batch: "2026-A" }, world: "all" });
@@ -135,7 +135,7 @@ group("Webhooks", {
       const row = rowOf(page, url);
       await row
         .locator(".delivery")
-        .filter({ hasText: /^(On|Delivering|Failing for|\d+ waiting)/ })
+        .filter({ hasText: /^(On|Nothing sent yet|Delivered|Failed|Failing for|\d+ waiting)/ })
         .waitFor();
       assert.doesNotMatch(await row.innerText(), /https:|tap\.verified/);
       const parts = await row.locator(".name, .delivery").evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
@@ -183,7 +183,7 @@ group("Webhooks", {
       await dialog(page)
         .getByLabel("Since")
         .fill(await local(page, new Date(now.getTime() + 86_400_000)));
-      await dialog(page).getByText("This time has not come yet.").waitFor();
+      await dialog(page).getByText("This time is in the future.").waitFor();
       assert.ok(await send.isDisabled());
       await dialog(page)
         .getByLabel("Since")

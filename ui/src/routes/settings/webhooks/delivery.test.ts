@@ -4,12 +4,14 @@ import { deliveryWords } from "./delivery";
 const now = Date.parse("2026-11-21T12:00:00Z");
 const stands = { enabled: true, disabled: null, failing_since: null, waiting: 0 };
 const delivered = { at: "2026-11-21T11:57:00Z", error: null };
-const words = (changes: Partial<Parameters<typeof deliveryWords>[0]>, last: typeof delivered | null = delivered) =>
+const words = (changes: Partial<Parameters<typeof deliveryWords>[0]>, last: Parameters<typeof deliveryWords>[1] = delivered) =>
   deliveryWords({ ...stands, ...changes }, last, now);
 
 test("an endpoint delivers, or has nothing to show of it yet", () => {
-  expect(words({})).toEqual({ text: "Delivering", title: "Last attempt 3 min. ago: delivered", tone: "good" });
-  expect(words({}, null)).toEqual({ text: "On", title: "", tone: "good" });
+  expect(words({})).toEqual({ text: "Delivered 3 min. ago", title: "Last attempt 3 min. ago: delivered", tone: "good" });
+  expect(words({}, { ...delivered, error: "No answer." })).toMatchObject({ text: "Failed 3 min. ago", tone: "bad" });
+  expect(words({}, null)).toEqual({ text: "Nothing sent yet", title: "", tone: "soft" });
+  expect(deliveryWords(stands, undefined, now)).toEqual({ text: "On", title: "", tone: "soft" });
 });
 
 test("what waits is counted, whether it fails or not", () => {

@@ -7,7 +7,7 @@ export interface DeliveryWords {
   text: string;
   /** More of it, for a hover. */
   title: string;
-  tone: "good" | "bad" | "soft";
+  tone: "good" | "bad" | "soft" | "off";
 }
 
 type Stands = Pick<Webhook, "enabled" | "disabled" | "failing_since" | "waiting">;
@@ -15,13 +15,17 @@ type Last = Pick<WebhookAttempt, "at" | "error">;
 
 const reasons = { failing: "failed for five days", gone: "gone (410)", restored: "since a restore" };
 
-/** `last` is the newest attempt; null if there was none, or if it may not be read. */
-export function deliveryWords({ enabled, disabled, failing_since, waiting }: Stands, last: Last | null, now = Date.now()): DeliveryWords {
+/** `last` is the newest attempt; null if there was none, undefined if it is not known. */
+export function deliveryWords(
+  { enabled, disabled, failing_since, waiting }: Stands,
+  last: Last | null | undefined,
+  now = Date.now(),
+): DeliveryWords {
   const queue = waiting > 0 ? `${count(waiting)} waiting` : "";
   const newest = last ? `Last attempt ${ago(last.at, now)}: ${last.error ?? "delivered"}` : "";
   if (!enabled) {
     const why = disabled && reasons[disabled];
-    return { text: why ? `Switched off: ${why}` : "Switched off", title: [queue, newest].filter(Boolean).join(". "), tone: "soft" };
+    return { text: why ? `Switched off: ${why}` : "Switched off", title: [queue, newest].filter(Boolean).join(". "), tone: "off" };
   }
   if (failing_since) {
     const length = duration(Math.max(0, now - Date.parse(failing_since)));
@@ -29,5 +33,8 @@ export function deliveryWords({ enabled, disabled, failing_since, waiting }: Sta
     return { text: [`Failing for ${length}`, queue].filter(Boolean).join(", "), title, tone: "bad" };
   }
   if (queue) return { text: queue, title: newest, tone: "soft" };
-  return last ? { text: "Delivering", title: newest, tone: "good" } : { text: "On", title: "", tone: "good" };
+  if (last === undefined) return { text: "On", title: "", tone: "soft" };
+  if (last === null) return { text: "Nothing sent yet", title: "", tone: "soft" };
+  const when = ago(last.at, now);
+  return last.error ? { text: `Failed ${when}`, title: newest, tone: "bad" } : { text: `Delivered ${when}`, title: newest, tone: "good" };
 }
