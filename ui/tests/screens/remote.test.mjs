@@ -90,7 +90,7 @@ group("A remote service", {
       const undo = page.getByRole("button", { name: "Undo" });
       await undo.waitFor();
       await page.evaluate((shop) => globalThis.host.connect(shop), shop);
-      await page.getByText("The connection changed: what was done before can no longer be undone here.").waitFor();
+      await page.getByText("The connection changed: earlier changes can no longer be undone here.").waitFor();
       assert.equal(await undo.count(), 0);
       const sent = [];
       page.on("request", (request) => sent.push(new URL(request.url()).pathname));

@@ -100,5 +100,5 @@ test("an undo is never sent to another service: it goes with its connection, and
   notices.switched();
   const shown = notices.shown.map(({ text }) => text);
   expect(shown).not.toContain("3 tags archived.");
-  expect(shown.slice(-2)).toEqual(["Saved.", "The connection changed: what was done before can no longer be undone here."]);
+  expect(shown.slice(-2)).toEqual(["Saved.", "The connection changed: earlier changes can no longer be undone here."]);
 });

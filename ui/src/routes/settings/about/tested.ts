@@ -15,7 +15,7 @@ export const parts: Tested[] = [
   },
   {
     name: "Chips",
-    tested: "Virtual NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and MIFARE Ultralight, made after their data sheets",
+    tested: "Virtual NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and MIFARE Ultralight, built from their data sheets",
     untested: "any physical chip, and any phone that reads one.",
   },
 ];
