@@ -65,7 +65,7 @@ async fn a_template_stays_while_a_chip_is_half_way_with_it() {
     let begun = service.admin_create("/encodings", wish(tag, id)).await;
     let why = in_use(&service, id).await;
     assert!(
-        why.contains(&uid(1).to_string()) && why.contains("give it up"),
+        why.contains(&uid(1).to_string()) && why.contains("cancel the encoding"),
         "{why}"
     );
     let path = format!("/encodings/{}", begun["id"]);

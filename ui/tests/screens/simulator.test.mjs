@@ -67,7 +67,7 @@ group("The simulator", {
       const go = async (id) => {
         await page.evaluate((to) => (location.hash = `#/interactions/${to}?simulated=true`), id);
         await page.getByRole("heading", { name: `Interaction ${id.toLocaleString("en")}` }).waitFor();
-        return page.getByRole("region", { name: "URL" });
+        return page.getByRole("region", { name: "URL", exact: true });
       };
       const whole = (await (await go(newest.id)).locator("code").first().textContent()) ?? "";
       assert.ok(whole.includes(`/t/${newest.slug}?uid=`), whole);

@@ -80,7 +80,7 @@ group("A tag's inlays", {
       await page.getByRole("button", { name: "Encode", exact: true }).click();
       await desk.place("04AABBCCDDEE02", null);
       await page.getByText("Foreign key", { exact: true }).waitFor();
-      await page.getByRole("button", { name: "Try its keys again…" }).click();
+      await page.getByRole("button", { name: "Try keys again…" }).click();
       await page.getByText("one that refuses 1,000 times is locked permanently").waitFor();
       await page.getByRole("button", { name: "Try again", exact: true }).click();
       await page.waitForFunction(() => globalThis.host.encoded.length === 2);

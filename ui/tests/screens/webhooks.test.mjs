@@ -70,9 +70,7 @@ group("Webhooks", {
         return route.fulfill({ status: 202 });
       });
       await list(page);
-      const row = page.getByRole("listitem").filter({ hasText: url });
-      await row.hover();
-      await row.getByRole("button", { name: "Attempts" }).click();
+      await act(page, url, "View attempts");
       const attempts = dialog(page).getByRole("list", { name: "Attempts" });
       await attempts.getByText("Delivered (204), 12 ms").waitFor();
       await attempts.locator("[data-row]").first().focus();
