@@ -110,6 +110,8 @@ group("Webhooks", {
       assert.deepEqual(made.events, ["tap.verified", "tap.not_checked", "submission.created"]);
       assert.deepEqual(made.filter, { experience_id: experience.id, attribute: { batch: "2026-A" }, world: "all" });
       assert.deepEqual(made.include, ["uid", "variables"]);
+      // A narrow window has no room for its events.
+      await page.setViewportSize({ width: 1440, height: 900 });
       await page.getByText(`only ${experience.name}; only batch = 2026-A`).waitFor();
 
       await act(page, url, "Change…");
