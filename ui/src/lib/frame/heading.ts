@@ -3,19 +3,16 @@
 
 import { tick } from "svelte";
 
-/** What had the focus when the address changed last; `undefined` before it did, when nobody was anywhere. */
-let before: Element | null | undefined;
+/** Whether a screen was shown before: at the start nobody was anywhere. */
+let isFirst = true;
 
-// Before the router hears of it: the screen may change right after that.
-addEventListener("hashchange", () => (before = document.activeElement), { capture: true });
-
-/** Gives the focus to this heading when it comes. Whoever went on meanwhile is not called back. */
+/** Gives the focus to this heading when it comes. Whoever went on inside the screen is not called back. */
 export function heading(node: HTMLElement): void {
-  if (before === undefined) return;
+  if (isFirst) {
+    isFirst = false;
+    return;
+  }
   void tick().then(() => {
-    const now = document.activeElement;
-    const lost = now === null || now === document.body;
-    const stayed = now === before && !node.closest("main")?.contains(now);
-    if (lost || stayed) node.focus({ preventScroll: true });
+    if (!node.closest("main")?.contains(document.activeElement)) node.focus({ preventScroll: true });
   });
 }
