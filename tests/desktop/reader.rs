@@ -113,7 +113,9 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let first = window.find_text("//code[contains(@class, 'whole')]").await;
     // The diagnosis comes first, and consumes nothing.
     window
-        .see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='Code']")
+        .see(
+            "//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='Code']",
+        )
         .await;
     window
         .press("//summary[contains(., 'commands to the card')]")
