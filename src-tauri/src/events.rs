@@ -130,7 +130,7 @@ mod tests {
             let (going_on, ended) = mpsc::unbounded_channel::<()>();
             page.hear(async move {
                 let _going_on = going_on;
-                pending().await
+                pending::<()>().await;
             });
             ended
         };
