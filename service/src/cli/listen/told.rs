@@ -18,13 +18,16 @@ const LEFT_OUT: [&str; 7] = [
     "payload_reads",
 ];
 
+/// The type of what a webhook tells, its `webhook-id`, and its data.
+type Told<'a> = (&'a str, String, Map<String, Value>);
+
 /// What webhooks tell of an event: the `webhook-id` and the body of each; nothing for one that no
 /// webhook tells. The ids of taps are those of webhooks; other events have one of their own.
 pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>> {
     let at: Timestamp = serde_json::from_value(event["at"].clone())?;
     let at = at.millis();
     let id = &event["interaction_id"];
-    let told = match event["event"].as_str() {
+    let told: Vec<Told<'_>> = match event["event"].as_str() {
         Some("interaction") => taps(service, event, at)?,
         Some("update") => vec![(
             "tag.updated",
@@ -60,11 +63,7 @@ pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>
 }
 
 /// A tap, and that its tag was tampered with if the tap before it did not say so.
-fn taps(
-    service: &Client,
-    event: &Value,
-    at: i64,
-) -> Result<Vec<(&'static str, String, Map<String, Value>)>> {
+fn taps(service: &Client, event: &Value, at: i64) -> Result<Vec<Told<'static>>> {
     let id = &event["interaction_id"];
     let data = tap(service, id)?;
     let tampered = is_open(data.get("tamper"))
