@@ -1,5 +1,6 @@
 //! The real binary, from its command line.
 
+mod copies;
 mod demo;
 mod export;
 mod headless;

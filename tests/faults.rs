@@ -5,6 +5,7 @@ mod clock;
 mod descriptors;
 mod encoding;
 mod endings;
+mod keyring;
 mod load;
 mod lost_answers;
 mod proxies;

@@ -34,7 +34,7 @@ use crate::id::{EncodingId, EncodingRunId};
 use crate::inlay::Uid;
 use crate::keyring::KeyringError;
 use crate::service::Service;
-use crate::storage::{ChipState, EncodingTurn, Ending, StorageError, StoredEncoding};
+use crate::storage::{ChipState, EncodingTurn, Ending, KeptPlace, StorageError, StoredEncoding};
 
 use case::Case;
 pub(crate) use finished::{is_finished, is_undo};
@@ -43,13 +43,10 @@ pub(crate) use order::{OrderRow, create_order, of_order, order_keys, order_rows}
 pub(crate) use order_report::{Reported, receive_order};
 pub(crate) use preview::{Asked, KnownChip, Preview, Whom, preview};
 pub(crate) use preview_words::Fact;
-pub(crate) use run::{next_of_run, skip_of_run};
+pub(crate) use run::{check_plan, skip_of_run, start_in_run};
 
 /// How often a decision is made again because another request was faster.
 const TRIES: usize = 8;
-/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with the number of a
-/// manufacturer, and none has this one.
-pub(crate) const RANDOM_ID: u8 = 0x08;
 
 /// A chip that is laid down.
 #[derive(Clone, Debug)]
@@ -60,6 +57,8 @@ pub(crate) struct LaidDown {
     pub(crate) target: Target,
     /// The run that it is part of.
     pub(crate) run_id: Option<EncodingRunId>,
+    /// The tag of the run that is kept for it.
+    pub(crate) place: Option<KeptPlace>,
     /// How it is written.
     pub(crate) options: FormOptions,
 }
@@ -138,7 +137,14 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
                 give_up(service, &state, latest).await?;
                 return Ok(None);
             }
+            let mut open = open;
+            case.ask(service, &mut open, laid).await?;
             (open, false)
+        }
+        // Its run has another tag for it now.
+        Some(latest) if laid.place.is_some() && latest.run_id == laid.run_id => {
+            give_up(service, &state, latest).await?;
+            return Ok(None);
         }
         Some(latest) if now.millis_since(latest.updated_at) < LEASE_MILLIS => {
             return Err(EncodeError::OtherTarget);
@@ -165,7 +171,8 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             Vec::new()
         })?;
     }
-    let stored = case.store(service, encoding, new).await?;
+    let place = laid.place.clone().filter(|_| new);
+    let stored = case.store(service, encoding, new, place).await?;
     Ok(stored.map(|turn| Started { turn, new }))
 }
 
@@ -216,16 +223,11 @@ async fn try_answer(
     let void = now.millis_since(updated_at) > SESSION_MILLIS;
     case.step(service, &mut encoding, |encoding, journal, means| {
         if void {
-            // Who knows which chip this is by now: it is looked at again.
-            machine::begin(encoding, journal, Means { replace, ..means });
-            if let Some(progress) = &mut encoding.progress {
-                progress.answered = Some(answers.digest());
-            }
-            return Vec::new();
+            return machine::expired(encoding, journal, Means { replace, ..means }, answers);
         }
         machine::go_on(encoding, journal, means, answers)
     })?;
-    case.store(service, encoding, false).await
+    case.store(service, encoding, false, None).await
 }
 
 /// Makes a new encoding root; the present one only opens chips from now on. `compromised`: others
@@ -273,6 +275,7 @@ async fn give_up(
         exchanges: Vec::new(),
         ending: Ending::None,
         replaces: false,
+        place: None,
     };
     Ok(service.storage.store_turn(turn).await?.is_some())
 }

@@ -51,6 +51,19 @@ pub const SESSION_MILLIS: i64 = 60_000;
 /// How long nobody else may encode a chip for something else after its last turn.
 pub const LEASE_MILLIS: i64 = 120_000;
 
+/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with the number of a
+/// manufacturer, and none has this one.
+pub const RANDOM_ID: u8 = 0x08;
+
+/// A UID as the reader shows it: a random one has 4 bytes, and zeros behind it here.
+pub fn shown_uid(uid: Uid) -> String {
+    let text = uid.to_string();
+    match uid.bytes() {
+        [RANDOM_ID, _, _, _, 0, 0, 0] => text[..8].to_owned(),
+        _ => text,
+    }
+}
+
 /// How far an encoding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

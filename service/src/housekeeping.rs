@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::backup;
+use crate::clock::Timestamp;
 use crate::deliver::{self, raise};
 use crate::inlay::Uid;
 use crate::panics;
@@ -195,6 +196,26 @@ async fn tell_copies(service: &Service) -> Result<(), StorageError> {
     Ok(())
 }
 
+/// Removes what webhooks keep of events, sent or not, when what they tell of is removed by its age.
+async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageError> {
+    let (taps, submissions) = {
+        let settings = service.settings();
+        (settings.retention_months, settings.submission_months)
+    };
+    let (taps, submissions) = (now.minus_months(taps), now.minus_months(submissions));
+    let kinds = EventKind::ALL.iter().map(|(kind, _)| *kind);
+    let (of_submissions, others): (Vec<_>, Vec<_>) =
+        kinds.partition(|kind| *kind == EventKind::SubmissionCreated);
+    for (kinds, keep_since) in [(of_submissions, submissions), (others, taps)] {
+        let storage = &service.storage;
+        while storage.prune_deliveries(kinds.clone(), keep_since).await? {
+            tokio::task::yield_now().await;
+        }
+    }
+    let keep_since = now.plus_millis(-OUTBOX_KEPT).max(taps);
+    service.storage.sweep_outbox(keep_since).await
+}
+
 /// Removes everything that is due, in rounds between which others get their turn.
 pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     let now = service.storage.now().await?;
@@ -215,6 +236,7 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_submissions(keep_since).await? {
         tokio::task::yield_now().await;
     }
+    forget_told(service, now).await?;
     let keep_since = now.minus_months(service.settings().retention_months);
     let keep_since = keep_since.plus_millis(-HOURS_LONGER);
     while service.storage.prune_report_hours(keep_since).await? {
@@ -223,10 +245,6 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     tell_guesses(service).await?;
     tell_copies(service).await?;
     look_at_disk(service).await?;
-    service
-        .storage
-        .sweep_outbox(now.plus_millis(-OUTBOX_KEPT))
-        .await?;
     // Last: it may take long, and what is due must not wait for it.
     for (import, decided) in service.storage.abandoned_imports().await? {
         finish_import(&*service.storage, import, decided).await?;

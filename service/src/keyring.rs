@@ -96,6 +96,15 @@ impl Keyring {
         }
     }
 
+    /// Refuses if it is locked.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyringError::Locked`], with the reason.
+    pub fn check_open(&self) -> Result<(), KeyringError> {
+        self.cipher().map(drop)
+    }
+
     /// Why it is locked, if it is.
     pub fn why_locked(&self) -> Option<&str> {
         match &self.0 {

@@ -94,8 +94,7 @@ impl Rights {
 
     /// The experiences they are limited to.
     pub fn reach(&self) -> Reach {
-        let ids = self.experience_ids.as_ref();
-        Reach(ids.map(|ids| ids.iter().copied().collect()))
+        Reach::of(self.experience_ids.as_ref())
     }
 }
 
@@ -107,6 +106,20 @@ pub struct Reach(Option<Arc<[ExperienceId]>>);
 impl Reach {
     /// That of a caller whom nothing limits.
     pub const EVERYTHING: Self = Self(None);
+
+    /// That of who is limited to these experiences; `None` for everything.
+    pub fn of(experience_ids: Option<&BTreeSet<ExperienceId>>) -> Self {
+        Self(experience_ids.map(|ids| ids.iter().copied().collect()))
+    }
+
+    /// Whether all of `other` is within it.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self.limit(), other.limit()) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(limit), Some(other)) => other.iter().all(|id| limit.contains(id)),
+        }
+    }
 
     /// The experiences, if it is limited.
     pub fn limit(&self) -> Option<&[ExperienceId]> {
@@ -161,5 +174,7 @@ mod tests {
             ..Rights::all()
         };
         assert!(!none.reach().has(Some(ExperienceId(1))));
+        assert!(all.covers(&reach) && reach.covers(&reach) && reach.covers(&none.reach()));
+        assert!(!reach.covers(&all) && !none.reach().covers(&reach));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use tag_cache::CachedTag;
 use tag_cache::TagCache;
 use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
 use template_cache::TemplateCache;
-pub(crate) use template_cache::{OpenedInlay, TapTemplate};
+pub(crate) use template_cache::{OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
 
 use crate::clock::{Clock, Timestamp};

@@ -45,13 +45,15 @@ pub mod transfer;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
+// What an edit expects of a resource: an argument of many methods here.
+pub use crate::revision::Precondition;
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use audit::{Audit, AuditFilter};
 pub use backups::{
     BackupContent, BackupResult, BackupSchedule, Backups, ScheduleEdit, SealedForBackups,
 };
 pub use conflict::{Conflict, InUse, Invalid};
-pub use encoding_runs::{EncodingRuns, RunEdit, RunTag};
+pub use encoding_runs::{EncodingRuns, KeptPlace, RunEdit, RunPlace, RunTag};
 pub use encodings::{
     ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, ExposedInlay, SealedRoot,
     StoredEncoding, StoredGeneration, StoredJournal,
@@ -84,7 +86,7 @@ pub use visitors::Visitors;
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
     Advance, Backlog, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, Move, NewDelivery,
-    Place, Resend, RouteState, SOON_MILLIS, Settled, WebhookEdit, Webhooks,
+    Place, Resend, RouteFields, RouteState, SOON_MILLIS, Settled, WebhookEdit, Webhooks,
 };
 
 use crate::clock::Timestamp;

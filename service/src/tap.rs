@@ -121,6 +121,9 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     let seed = destination
         .takes_a_key()
         .then(|| KeySeed::draw(&*service.entropy));
+    let first = tap
+        .place
+        .first_real_tap(Some(&tag), &claim, tag.simulated());
     let recorded = service.storage.record_tap(NewInteraction {
         tag_id: Some(tag.id()),
         claim,
@@ -137,11 +140,14 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         traits: traits.clone(),
         simulated: tag.simulated(),
         time_offset: time_offset(service, tag.simulated()),
-        first_at_template: tap.place.first_real_tap(tag.simulated()),
+        first_at_template: first,
     });
     let facts = match recorded.await {
         Ok(recorded) => {
-            note(service, &tap.place, &tag, seed.is_some(), &recorded);
+            note(service, &tag, seed.is_some(), &recorded);
+            if first.is_some() {
+                tap.place.note_real_tap();
+            }
             Facts {
                 id: recorded.id,
                 at: recorded.at,
@@ -176,10 +182,9 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
 }
 
 /// Notes in memory what follows from a tap that is recorded.
-fn note(service: &Service, place: &Place, tag: &CachedTag, keyed: bool, recorded: &Recorded) {
+fn note(service: &Service, tag: &CachedTag, keyed: bool, recorded: &Recorded) {
     let reason = recorded.verdict.reason();
     service.metrics.tap(reason.as_str());
-    place.note_real_tap(tag.simulated());
     if keyed {
         let from = SentFrom {
             tag_id: tag.id(),
@@ -204,6 +209,9 @@ async fn without_a_tag(
     inlay: &OpenedInlay,
     checked: Checked,
 ) -> Result<Tapped, TapError> {
+    let first = tap
+        .place
+        .first_real_tap(None, &checked.claim, inlay.simulated);
     let recorded = service.storage.record_tap(NewInteraction {
         tag_id: None,
         claim: checked.claim,
@@ -221,12 +229,14 @@ async fn without_a_tag(
         },
         simulated: inlay.simulated,
         time_offset: time_offset(service, inlay.simulated),
-        first_at_template: tap.place.first_real_tap(inlay.simulated),
+        first_at_template: first,
     });
     let recorded = match recorded.await {
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
-            tap.place.note_real_tap(inlay.simulated);
+            if first.is_some() {
+                tap.place.note_real_tap();
+            }
             Some((recorded.id, recorded.verdict))
         }
         // The page is the same; the counter has not moved.

@@ -181,7 +181,7 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
         kept(
             "Events about these taps that webhooks keep or have not sent yet",
             "They are sent again if a receiver fails, and the last 1,000 are kept. Delivered events cannot be erased.",
-            None,
+            taps,
             true,
         ),
         kept(

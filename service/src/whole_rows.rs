@@ -1,7 +1,7 @@
 //! The whole rows of an export that was broken off.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 use csv::ReaderBuilder;
 use serde_json::Value;
@@ -13,6 +13,31 @@ pub enum Rows {
     Csv,
     /// A row of JSON on each line.
     Jsonl,
+}
+
+/// The columns of a file in CSV, separated by commas; `None` if it has no head.
+pub fn columns(file: &mut File) -> io::Result<Option<String>> {
+    file.seek(SeekFrom::Start(0))?;
+    // Names of columns have no line ends.
+    let mut head = Vec::new();
+    BufReader::new(&mut *file).read_until(b'\n', &mut head)?;
+    let head = String::from_utf8_lossy(&head);
+    let names = cells(head.trim_start_matches('\u{feff}'));
+    Ok((head.ends_with('\n') && !names.is_empty()).then(|| names.join(",")))
+}
+
+/// Path and query of the request that continues an export: with the columns of its file, so that
+/// each row has the cells of its head, unless the request names them already.
+pub fn continued(path: &str, cursor: &str, columns: Option<&str>) -> String {
+    let query = path.split_once('?').map(|(_, query)| query);
+    let mut named = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let mut more = form_urlencoded::Serializer::new(String::new());
+    if let Some(columns) = columns.filter(|_| !named.any(|(name, _)| name == "columns")) {
+        more.append_pair("columns", columns);
+    }
+    more.append_pair("cursor", cursor);
+    let sign = if query.is_some() { '&' } else { '?' };
+    format!("{path}{sign}{}", more.finish())
 }
 
 /// Cuts a file behind its last whole row; answers the `id` of that row. `None` if it has no row, or
@@ -73,6 +98,27 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+
+    #[test]
+    fn what_continues_a_file_names_its_columns() {
+        for (content, expected) in [
+            ("\u{feff}id,field:name\r\n7,a\r\n", Some("id,field:name")),
+            ("id,na", None),
+            ("", None),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            assert_eq!(columns(&mut file).unwrap().as_deref(), expected);
+        }
+        for (path, columns, expected) in [
+            ("/a", None, "/a?cursor=7.3"),
+            ("/a", Some("id,at"), "/a?columns=id%2Cat&cursor=7.3"),
+            ("/a?q=b", Some("id"), "/a?q=b&columns=id&cursor=7.3"),
+            ("/a?columns=id", Some("id"), "/a?columns=id&cursor=7.3"),
+        ] {
+            assert_eq!(continued(path, "7.3", columns), expected);
+        }
+    }
 
     #[test]
     fn what_is_cut_ends_with_a_whole_row_and_its_id_is_known() {

@@ -1,7 +1,8 @@
 //! What the page may ask of the shell, by `ui/src/lib/shell/desktop.ts`.
 //! Each name stands in four lists, for Tauri reads each in another way: the handler's macro wants
 //! paths, `build.rs` names, the capabilities permissions for each window, and the page calls.
-//! `tests/desktop/policy.rs` keeps them equal. An error is a sentence for people; that of a form
+//! `tests/desktop/policy.rs` keeps them equal. A command for the connected service names its
+//! connection: sent before a switch, it does not act on the other one. An error is a sentence for people; that of a form
 //! names the fields, too.
 
 #![expect(
@@ -53,15 +54,16 @@ pub(crate) fn watch_shell(
     page.add(events::tell_state(shell.watch(), channel));
 }
 
-/// Tells what happens in the service, as it happens, to this channel and no longer to
+/// Tells what happens in the service of `connection`, as it happens, to this channel and no longer to
 /// the one before.
 #[tauri::command]
 pub(crate) fn live_events(
     shell: SharedShell<'_>,
     page: State<'_, Subscriptions>,
+    connection: String,
     channel: Channel<Value>,
 ) {
-    page.hear(events::tell_events(Arc::clone(&shell), channel));
+    page.hear(events::tell_events(Arc::clone(&shell), connection, channel));
 }
 
 /// Starts the service again, on another port if one is named.
@@ -184,7 +186,7 @@ pub(crate) async fn download(
     wanted: download::Wanted,
     channel: Channel<Far>,
 ) -> Result<Outcome, String> {
-    let backend = shell.backend().await.ok_or("The service is not running.")?;
+    let backend = shell.backend_of(&wanted.connection).await?;
     let Some(place) = files::choose_place(&app, &wanted.name).await else {
         return Ok(Outcome::Stopped);
     };
@@ -201,9 +203,16 @@ pub(crate) async fn continue_download(
     id: String,
     channel: Channel<Far>,
 ) -> Result<Outcome, String> {
-    let backend = shell.backend().await.ok_or("The service is not running.")?;
     let download = downloads.kept(&id);
     let download = download.ok_or("There is no export to resume. Export again.")?;
+    let backend = match shell.backend_of(download.connection()).await {
+        Ok(backend) => backend,
+        Err(why) => {
+            // It can go on once that service is there again.
+            downloads.keep(id, download);
+            return Err(why);
+        }
+    };
     receive(&backend, &downloads, id, download, &channel).await
 }
 
@@ -252,14 +261,12 @@ pub(crate) fn watch_readers(
 #[tauri::command]
 pub(crate) async fn send_tap(
     shell: SharedShell<'_>,
+    connection: String,
     url: String,
     to: Destination,
     automatic: Option<Chip>,
 ) -> Result<SentTap, String> {
-    let (backend, address) = shell
-        .backend_at()
-        .await
-        .ok_or("The service is not running.")?;
+    let (backend, address) = shell.backend_at(&connection).await?;
     let clock = SystemClock::start();
     send_tap::send_tap(&backend, &address, &clock, &url, to, automatic).await
 }
@@ -270,12 +277,13 @@ pub(crate) async fn send_tap(
 pub(crate) async fn encode(
     shell: SharedShell<'_>,
     readers: State<'_, Option<Monitor>>,
+    connection: String,
     reader: String,
     insertion: u64,
     target: Map<String, Value>,
     channel: Channel<Told>,
 ) -> Result<Told, String> {
-    let backend = shell.backend().await.ok_or("The service is not running.")?;
+    let backend = shell.backend_of(&connection).await?;
     let readers = readers.as_ref().ok_or("Readers cannot be used.")?;
     let wanted = Wanted {
         reader,

@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tapdesk_service::whole_rows;
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 pub(crate) use part::Far;
-use part::Part;
+use part::{LastRow, Part};
 
 /// How long is waited before what was broken off is asked for again, in a row.
 pub(crate) const PAUSES: [Duration; 3] = [
@@ -69,6 +70,8 @@ fn locked<T>(downloads: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct Wanted {
     /// The page's own name for the download, to stop it by.
     pub id: String,
+    /// The id of the connection that it is fetched from.
+    pub connection: String,
     /// The name that is proposed for the file.
     pub name: String,
     /// Path and query of the service.
@@ -103,13 +106,14 @@ pub struct Arriving {
 
 /// A download, from one connection to the next.
 pub(crate) struct Download {
+    connection: String,
     path: String,
     body: Option<Value>,
     part: Part,
     /// The export's cursor, if it can be continued.
     cursor: Option<String>,
-    /// The `id` of its last whole row.
-    last: Option<i64>,
+    /// Its last whole row.
+    last: Option<LastRow>,
 }
 
 /// What became of it with some connections.
@@ -130,12 +134,18 @@ impl Download {
     /// Begins the file that is to be at `place`.
     pub(crate) async fn to(place: PathBuf, wanted: Wanted) -> Result<Self, String> {
         Ok(Self {
+            connection: wanted.connection,
             path: wanted.path,
             body: wanted.body,
             part: Part::of(place).await?,
             cursor: None,
             last: None,
         })
+    }
+
+    /// The id of the connection that it is fetched from.
+    pub(crate) fn connection(&self) -> &str {
+        &self.connection
     }
 
     /// Writes what `ask` brings, whole or not at all, and reports its progress. What is broken off
@@ -186,12 +196,11 @@ impl Download {
 
     /// Where what is missing is asked for.
     fn address(&self) -> String {
-        let path = &self.path;
-        let (Some(cursor), Some(last)) = (&self.cursor, self.last) else {
-            return path.clone();
+        let (Some(cursor), Some(last)) = (&self.cursor, &self.last) else {
+            return self.path.clone();
         };
-        let sign = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{sign}cursor={cursor}.{last}")
+        let cursor = format!("{cursor}.{}", last.id);
+        whole_rows::continued(&self.path, &cursor, last.columns.as_deref())
     }
 
     /// Stopping is heard while a piece is waited for, and nowhere else: what a dropped
@@ -235,6 +244,7 @@ mod tests {
     async fn download(place: &Path) -> Download {
         let wanted = Wanted {
             id: "1".to_owned(),
+            connection: "embedded".to_owned(),
             name: "tags.csv".to_owned(),
             path: "/export?format=csv".to_owned(),
             body: None,
@@ -329,7 +339,9 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "id,name\r\n9,a\r\n8,b\r\n7,c\r\n");
         let begun = "/export?format=csv";
-        let (nine, eight) = (format!("{begun}&cursor=9.9"), format!("{begun}&cursor=9.8"));
+        // The rest has the columns of the head: of what forms sent, they depend on the rows.
+        let rest = format!("{begun}&columns=id%2Cname");
+        let (nine, eight) = (format!("{rest}&cursor=9.9"), format!("{rest}&cursor=9.8"));
         assert_eq!(
             asked.take(),
             [begun, begun, nine.as_str(), nine.as_str(), eight.as_str()]

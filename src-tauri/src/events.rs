@@ -83,13 +83,13 @@ pub(crate) async fn tell_tables(
 }
 
 /// Tells what happens in the service that the screens show, whichever that is.
-pub(crate) async fn tell_events(shell: Arc<Shell>, channel: Channel<Value>) {
+pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: Channel<Value>) {
     let mut states = shell.watch();
     loop {
         // Before the service is asked for: a change after this is heard below.
         states.mark_unchanged();
-        let backend = shell.backend().await;
-        let events = backend.map(|backend| backend.events());
+        let backend = shell.backend_of(&connection).await;
+        let events = backend.ok().map(|backend| backend.events());
         let outcome = tokio::select! {
             told = tell(events, &channel) => told,
             changed = states.changed() => changed.map_err(|_| NobodyListens),

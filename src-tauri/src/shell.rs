@@ -92,6 +92,20 @@ impl Shell {
         Some((EMBEDDED.to_owned(), embedded))
     }
 
+    /// The service of `connection`, as long as the screens show it: what somebody asked of one
+    /// service is not for another. The error is a sentence for people.
+    pub async fn backend_of(&self, connection: &str) -> Result<Backend, String> {
+        let (shown, backend) = self
+            .connected()
+            .await
+            .ok_or("The service is not running.")?;
+        if shown == connection {
+            Ok(backend)
+        } else {
+            Err("The connection changed. Nothing was sent.".to_owned())
+        }
+    }
+
     /// The service in this process, whichever the screens show.
     pub async fn embedded_backend(&self) -> Option<Backend> {
         let embedded = self.embedded.read().await;
@@ -100,12 +114,15 @@ impl Shell {
             .map(|embedded| Backend::Embedded(embedded.door.clone()))
     }
 
-    /// The same, with the address at which others reach it.
-    pub async fn backend_at(&self) -> Option<(Backend, String)> {
-        let backend = self.backend().await?;
+    /// The service of `connection` as `backend_of`, with the address at which others reach it.
+    pub async fn backend_at(&self, connection: &str) -> Result<(Backend, String), String> {
+        let backend = self.backend_of(connection).await?;
         match self.state() {
-            ShellState::Ready(ready) => Some((backend, ready.connection.url)),
-            _ => None,
+            ShellState::Ready(ready) if ready.connection.id == connection => {
+                Ok((backend, ready.connection.url))
+            }
+            ShellState::Ready(_) => Err("The connection changed. Nothing was sent.".to_owned()),
+            _ => Err("The service is not running.".to_owned()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `/admin/v1/interactions/export`, read back by Python's own reader of CSV.
 
-mod on_the_way;
+pub(in crate::api) mod on_the_way;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -48,6 +48,17 @@ fn every_reference_in_the_document_leads_somewhere() {
     check(&document, &document["components"]["schemas"]);
 }
 
+#[test]
+fn the_header_that_continues_a_stream_of_events_is_documented() {
+    let document: Value = serde_json::from_str(&document()).expect("JSON");
+    let parameters = &document["paths"]["/admin/v1/events"]["get"]["parameters"];
+    let header = parameters.as_array().expect("parameters").iter();
+    let header = header.clone().find(|one| one["in"] == "header");
+    let header = header.expect("a header");
+    let expected = (&json!("Last-Event-ID"), &json!(false));
+    assert_eq!((&header["name"], &header["required"]), expected);
+}
+
 /// Each operation by its method and path.
 fn operations(document: &Value) -> Vec<(String, &Value)> {
     let paths = document["paths"].as_object().expect("paths").iter();

@@ -2,6 +2,7 @@
 //! so that new ones are tested by being there.
 
 mod limited;
+mod webhooks;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -71,7 +72,11 @@ async fn status(request: RequestBuilder) -> u16 {
 
 async fn service() -> TestService {
     // Refusals are what is tested here.
-    TestService::start_with(|options| options.settings.rate_limit = None).await
+    TestService::start_with(|options| {
+        options.settings.rate_limit = None;
+        options.settings.private_webhooks = true;
+    })
+    .await
 }
 
 async fn token(service: &TestService, token: Value) -> Client {

@@ -3,6 +3,7 @@
 mod alerts;
 mod endpoints;
 mod failures;
+mod kept;
 mod many;
 mod network;
 mod outages;

@@ -2,6 +2,7 @@
 
 mod content;
 mod refusals;
+mod unfolded;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

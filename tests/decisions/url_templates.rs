@@ -2,17 +2,21 @@
 
 mod chips;
 mod encoding_sheets;
+mod guesses;
+mod hosts;
+mod keys;
 mod management;
 mod moving;
 mod places;
 mod solving;
+mod tamper;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::inlay::check::Read;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
-use tapdesk_service::inlay::template::{Template, TemplateSettings};
+use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
 use tapdesk_service::inlay::{Technology, Uid};
 use tapdesk_tests::client::{Answer, Answering, TapResult};
 use tapdesk_tests::fixtures::hex;

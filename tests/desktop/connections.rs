@@ -50,6 +50,31 @@ async fn a_remote_service_is_shown_in_place_of_the_embedded_one_until_another_is
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_was_sent_before_a_switch_does_not_act_on_the_other_service() {
+    let shop = TestService::start().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let added = shell
+        .add_connection("Shop", shop.base(), token(shop.admin_token()))
+        .await
+        .unwrap();
+    let (_, address) = shell.backend_at("embedded").await.unwrap();
+    assert_eq!(address, ready(&shell).connection.url);
+    assert!(shell.backend_of(&added.id).await.is_err());
+
+    shell.connect(&added.id).await.unwrap();
+    let why = "The connection changed. Nothing was sent.";
+    assert_eq!(shell.backend_of("embedded").await.err().unwrap(), why);
+    assert_eq!(shell.backend_at("embedded").await.err().unwrap(), why);
+    let (_, address) = shell.backend_at(&added.id).await.unwrap();
+    assert_eq!(address, added.url);
+
+    shell.connect("embedded").await.unwrap();
+    assert!(shell.backend_of("embedded").await.is_ok());
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_connection_survives_a_restart_with_its_token_in_no_preference() {
     let shop = TestService::start().await;
     let installation = Installation::new();

@@ -86,7 +86,9 @@ async fn send_tap<C: VirtualCard + 'static>(
 }
 
 fn counter(counter: u32) -> String {
-    format!("//dl[dt='Counter']/dd[normalize-space()='{counter}']")
+    format!(
+        "//li[span[normalize-space()='Counter']]/span[starts-with(normalize-space(), '{counter} ')]"
+    )
 }
 
 fn static_card(serial: u8, url: &str) -> (VirtualType2, String) {

@@ -16,7 +16,7 @@ use tapdesk_tests::TestService;
 use tapdesk_tests::fixtures::chip;
 use zeroize::Zeroizing;
 
-use crate::installation::Installation;
+use crate::installation::{Installation, ready};
 
 /// What a reader tells of an NTAG 424 DNA with this UID.
 fn read(uid: &str) -> Chip {
@@ -33,7 +33,10 @@ async fn send(
     to: Destination,
     automatic: impl Into<Option<Chip>>,
 ) -> Result<SentTap, String> {
-    let (backend, address) = shell.backend_at().await.expect("there is a service");
+    let (backend, address) = shell
+        .backend_at(&ready(shell).connection.id)
+        .await
+        .expect("there is a service");
     let clock = SystemClock::start();
     send_tap(&backend, &address, &clock, url, to, automatic.into()).await
 }

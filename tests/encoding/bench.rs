@@ -62,6 +62,8 @@ pub(super) fn form() -> Form {
         lock: false,
         own_keys: false,
         finished: None,
+        additional: false,
+        taken_from: None,
     }
 }
 

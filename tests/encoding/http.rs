@@ -166,7 +166,8 @@ async fn a_session_is_void_after_a_minute() {
         .admin(Method::POST, &path, answers)
         .await
         .expect(200);
-    assert_eq!(turn["commands"][0]["name"], "Select application");
+    let name = turn["commands"][0]["name"].as_str().unwrap();
+    assert!(name.starts_with("Select application"), "{name}");
     let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     assert_eq!(turn["state"], "verified");
 }
@@ -314,6 +315,32 @@ async fn a_random_uid_is_told_as_such() {
         (&turn["state"], &turn["reason"]),
         (&json!("rejected"), &json!("random_id"))
     );
+    // It is told as the reader shows it, wherever it is told.
+    for path in [
+        "/encodings?uid=08A1B2C3&count=true",
+        "/encodings?uid=08a1b2c3&count=true",
+    ] {
+        let listed = service.admin_get(path).await;
+        assert_eq!(listed["count"], 1, "{path}");
+        assert_eq!(listed["items"][0]["uid"], "08A1B2C3");
+    }
+    let whole = service
+        .admin_get(&format!("/encodings/{}", turn["id"]))
+        .await;
+    assert_eq!(whole["uid"], "08A1B2C3");
+    let refused = service
+        .admin(Method::GET, "/encodings?uid=04A1B2C3", Value::Null)
+        .await;
+    assert_eq!(refused.expect(422)["code"], "invalid");
+    let run = json!({"name": "Roll", "plan": {"pattern": "Bottle {n}"}});
+    let run = service.admin_create("/encoding-runs", run).await["id"].clone();
+    let random = json!({"uid": "08A1B2C4", "run_id": run});
+    service.admin_create("/encodings", random).await;
+    let rows = service.admin_get(&format!("/encoding-runs/{run}")).await;
+    assert_eq!(rows["rows"][0]["uid"], "08A1B2C4");
+    let table = format!("/encoding-runs/{run}/export");
+    let table = service.admin(Method::GET, &table, Value::Null).await.body;
+    assert!(table.contains(",08A1B2C4,"), "{table}");
     let both = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "wipe": true});
     let refused = service.admin(Method::POST, "/encodings", both).await;
     assert_eq!(refused.expect(422)["code"], "invalid");

@@ -213,17 +213,15 @@ async fn assert_tap(service: &Client, chip: &mut VirtualNtag424, counter: u32) {
 async fn a_run_switches_its_chips_as_it_says() {
     let service = TestService::start().await;
     let template = template(&service).await;
-    let plan =
-        |lrp: bool| json!({"pattern": "Bottle {n:03}", "url_template_id": template, "lrp": lrp});
-    let run = async |plan: Value| {
-        let run = json!({"name": "Bottles", "planned": 1, "plan": plan});
-        service.admin_create("/encoding-runs", run).await["id"].clone()
+    let run = |lrp: bool| {
+        let plan = json!({"pattern": "Bottle {n:03}", "url_template_id": template, "lrp": lrp});
+        json!({"name": "Bottles", "planned": 1, "plan": plan})
     };
-    let without = json!({"uid": uid(1).to_string(), "run_id": run(plan(false)).await});
-    let refused = service.admin(Method::POST, "/encodings", without).await;
-    assert_eq!(refused.expect(422)["errors"][0]["field"], "lrp");
+    let refused = service.admin(Method::POST, "/encoding-runs", run(false));
+    assert_eq!(refused.await.expect(422)["errors"][0]["field"], "lrp");
+    let made = service.admin_create("/encoding-runs", run(true)).await;
     let mut chip = chip();
-    let wish = json!({"uid": uid(1).to_string(), "run_id": run(plan(true)).await});
+    let wish = json!({"uid": uid(1).to_string(), "run_id": made["id"]});
     let turn = lay(&service, &mut chip, &wish).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     assert!(chip.speaks_lrp());

@@ -97,6 +97,36 @@ async fn chips_of_a_compromised_root_get_other_keys_when_they_are_laid_down_agai
 }
 
 #[tokio::test]
+async fn an_exposed_inlay_that_is_on_another_tag_by_now_gets_other_keys_there() {
+    let service = TestService::start().await;
+    let desk = desk(&service).await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let other = service.tag(json!({"name": "Other"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    lay(&desk, &mut chip, &wish(1, tag.id)).await;
+    replace(&service, true).await;
+    let inlays = service.admin_get("/inlays").await;
+    let path = format!("/inlays/{}", inlays["items"][0]["id"]);
+    service
+        .admin_patch(&path, json!({"tag_id": other.id}))
+        .await;
+    let listed = exposed(&service).await;
+    assert_eq!((listed.len(), &listed[0]["slug"]), (1, &json!(other.slug)));
+    let before = keys(&chip);
+    // For the tag that it was on it takes the scope keys, as any finished chip does.
+    let turn = lay(&desk, &mut chip, &wish(1, tag.id)).await;
+    assert_eq!(turn["reason"], "already_encoded", "{turn}");
+    assert_eq!(exposed(&service).await.len(), 1);
+    let turn = lay(&desk, &mut chip, &wish(1, other.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(turn["result"]["slug"], other.slug);
+    for (slot, (before, after)) in before.iter().zip(keys(&chip)).enumerate() {
+        assert_ne!(*before, after, "{slot}");
+    }
+    assert_eq!(exposed(&service).await, [] as [Value; 0]);
+}
+
+#[tokio::test]
 async fn a_chip_that_is_half_way_gets_no_key_of_a_compromised_root() {
     let whole = {
         let service = TestService::start().await;

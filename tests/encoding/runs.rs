@@ -11,13 +11,13 @@ use tapdesk_tests::{Answering as _, Client, TestService};
 use super::bench::uid;
 use super::http::{hex, lay};
 
-async fn run(service: &TestService, body: Value) -> i64 {
+pub(super) async fn run(service: &TestService, body: Value) -> i64 {
     let run = service.admin_create("/encoding-runs", body).await;
     run["id"].as_i64().unwrap()
 }
 
 /// Lays a chip down for a run; the state, or the reason of its rejection.
-async fn next(client: &Client, run: i64, chip: &mut VirtualNtag424) -> String {
+pub(super) async fn next(client: &Client, run: i64, chip: &mut VirtualNtag424) -> String {
     let wish = json!({"uid": chip.uid().to_string(), "run_id": run});
     let turn = lay(client, chip, &wish).await;
     let word = turn["reason"].as_str().or(turn["state"].as_str());
@@ -34,7 +34,7 @@ async fn rows(service: &TestService, run: i64) -> Vec<(Value, String, Value)> {
     .collect()
 }
 
-fn foreign(number: u32) -> VirtualNtag424 {
+pub(super) fn foreign(number: u32) -> VirtualNtag424 {
     let keys = std::array::from_fn(|_| AesKey::from_bytes([9; 16]));
     VirtualNtag424::new(uid(number)).with_keys(keys, 1)
 }

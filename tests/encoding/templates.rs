@@ -98,6 +98,24 @@ async fn a_template_stays_while_an_open_run_writes_it() {
     not_in_use(&service, id).await;
 }
 
+/// That is why its QR code can be printed, whatever its inlay writes.
+#[tokio::test]
+async fn a_tag_of_a_run_with_a_template_answers_at_its_tag_url() {
+    let service = TestService::start().await;
+    let id = template(&service).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let run = json!({"name": "Roll", "tag_ids": [tag.id], "plan": {"url_template_id": id}});
+    let run = service.admin_create("/encoding-runs", run).await["id"].clone();
+    let mut chip = VirtualNtag424::new(uid(1));
+    let of_run = json!({"uid": uid(1).to_string(), "run_id": run});
+    let turn = lay(&service, &mut chip, &of_run).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert!(!chip.read_url().contains(&tag.path()));
+    let whole = service.admin_get(&format!("/encoding-runs/{run}")).await;
+    assert_eq!(whole["rows"][0]["slug"], tag.slug);
+    assert_eq!(service.tap(&tag.path()).await.status, 302);
+}
+
 /// An encoding that was begun, as it is stored.
 async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, EncodingTurn) {
     let begun = service.admin_create("/encodings", wish).await;
@@ -112,6 +130,7 @@ async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, Encoding
         exchanges: Vec::new(),
         ending: Ending::None,
         replaces: false,
+        place: None,
     };
     (encoding, turn)
 }

@@ -1,5 +1,7 @@
 //! Webhooks of a service that is killed under load, to a receiver that comes and goes.
 
+mod stored;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 use tapdesk_service::storage::LEASE_MILLIS;
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::{
-    Client, Received, Receiver, TapResult, TestTag, TryAnswering as _, eventually,
+    Client, Reaction, Receiver, TapResult, TestTag, TryAnswering as _, eventually,
     eventually_within, free_port, length,
 };
 use tokio::sync::watch;
@@ -20,103 +22,17 @@ use tokio::task::block_in_place;
 
 use super::launch;
 use super::load::Load;
+use stored::{EVENTS, is_all_told, stored};
 
 /// A service that was killed in the middle of an attempt leaves it to whoever comes next, once its
 /// lease is over: on other nodes nobody knows that it is gone.
 const LEASE_AND_MORE: Duration = Duration::from_millis(LEASE_MILLIS.unsigned_abs() + 30_000);
 
-/// The `webhook-id` of every tap that is stored.
-async fn stored(service: &Client) -> BTreeSet<String> {
-    let mut ids = BTreeSet::new();
-    let mut after = String::new();
-    loop {
-        let page = service
-            .admin_get(&format!("/interactions?limit=500{after}"))
-            .await;
-        for item in page["items"].as_array().expect("items") {
-            let at = item["at"].as_str().expect("a time");
-            let at: tapdesk_service::clock::Timestamp =
-                serde_json::from_value(json!(at)).expect("a time");
-            ids.insert(format!("tap_{}_{}", item["id"], at.millis()));
-        }
-        match &page["next"] {
-            Value::String(next) => after = format!("&after={next}"),
-            _ => return ids,
-        }
-    }
-}
-
-/// All types of events that taps, updates and forms have.
-const EVENTS: [&str; 5] = [
-    "tap.verified",
-    "tap.not_verified",
-    "tap.not_checked",
-    "tag.updated",
-    "submission.created",
-];
-
-/// What is stored that events tell of: taps by their `webhook-id`, updates and submissions by their
-/// numbers.
-async fn everything(service: &Client) -> BTreeSet<String> {
-    let mut all = stored(service).await;
-    for tap in all.clone() {
-        let id = tap.split('_').nth(1).expect("a number");
-        let traced = service.admin_get(&format!("/interactions/{id}")).await;
-        if !traced["update"].is_null() {
-            all.insert(format!("update {id}"));
-        }
-    }
-    let mut after = String::new();
-    loop {
-        let page = service
-            .admin_get(&format!("/submissions?limit=500{after}"))
-            .await;
-        let items = page["items"].as_array().expect("items");
-        all.extend(items.iter().map(|one| format!("submission {}", one["id"])));
-        match &page["next"] {
-            Value::String(next) => after = format!("&after={next}"),
-            _ => return all,
-        }
-    }
-}
-
-/// What was told, in the same words.
-fn told(requests: &[Received]) -> BTreeSet<String> {
-    let names = requests.iter().map(|one| {
-        let event: Value = serde_json::from_slice(&one.body).expect("JSON");
-        let data = &event["data"];
-        match event["type"].as_str() {
-            Some("tag.updated") => format!("update {}", data["interaction_id"]),
-            Some("submission.created") => format!("submission {}", data["id"]),
-            _ => one.id().to_owned(),
-        }
-    });
-    names.collect()
-}
-
-/// Waits until all that is stored is told, signed, and each time in the same words.
-async fn is_all_told(service: &Client, receiver: &Receiver, secret: &str) {
-    let stored = everything(service).await;
-    for kind in ["tap_", "update ", "submission "] {
-        let many = stored.iter().filter(|one| one.starts_with(kind)).count();
-        assert!(many >= 10, "{many} of {kind}");
-    }
-    let requests = eventually_within(LEASE_AND_MORE, "everything is told", async || {
-        let requests = receiver.received();
-        (told(&requests) == stored).then_some(requests)
-    })
-    .await;
-    let mut bodies = BTreeMap::new();
-    for one in &requests {
-        one.verify(secret);
-        let first = bodies.entry(one.id()).or_insert(&one.body);
-        assert_eq!(*first, &one.body);
-    }
-}
-
-/// A webhook of all events; its secret.
+/// A webhook of all these events; its secret.
 async fn of_all_events(service: &Client, receiver: &Receiver) -> String {
-    let webhook = json!({"url": receiver.url(), "events": EVENTS});
+    let webhook = json!({
+        "url": receiver.url(), "events": EVENTS, "filter": {"world": "all"},
+    });
     let created = service.admin_create("/webhooks", webhook).await;
     created["secret"].as_str().expect("a secret").to_owned()
 }
@@ -129,6 +45,39 @@ async fn form(service: &Client) -> TestTag {
     let experience = service.experience(page).await;
     let tag = json!({"name": "Form", "experience_id": experience, "variables": {"name": ""}});
     service.tag(tag).await
+}
+
+/// Seals that are opened in each round, if it lasts so long.
+const SEALS: usize = 20;
+
+/// Begins a webhook that is told of a tap; `receiver` says that it is gone.
+async fn ending(service: &Client, receiver: &Receiver) {
+    let webhook = json!({"url": receiver.url(), "events": ["tap.verified", "tap.not_checked"]});
+    service.admin_create("/webhooks", webhook).await;
+}
+
+/// A simulated chip with a seal; the path of its taps.
+async fn seal(service: &Client) -> String {
+    let template = json!({
+        "name": "Seals", "technology": "ntag424dna_tt", "mac_from": "uid",
+        "template": "https://d.example/v?u={uid}&n={counter}&t={tamper}&c={mac}",
+    });
+    let template = service.admin_create("/url-templates", template).await;
+    let chip = json!({"name": "Bottle", "url_template_id": template["id"]});
+    let chip = service.admin_create("/simulator/inlays", chip).await;
+    format!("/simulator/inlays/{}/tap", chip["id"])
+}
+
+/// Taps a seal that is open, and one that is not. Whether both are stored, as far as the service says
+/// so; `None` if it is gone.
+async fn open_seal(service: &Client, path: &str) -> Option<bool> {
+    let mut stored = true;
+    for seal in ["sealed", "open"] {
+        let tap = service.admin_request(Method::POST, path);
+        let tap = tap.json(&json!({"follow": true, "seal": seal}));
+        stored &= tap.try_answer().await.ok()?.status == 200;
+    }
+    Some(stored)
 }
 
 /// Opens a page and sends its form. Whether that was stored, as far as the service says so; `None` if
@@ -156,9 +105,24 @@ async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
     let mut service = launch.start().await;
     let secret = of_all_events(&service, &receiver).await;
     let form = Arc::new(form(&service).await);
+    let seal = Arc::new(seal(&service).await);
     let mut load = Load::new(&service, 4).await;
-    for _ in 0..length(3, 30) {
+    let over = Receiver::start().await;
+    over.react(Reaction::status(410));
+    let rounds = length(3, 30);
+    for _ in 0..rounds {
+        ending(&service, &over).await;
         let client = service.another();
+        let (owner, sealed) = (service.another(), Arc::clone(&seal));
+        let (opened, mut opening) = watch::channel(0);
+        let sealing = tokio::spawn(async move {
+            for _ in 0..SEALS {
+                let Some(stored) = open_seal(&owner, &sealed).await else {
+                    break;
+                };
+                opened.send_modify(|many| *many += usize::from(stored));
+            }
+        });
         let (visitor, of) = (service.another(), Arc::clone(&form));
         let (sent, mut sending) = watch::channel(0);
         let visiting = tokio::spawn(async move {
@@ -170,14 +134,17 @@ async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
             .work_until(&client, 40, async || {
                 let sent = sending.wait_for(|many| *many >= 5).await;
                 drop(sent.expect("forms are sent"));
+                let opened = opening.wait_for(|many| *many >= 2).await;
+                drop(opened.expect("seals are opened"));
                 service.kill().await
             })
             .await;
         visiting.await.expect("visitors go when it is gone");
+        sealing.await.expect("so does who opens seals");
         service = launched.start().await;
         load.check(&service).await;
     }
-    is_all_told(&service, &receiver, &secret).await;
+    is_all_told(&service, &receiver, &secret, rounds).await;
 }
 
 /// Taps and updates. Whether the update was stored, as far as the service says so.
@@ -204,14 +171,22 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
     let secret = of_all_events(&service, &receiver).await;
     let form = Arc::new(form(&service).await);
     let tag = Arc::new(service.redirecting_tag(Value::Null).await);
-    for _ in 0..length(3, 30) {
-        let visiting = (0..4).map(|number| {
+    let seal = Arc::new(seal(&service).await);
+    let over = Receiver::start().await;
+    over.react(Reaction::status(410));
+    let rounds = length(3, 30);
+    for _ in 0..rounds {
+        ending(&service, &over).await;
+        let visiting = (0..5).map(|number| {
             let (client, form, tag) = (service.another(), Arc::clone(&form), Arc::clone(&tag));
+            let seal = Arc::clone(&seal);
             tokio::spawn(async move {
                 let mut stored = 0;
                 // While the database is away there is no answer, or one that says so.
                 while stored < 5 {
-                    stored += usize::from(if number % 2 == 0 {
+                    stored += usize::from(if number == 4 {
+                        open_seal(&client, &seal).await == Some(true)
+                    } else if number % 2 == 0 {
                         send_form(&client, &form).await == Some(true)
                     } else {
                         update(&client, &tag).await
@@ -226,7 +201,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
             task.await.expect("forms and updates are stored again");
         }
     }
-    is_all_told(&service, &receiver, &secret).await;
+    is_all_told(&service, &receiver, &secret, rounds).await;
 }
 
 /// A receiver of its own process, with the library that others publish.

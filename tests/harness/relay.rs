@@ -27,7 +27,15 @@ pub fn bytes(text: &str) -> Vec<u8> {
 pub fn answers(card: &mut dyn VirtualCard, turn: &Value) -> Value {
     let (mut answers, mut fault) = (Vec::new(), Value::Null);
     for command in turn["commands"].as_array().unwrap() {
+        // A command says which statuses are expected, unless its answer has none.
+        let expect = command.get("expect").and_then(Value::as_array);
+        assert_eq!(
+            expect.is_none_or(Vec::is_empty),
+            command["reset"] == true,
+            "{command}"
+        );
         if command["reset"] == true {
+            assert_eq!(command.get("expect"), None);
             card.power_on();
             answers.push(hex(&card.atr()));
             continue;

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
-use tapdesk_service::keyring::Keyring;
+use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
 use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
-use tapdesk_service::storage::sqlite::SqliteStorage;
+use tapdesk_service::storage::sqlite::{Restore, SqliteStorage};
 use tapdesk_service::{AppState, Countries, Exposure, Parts, Service, router, serve};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -101,6 +102,27 @@ impl TestService {
         choose(&mut options);
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
+        Self::start_in(folder, OnceCell::new(), clock, options).await
+    }
+
+    /// A service elsewhere, on a backup that is restored there with its key.
+    pub async fn restored(backup: &Path, passphrase: &Passphrase) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let restore = Restore::prepare(backup, &folder.path().join("tapdesk.db"))
+            .expect("the backup is sound");
+        let note = restore.note.as_ref();
+        let sealed = note.and_then(|note| note.inlay_key.as_ref());
+        let key = sealed.and_then(|sealed| sealed.open(passphrase));
+        let key = key.expect("the backup has the key, and the passphrase opens it");
+        key_file::create(&folder.path().join("inlay.key"), &key).expect("the key can be stored");
+        let now = Timestamp::from_millis(START);
+        restore
+            .record(Actor::CommandLine, now, &OsEntropy)
+            .expect("the restore is recorded");
+        restore.finish(now).expect("the database takes its place");
+        let mut options = Options::default();
+        "sqlite".clone_into(&mut options.database);
+        let clock = Arc::new(ManualClock::new(now));
         Self::start_in(folder, OnceCell::new(), clock, options).await
     }
 

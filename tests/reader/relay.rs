@@ -266,7 +266,9 @@ fn a_refusal_of_the_service_is_told_in_its_own_words() {
             let backend = script.listen().await;
             relay(&board, &backend, &reader, laid.insertion, &told).await
         });
-        assert_eq!(refused, Err("The service answered 409.".to_owned()));
+        // It is no attempt to be made again.
+        let refusal = refused.unwrap().refusal;
+        assert_eq!(refusal.as_deref(), Some("The service answered 409."));
         // Another inlay than the one that was meant is not encoded.
         let other = runtime.block_on(async {
             let backend = script.listen().await;

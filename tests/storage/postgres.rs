@@ -1,6 +1,7 @@
 //! PostgreSQL: the story, and its own faults.
 
 mod encryption;
+mod groups;
 mod history;
 mod lost_answers;
 mod nodes;

@@ -92,7 +92,7 @@ macro_rules! story {
                 simulated_keys_live_in_simulated_time;
             visitors: a_visitor_is_known_for_a_day_and_for_30_days
                 a_visitor_is_known_at_a_tag_only
-                what_was_read_before_an_erasing_is_not_stored_for_webhooks;
+                what_was_read_before_an_erasing_or_an_edit_is_not_stored_for_webhooks;
         }
     };
 }

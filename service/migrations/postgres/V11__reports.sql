@@ -171,9 +171,11 @@ BEGIN
             last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
         RETURNING tag_id, client, before_at
     ), known AS (
+        -- In the order of ids, which are reserved before taps come to their group: the highest one
+        -- is the last interaction of its tag above, and no other order leaves none out of the chain.
         SELECT tap.*,
-            coalesce(lag(id) OVER (PARTITION BY tag_id ORDER BY place), everyone.before) AS previous,
-            at - coalesce(lag(at) OVER (PARTITION BY tag_id, client ORDER BY place), visitor.before_at) AS away
+            coalesce(lag(id) OVER (PARTITION BY tag_id ORDER BY id), everyone.before) AS previous,
+            at - coalesce(lag(at) OVER (PARTITION BY tag_id, client ORDER BY id), visitor.before_at) AS away
         FROM tap JOIN everyone USING (tag_id) JOIN visitor USING (tag_id, client)
     ), recorded AS (
         INSERT INTO interactions (id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter,
@@ -187,7 +189,7 @@ BEGIN
         -- The first time that a tag's inlay reports an open loop. Rows are locked last, by tag.
         INSERT INTO opened_tags (tag_id, at, interaction_id)
         SELECT DISTINCT ON (tag_id) tag_id, at, id FROM tap
-        WHERE tamper IN ('open', 'reclosed') AND tag_id <> 0 ORDER BY tag_id, place
+        WHERE tamper IN ('open', 'reclosed') AND tag_id <> 0 ORDER BY tag_id, id
         ON CONFLICT (tag_id) DO NOTHING
     ), counted AS (
         INSERT INTO tap_counts AS c (hour, reason, simulated, writer, taps)

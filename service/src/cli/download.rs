@@ -48,6 +48,14 @@ impl<'a> Download<'a> {
         Ok(Self { file, part })
     }
 
+    /// The columns of what has arrived, if it is CSV.
+    pub(super) fn columns(&mut self) -> Result<Option<String>> {
+        let content = &mut self.part.content;
+        let read = whole_rows::columns(content);
+        let read = read.and_then(|columns| content.seek(SeekFrom::End(0)).map(|_| columns));
+        read.map_err(|error| cannot_write(&self.part.path, &error))
+    }
+
     /// The same as [`Self::receive`] of an export's rows. If it is broken off, the whole rows stay,
     /// and the error says how to continue: `cursor` is the export's own.
     pub(super) fn receive_rows(mut self, body: Body, rows: Rows, cursor: &str) -> Result<u64> {

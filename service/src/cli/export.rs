@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand, ValueEnum};
-use tapdesk_service::whole_rows::Rows as Written;
+use tapdesk_service::whole_rows::{self, Rows as Written};
 use ureq::Body;
 use ureq::http::Method;
 
@@ -99,21 +99,30 @@ impl Rows {
         if let Some(columns) = &self.columns {
             query.append_pair("columns", columns);
         }
-        if let Some(cursor) = &self.cursor {
-            query.append_pair("cursor", cursor);
-        }
         query.extend_pairs(&self.filter);
         let path = format!("/{what}/export?{}", query.finish());
         let service = self.connection.open()?;
-        let answer = || service.send(Method::GET, &path, None, ());
+        let answer = |path: &str| service.send(Method::GET, path, None, ());
         if self.file == Path::new("-") {
-            return print(answer()?.into_body());
+            let path = match &self.cursor {
+                Some(cursor) => whole_rows::continued(&path, cursor, None),
+                None => path,
+            };
+            return print(answer(&path)?.into_body());
         }
-        let download = match self.cursor {
-            Some(_) => Download::continued(&self.file)?,
-            None => Download::to(&self.file)?,
+        let (download, path) = match &self.cursor {
+            Some(cursor) => {
+                let mut download = Download::continued(&self.file)?;
+                let columns = match rows {
+                    Written::Csv => download.columns()?,
+                    Written::Jsonl => None,
+                };
+                let path = whole_rows::continued(&path, cursor, columns.as_deref());
+                (download, path)
+            }
+            None => (Download::to(&self.file)?, path),
         };
-        let answer = answer()?;
+        let answer = answer(&path)?;
         let cursor = answer.headers().get("tapdesk-cursor");
         let cursor = cursor.and_then(|cursor| cursor.to_str().ok());
         let cursor = cursor.unwrap_or_default().to_owned();

@@ -63,6 +63,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
             "technology",
             "mode",
             "mac_from",
+            "ndef_prefix",
             "derivation",
             "slots",
             "uid",

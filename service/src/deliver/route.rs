@@ -17,7 +17,7 @@ use crate::clock::Stopwatch;
 use crate::id::{TagId, WebhookId};
 use crate::service::Service;
 use crate::storage::{Advance, Cursor, EventProperties, Move, NewDelivery, Place, StorageError};
-use crate::webhook::{Happening, Include};
+use crate::webhook::Include;
 use endpoint::{Endpoint, Page};
 
 /// Between two looks for events while an endpoint is on. A person sees no difference, and a look
@@ -150,10 +150,10 @@ impl<'a> Router<'a> {
                 }
                 _ => state.cursor,
             };
-            let fields = fields.remove(&state.id).or(known.map(|known| known.fields));
-            let Some(fields) = fields else { continue };
-            self.endpoints
-                .insert(state.id, Endpoint { fields, state, at });
+            let known = fields.remove(&state.id).or(known.map(|known| known.known));
+            let Some(known) = known else { continue };
+            let endpoint = Endpoint { known, state, at };
+            self.endpoints.insert(endpoint.state.id, endpoint);
         }
         self.epoch = epoch;
         self.refresh_took = started.elapsed();
@@ -221,7 +221,9 @@ impl<'a> Router<'a> {
         let mut page = Page::new(after, events.len() == AT_ONCE);
         for event in events {
             page.to = event.place;
-            page.events.push((event.place, Happening::from(event)));
+            let place = event.place;
+            page.events
+                .extend(event.happening().map(|one| (place, one)));
         }
         Ok(page)
     }
@@ -253,6 +255,7 @@ impl<'a> Router<'a> {
             }
             moves.push(Move {
                 webhook: *id,
+                revision: endpoint.known.revision,
                 from: endpoint.state.cursor,
                 to,
             });
@@ -313,6 +316,7 @@ impl<'a> Router<'a> {
         let moves: Vec<Move> = ahead
             .map(|one| Move {
                 webhook: one.state.id,
+                revision: one.known.revision,
                 from: one.state.cursor,
                 to: one.at,
             })
@@ -331,7 +335,10 @@ impl<'a> Router<'a> {
         outbox: &Page,
     ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
         let ask = |id: &WebhookId| {
-            let fields = self.endpoints.get(id).map(|endpoint| &endpoint.fields);
+            let fields = self
+                .endpoints
+                .get(id)
+                .map(|endpoint| &endpoint.known.fields);
             fields.is_some_and(|fields| {
                 !fields.filter.attribute.is_empty() || fields.includes(Include::Variables)
             })

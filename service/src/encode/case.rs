@@ -1,16 +1,17 @@
 //! One decision about a chip: what it needs is read and opened before, and sealed and stored after it.
 
-use super::{EncodeError, LaidDown, RANDOM_ID, finished, form, journal};
+use super::{EncodeError, LaidDown, finished, form, journal};
 use crate::clock::Timestamp;
 use crate::encoding::machine::Means;
 use crate::encoding::turn::Turn;
 use crate::encoding::{
-    Encoding, Exchange, Form, Journal, Plan, Progress, Reason, Roots, Source, State, Target,
+    Encoding, Exchange, Form, Journal, Plan, Progress, RANDOM_ID, Reason, Roots, Source, State,
+    Target,
 };
 use crate::id::{EncodingId, EncodingRootId, TagId};
 use crate::inlay::{Technology, Uid};
 use crate::service::Service;
-use crate::storage::{ChipState, EncodingTurn, Ending, StoredEncoding};
+use crate::storage::{ChipState, EncodingTurn, Ending, KeptPlace, StoredEncoding};
 
 /// A chip with all that is known of it, while one decision is made.
 pub(super) struct Case<'a> {
@@ -100,9 +101,29 @@ impl<'a> Case<'a> {
             outcome: None,
             progress: None,
         };
+        self.ask(service, &mut encoding, laid).await?;
+        Ok(encoding)
+    }
+
+    /// What is written is as whoever lays the chip down asks for it now, also if the encoding began
+    /// before: nothing is done for ever because somebody asked for it last week.
+    pub(super) async fn ask(
+        &mut self,
+        service: &Service,
+        encoding: &mut Encoding,
+        laid: &LaidDown,
+    ) -> Result<(), EncodeError> {
         let mut reason = None;
         if let Target::Tag(tag) = laid.target {
-            let (form, refused) = self.form(service, laid, tag).await?;
+            let progress = encoding.progress.as_ref();
+            let wrote = progress.is_some_and(|progress| progress.wrote);
+            let former = encoding.form.take();
+            let begun = former.as_ref().filter(|_| wrote);
+            let (form, refused) = self.form(service, laid, tag, begun).await?;
+            if former.is_some_and(|former| !form.writes_like(&former)) {
+                // Keys that a chip had with another URL are not used with this one.
+                encoding.generation = None;
+            }
             reason = refused.or_else(|| Plan::new(&form).err().map(|error| error.reason()));
             encoding.form = Some(form);
         }
@@ -112,24 +133,30 @@ impl<'a> Case<'a> {
         if let Some(reason) = reason {
             encoding.state = State::Rejected;
             encoding.reason = Some(reason);
-            encoding.seq = 1;
+            encoding.seq += 1;
             encoding.progress = Some(Progress::default());
         } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
         {
             journal::make_root(service).await?;
             (self.roots, self.compromised) = journal::roots(service).await?;
         }
-        Ok(encoding)
+        Ok(())
     }
 
-    /// What is written to the chip of a tag, and why not.
+    /// What is written to the chip of a tag, and why not. `begun`: what its encoding has begun to
+    /// write, which whoever may encode finishes.
     pub(super) async fn form(
         &self,
         service: &Service,
         laid: &LaidDown,
         tag: TagId,
+        begun: Option<&Form>,
     ) -> Result<(Form, Option<Reason>), EncodeError> {
-        let mut form = form::of_tag(service, tag, &laid.options).await?;
+        let new = laid.place.as_ref().and_then(|kept| kept.new.as_ref());
+        let mut form = match new {
+            Some(new) => form::of_slug(service, new.slug.to_string(), &laid.options).await?,
+            None => form::of_tag(service, tag, &laid.options).await?,
+        };
         let mut reason = None;
         let bound = self
             .state
@@ -143,28 +170,38 @@ impl<'a> Case<'a> {
             });
             match verified.and_then(|verified| verified.generation) {
                 // Others may know its keys: it gets new ones, and stays what it is.
-                Some(generation) if bound == tag && self.is_exposed(generation) => {}
+                _ if bound == tag && self.is_exposed() => {}
                 Some(generation) if bound == tag => form.finished = Some(generation),
                 // A bureau wrote its keys: it gets ours, and stays what it is.
                 None if bound == tag && self.journal.bureau.is_some() => {}
                 // It has no keys: what is there already stays, and the rest is written.
                 None if bound == tag && verified.is_some() && !form.has_keys() => {}
-                _ if laid.options.replace => {}
+                _ if bound == tag && begun.is_some() => {}
+                _ if laid.options.replace
+                    || begun.is_some_and(|begun| begun.taken_from == Some(bound)) =>
+                {
+                    form.taken_from = Some(bound);
+                }
                 // A run is told that the chip is another run's, so that nobody takes it for a duplicate.
                 _ if self.is_of_another_run(laid.run_id) => reason = Some(Reason::InUseElsewhere),
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
-        } else if !laid.options.replace && finished::is_imported(self.state) {
+        } else if !laid.options.replace && begun.is_none() && finished::is_imported(self.state) {
             reason = Some(Reason::AlreadyEncoded);
-        } else if !laid.options.additional && form::has_inlay(service, tag, laid.uid).await? {
+        }
+        let joins = reason.is_none() && bound != Some(tag) && !laid.options.additional;
+        if joins && form::has_inlay(service, tag, laid.uid).await? {
             reason = Some(Reason::TagHasInlay);
         }
         Ok((form, reason))
     }
 
-    /// Whether the keys of a generation are of a root that others may know.
-    pub(super) fn is_exposed(&self, generation: u8) -> bool {
-        let source = self.journal.generation(generation).map(|one| &one.source);
+    /// Whether the keys that the chip had last are of a root that others may know, whatever tag it was
+    /// encoded for.
+    fn is_exposed(&self) -> bool {
+        let generation = self.journal.confirmed;
+        let source = generation.and_then(|number| self.journal.generation(number));
+        let source = source.map(|one| &one.source);
         matches!(source, Some(Source::Root(root)) if self.compromised.contains(root))
     }
 
@@ -200,12 +237,14 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Stores the turn; `None` if another request was faster.
+    /// Stores the turn; `None` if another request was faster. `place`: what is kept for the chip of a
+    /// new encoding.
     pub(super) async fn store(
         self,
         service: &Service,
         encoding: Encoding,
         new: bool,
+        place: Option<KeptPlace>,
     ) -> Result<Option<Turn>, EncodeError> {
         let ending = match encoding.state {
             State::Verified => self.inlay(service, &encoding)?,
@@ -245,11 +284,19 @@ impl<'a> Case<'a> {
             exchanges: self.exchanges,
             ending,
             replaces,
+            place,
         };
         let stored = service.storage.store_turn(turn).await?;
         Ok(stored.and_then(|stored| {
-            let id = stored.id?;
-            Some(Encoding { id, ..encoding }.turn())
+            let told = Encoding {
+                id: stored.id?,
+                target: stored.target,
+                state: stored.state,
+                reason: stored.reason,
+                outcome: stored.outcome,
+                ..encoding
+            };
+            Some(told.turn())
         }))
     }
 }

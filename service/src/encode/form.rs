@@ -88,6 +88,8 @@ pub(super) async fn of_slug(
         lock: false,
         own_keys: options.own_keys,
         finished: None,
+        additional: options.additional,
+        taken_from: None,
     })
 }
 
@@ -131,6 +133,8 @@ async fn of_template(
         lock: options.lock,
         own_keys: options.own_keys,
         finished: None,
+        additional: options.additional,
+        taken_from: None,
     })
 }
 
@@ -155,6 +159,8 @@ fn of_static_url(
         lock: options.lock,
         own_keys: false,
         finished: None,
+        additional: options.additional,
+        taken_from: None,
     })
 }
 

@@ -98,10 +98,11 @@ pub(crate) async fn preview(service: &Service, asked: &Asked) -> Result<Preview,
                     Whom::Run(run) => Some(run),
                     _ => None,
                 },
+                place: None,
                 options,
             };
             refuse_busy(service, &state, &laid).await?;
-            case.form(service, &laid, tag).await?
+            case.form(service, &laid, tag, None).await?
         }
         None => (
             form::of_slug(service, EXAMPLE_SLUG.to_owned(), &options).await?,
@@ -202,7 +203,7 @@ async fn refuse_busy(
 fn refuse_chip(asked: &Asked, form: &Form) -> Option<Reason> {
     if asked
         .uid
-        .is_some_and(|uid| uid.bytes()[0] == super::RANDOM_ID)
+        .is_some_and(|uid| uid.bytes()[0] == crate::encoding::RANDOM_ID)
     {
         return Some(Reason::RandomId);
     }

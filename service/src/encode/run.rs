@@ -2,28 +2,73 @@
 
 use serde_json::json;
 
-use super::{EncodeError, FormOptions};
-use crate::encoding::Target;
+use super::{EncodeError, FormOptions, LaidDown, Started, TRIES, form};
 use crate::encoding::run::{RunNext, RunPlan};
+use crate::encoding::{Plan, Target};
 use crate::field_error::FieldError;
-use crate::id::EncodingRunId;
+use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::service::Service;
-use crate::storage::{Conflict, Invalid, RunTag};
+use crate::storage::{Conflict, Invalid, KeptPlace, RunTag, StorageError};
 use crate::tag::{Slug, TagFields};
 
-/// What a chip of a run is to become, and how it is written: the run says it.
-pub(crate) async fn next_of_run(
+/// Stands for a tag that is created in the commit of its chip's encoding.
+const NEW_TAG: TagId = TagId(0);
+
+/// A chip of a run is laid down. The run says for which tag, and how it is written.
+///
+/// The tag is kept in the commit of the encoding. Two desks may see the same one as the next: who
+/// comes later looks again.
+pub(crate) async fn start_in_run(
     service: &Service,
     run: EncodingRunId,
     uid: Uid,
-    options: FormOptions,
-) -> Result<(Target, FormOptions), EncodeError> {
-    let reserved = service.storage.reserve_run_tag(run, uid, maker(service));
-    let reserved = reserved.await?;
-    let (run, tag) = reserved.ok_or(EncodeError::NotFound("encoding run"))?;
-    let options = options_of(&run.plan, &options);
-    Ok((Target::Tag(tag), options))
+    options: &FormOptions,
+) -> Result<Started, EncodeError> {
+    for _ in 0..TRIES {
+        let found = service.storage.run_place(run, uid).await?;
+        let (run, place) = found.ok_or(EncodeError::NotFound("encoding run"))?;
+        let new = if place.tag_id.is_none() {
+            let slug = Slug::generate(&*service.entropy);
+            let new = tag(&run.plan, place.position, &slug);
+            Some(new.map_err(StorageError::from)?)
+        } else {
+            None
+        };
+        let laid = LaidDown {
+            uid,
+            target: Target::Tag(place.tag_id.unwrap_or(NEW_TAG)),
+            run_id: Some(run.id),
+            place: Some(KeptPlace { place, new }),
+            options: options_of(&run.plan, options),
+        };
+        if let Some(started) = super::try_start(service, &laid).await? {
+            return Ok(started);
+        }
+    }
+    Err(EncodeError::Raced)
+}
+
+/// Checks that chips can be written as a plan says, before the first one is laid down.
+pub(crate) async fn check_plan(service: &Service, plan: &RunPlan) -> Result<(), EncodeError> {
+    plan.validate()?;
+    let options = options_of(plan, &FormOptions::default());
+    let slug = Slug::generate(&*service.entropy).to_string();
+    let form = form::of_slug(service, slug, &options).await?;
+    if let Err(why) = Plan::new(&form) {
+        let field = match plan.url_template_id {
+            Some(_) => "url_template_id",
+            None => "plan",
+        };
+        return Err(FieldError::of(field, why.to_string()).into());
+    }
+    if let (Some(id), Some(_)) = (plan.experience_id, &plan.pattern)
+        && service.storage.experience(id).await?.is_none()
+    {
+        let (noun, id) = ("experience", id.0);
+        return Err(StorageError::from(Conflict::Missing { noun, id }).into());
+    }
+    Ok(())
 }
 
 /// How a plan says that chips are written; what it does not say is as in `options`.

@@ -234,9 +234,14 @@ impl Journal {
         Candidate::Recorded(number)
     }
 
+    /// Notes that the chip did not begin the authentication that was noted as sent last.
+    pub fn not_begun(&mut self) {
+        self.torn = self.torn.saturating_sub(1);
+    }
+
     /// Notes that a key was refused.
     pub fn refuse(&mut self, candidate: Candidate) {
-        self.torn = self.torn.saturating_sub(1);
+        self.not_begun();
         self.refusals += 1;
         if !self.refused.contains(&candidate) {
             self.refused.push(candidate);

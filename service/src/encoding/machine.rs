@@ -104,7 +104,7 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
         journal,
         means,
         chip: Chip {
-            technology: means.technology,
+            technology: means.technology.or(former.chip.technology),
             ..Chip::default()
         },
         rewrite: former.rewrite,
@@ -144,6 +144,32 @@ pub fn go_on(
     };
     let next = machine.next(phase, answers);
     machine.turn(next, Some(answers.digest()));
+    exchanges
+}
+
+/// The answers came after the session's time. Who knows which chip lies there by now: it is looked at
+/// again, and is blamed for nothing.
+pub fn expired(
+    encoding: &mut Encoding,
+    journal: &mut Journal,
+    means: Means<'_>,
+    answers: &Answers,
+) -> Vec<Exchange> {
+    let mut exchanges = Vec::new();
+    if let Some(mut former) = encoding.progress.take() {
+        exchanges = self::exchanges(&former.commands, answers);
+        open::settle(std::mem::take(&mut former.phase), journal, answers);
+        encoding.progress = Some(former);
+    }
+    begin(encoding, journal, means);
+    if let Some(progress) = &mut encoding.progress {
+        progress.answered = Some(answers.digest());
+        if let Some(first) = progress.commands.first_mut() {
+            first
+                .name
+                .push_str(", as the session expired after 60 seconds");
+        }
+    }
     exchanges
 }
 
@@ -259,6 +285,10 @@ impl Machine<'_> {
         match next {
             Next::Send(phase, commands) => {
                 encoding.state = after(&phase, progress.wrote);
+                // The turn is one of first halves alone: the desk is told to leave the chip there.
+                if matches!(phase, Phase::Challenge(_)) && commands.len() > 1 {
+                    encoding.reason = Some(Reason::Delayed);
+                }
                 progress.phase = phase;
                 progress.commands = commands;
             }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Pages, Reason};
-use crate::id::UrlTemplateId;
+use crate::id::{TagId, UrlTemplateId};
 use crate::inlay::key::{AesKey, InlayKeys, Keys};
 use crate::inlay::technology::Family;
 use crate::inlay::technology::ntag424::file_settings;
@@ -12,9 +12,9 @@ use crate::inlay::template::{
 };
 use crate::inlay::{MacFrom, Mirror, Uid};
 
-/// What is written, as it was decided when the encoding began: no later change of a setting
-/// changes it. Stored ones may have a member `replace`, which holds for one insertion alone and is
-/// elsewhere now.
+/// What is written, as it was decided when the chip was laid down last: no later change of a setting
+/// changes it while the chip lies there. Stored ones may have a member `replace`, which holds for one
+/// insertion alone and is elsewhere now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Form {
     /// How the URL is written.
@@ -37,9 +37,27 @@ pub struct Form {
     /// its tap is verified.
     #[serde(default)]
     pub finished: Option<u8>,
+    /// Whether the tag may have other inlays, too.
+    #[serde(default)]
+    pub additional: bool,
+    /// The tag that the chip's inlay is taken from, because a person who may said so.
+    #[serde(default)]
+    pub taken_from: Option<TagId>,
 }
 
 impl Form {
+    /// Whether a chip of the other form can go on with the keys that it has: what it writes is the same.
+    pub fn writes_like(&self, other: &Self) -> bool {
+        let written = |form: &Self| Self {
+            lock: false,
+            finished: None,
+            additional: false,
+            taken_from: None,
+            ..form.clone()
+        };
+        written(self) == written(other)
+    }
+
     /// Whether its chip has keys.
     pub fn has_keys(&self) -> bool {
         self.template.technology.rolls()

@@ -118,7 +118,9 @@ pub struct RunRow {
     pub slug: Option<String>,
     /// The encoding.
     pub encoding_id: EncodingId,
-    /// The chip.
+    /// The chip: 7 bytes, or 4 of one with random UIDs.
+    #[serde(serialize_with = "as_shown")]
+    #[schema(value_type = String, pattern = "^([0-9A-F]{14}|08[0-9A-F]{6})$")]
     pub uid: Uid,
     /// What it is, as it says itself; null unless it was encoded.
     pub technology: Option<Technology>,
@@ -134,6 +136,11 @@ pub struct RunRow {
     pub counter: Option<u32>,
     /// When that was.
     pub at: Timestamp,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn as_shown<S: serde::Serializer>(uid: &Uid, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&super::shown_uid(*uid))
 }
 
 impl Revised for RunFields {

@@ -18,10 +18,12 @@ pub struct Command {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([0-9A-F]{2})+$")]
     pub apdu: Option<String>,
-    /// The statuses with which the relay goes on to the next command; after any other one it stops.
-    #[serde(default)]
+    /// The statuses with which the relay goes on to the next command; after any other one it stops. A
+    /// command to the chip always has some. A new activation has none, for its answer has no status.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, min_items = 1)]
     pub expect: Vec<String>,
-    /// If true, the reader activates the chip again; the answer is the ATR.
+    /// If true, the reader activates the chip again; the answer is the ATR, and the relay goes on with any.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub reset: bool,

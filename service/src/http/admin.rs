@@ -174,12 +174,16 @@ fn routes() -> Routes {
         .keys(routes!(url_templates::find))
         .keys(routes!(url_templates::add_keys, url_templates::remove_key))
         .read(routes!(verification::verify))
-        .webhooks(routes!(webhooks::list, webhooks::create))
-        .webhooks(routes!(webhooks::get, webhooks::update, webhooks::delete))
-        .webhooks(routes!(webhooks::rotate))
-        .webhooks(routes!(webhooks::attempts))
-        .webhooks(routes!(webhooks::test))
-        .webhooks(routes!(webhooks::resend))
+        .webhooks(bounded(routes!(webhooks::list, webhooks::create)))
+        .webhooks(bounded(routes!(
+            webhooks::get,
+            webhooks::update,
+            webhooks::delete
+        )))
+        .webhooks(bounded(routes!(webhooks::rotate)))
+        .webhooks(bounded(routes!(webhooks::attempts)))
+        .webhooks(bounded(routes!(webhooks::test)))
+        .webhooks(bounded(routes!(webhooks::resend)))
         .read(routes!(simulator::list))
         .tags(routes!(simulator::create))
         .read(routes!(simulator::get))

@@ -174,11 +174,15 @@ fn proofs_of(shape: &Shape, sources: &[KeySource], budget: &mut Budget<'_>) -> V
                 continue;
             };
             let reads = checked.iter().map(|checked| (checked.uid, checked.counter));
+            let reads: Vec<_> = reads.collect();
+            if names_several(shape, &reads) {
+                continue;
+            }
             found.push(Proof {
                 format: Format {
                     settings: template.settings().clone(),
                     source: Some(source.as_used_by(&template)),
-                    reads: reads.collect(),
+                    reads,
                     proved_by: checked.len(),
                 },
                 data: checked
@@ -189,6 +193,17 @@ fn proofs_of(shape: &Shape, sources: &[KeySource], budget: &mut Budget<'_>) -> V
         }
     }
     found
+}
+
+/// Whether one slug stands for several chips: then it is none.
+fn names_several(shape: &Shape, reads: &[(Option<Uid>, Option<u32>)]) -> bool {
+    let slugs = shape.codes.iter().map(|(slug, _)| slug.as_deref());
+    let named: Vec<(Option<&str>, Option<Uid>)> =
+        slugs.zip(reads.iter().map(|(uid, _)| *uid)).collect();
+    named.iter().any(|(slug, uid)| {
+        let mut others = named.iter();
+        slug.is_some() && others.any(|(same, other)| same == slug && other != uid)
+    })
 }
 
 /// The verdict on a URL's code, if it is authentic.
@@ -237,8 +252,9 @@ struct Shape {
 
 impl Format {
     /// Whether so many equal bits are no accident. The 32 of a SIC43NT are one, once in some
-    /// thousand searches with many keys.
+    /// thousand searches with many keys; the same code in two URLs is one code.
     fn is_beyond_chance(&self) -> bool {
-        self.settings.technology.family() != Family::Sic43Nt || self.proved_by > 1
+        let several = self.reads.iter().any(|read| *read != self.reads[0]);
+        self.settings.technology.family() != Family::Sic43Nt || several
     }
 }

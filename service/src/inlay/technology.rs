@@ -161,7 +161,9 @@ impl Technology {
                 Tamper::Sealed => "CC",
                 Tamper::Reclosed => "OC",
                 Tamper::Open => "OO",
-                Tamper::Off | Tamper::Unknown => "II",
+                Tamper::Off => "II",
+                // The zeros of the file, which stay where the loop is not mirrored.
+                Tamper::Unknown => "00",
             }),
             Self::Ntag223Dna | Self::Ntag224Dna => Some(match state {
                 Tamper::Sealed => "CC00000000",

@@ -37,6 +37,7 @@ pub use error::TemplateError;
 pub use filled::{Filled, MalformedCode};
 pub use layout::{Layout, LayoutError};
 pub use overlap::RouteSegment;
+pub(crate) use request::host_without_port;
 pub use request::{Addressed, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
 
@@ -234,9 +235,25 @@ impl Template {
         self.prefix
     }
 
+    /// Whether a chip is written alike by both: a prefix that is stated can be the one that
+    /// follows from the text.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let stated = |template: &Self| TemplateSettings {
+            ndef_prefix: Some(template.prefix),
+            ..template.settings.clone()
+        };
+        stated(self) == stated(other)
+    }
+
     /// Whether the placeholder stands in it.
     pub fn has(&self, field: Field) -> bool {
         self.parts.has(field)
+    }
+
+    /// Whether a chip writes anything into its URLs.
+    pub fn has_code(&self) -> bool {
+        let mut fields = Field::ALL.into_iter();
+        fields.any(|field| field.is_of_code() && self.has(field))
     }
 
     /// How many characters stand in place of a placeholder; `None` if that varies.
@@ -250,6 +267,11 @@ impl Template {
     /// Whether the MAC covers tamper letters in clear. Otherwise anyone can write them.
     pub fn tamper_covered(&self) -> bool {
         self.tamper_covered
+    }
+
+    /// Whether its URLs have a place for the state of a tamper loop.
+    pub fn tells_tamper(&self) -> bool {
+        self.has(Field::Tamper) || self.settings.tamper_at.is_some()
     }
 
     /// Whether a code can ever prove a tap: it has a MAC, and a counter that is mirrored.

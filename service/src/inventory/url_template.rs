@@ -29,7 +29,7 @@ pub struct UrlTemplate {
     pub fields: UrlTemplateFields,
     /// How many inlays use it.
     pub inlays: u64,
-    /// When the first real tap came in at its address; `None` before.
+    /// When the first real tap of its inlays came in; `None` before.
     pub first_tap_at: Option<Timestamp>,
 }
 

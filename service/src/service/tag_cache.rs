@@ -20,11 +20,11 @@ use crate::metrics::CacheMetrics;
 use crate::storage::{BoundInlay, Part, Storage, StorageError, TagKey, TagTap};
 
 /// What the cache itself takes for a tag: its place by id, and that by slug.
-const PLACE: usize = 56;
-const PLACE_BY_SLUG: usize = 40;
+pub(super) const PLACE: usize = 56;
+pub(super) const PLACE_BY_SLUG: usize = 40;
 /// About what a tag takes with both places, if its texts are short: by it the budget is shared
 /// between them.
-const TAG: usize = 300;
+pub(super) const TAG: usize = 300;
 /// Experiences kept at the most. Owners have few, and many tags of each.
 const EXPERIENCES: usize = 1_000;
 /// Tags that are read at once ahead of their taps.
@@ -164,8 +164,14 @@ impl TagCache {
         uid: Uid,
     ) -> Result<Option<Result<OpenedInlay, KeyringError>>, StorageError> {
         let tag = self.tag(TagKey::Inlay(uid)).await?;
-        if let Some(inlay) = tag.as_ref().and_then(|tag| tag.of_template(uid)) {
-            return Ok(Some(Ok(inlay.clone())));
+        if let Some(tag) = tag
+            && let Some(inlay) = tag.of_template(uid)
+        {
+            return Ok(Some(Ok(OpenedInlay {
+                codes: inlay.clone(),
+                tag_id: Some(tag.id()),
+                simulated: tag.simulated(),
+            })));
         }
         // Of one whose keys are locked the reason is told.
         let found = self.storage.template_inlay(uid).await?;

@@ -8,7 +8,9 @@ use crate::keyring::{Keyring, KeyringError};
 use crate::storage::{BoundInlay, TagInlays, TagKey, TagTap};
 use crate::tag::{Location, Status, TagFields, WidgetSettings};
 
-use super::template_cache::OpenedInlay;
+use super::template_cache::TemplateTapInlay;
+
+const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
 
 /// What the allocator takes for each piece.
 const PIECE: usize = 16;
@@ -19,7 +21,8 @@ const PLACE_BY_UID: usize = 40;
 #[derive(Debug)]
 pub(crate) struct TapTag {
     id: TagId,
-    experience: Option<ExperienceId>,
+    /// 0 for none, which takes half of an `Option`.
+    experience: ExperienceId,
     /// Slug, name, title, description and language, one behind the other.
     texts: Box<str>,
     /// Where the first four of them end.
@@ -54,7 +57,7 @@ enum Inlays {
     /// One that makes them of the canonical form.
     One(TapInlay),
     /// One that writes its URLs by a template.
-    OfTemplate(OpenedInlay),
+    OfTemplate(TemplateTapInlay),
     Several(Box<Several>),
 }
 
@@ -62,7 +65,7 @@ enum Inlays {
 #[derive(Debug)]
 struct Several {
     canonical: Result<Box<[TapInlay]>, KeyringError>,
-    of_templates: Result<Box<[OpenedInlay]>, KeyringError>,
+    of_templates: Result<Box<[TemplateTapInlay]>, KeyringError>,
     /// Which template each of the latter has, their keys locked or not.
     templates: Box<[(InlayId, UrlTemplateId)]>,
 }
@@ -114,7 +117,7 @@ impl TapTag {
         let of_templates = &inlays.of_templates;
         Self {
             id: tag.id,
-            experience: tag.fields.experience_id,
+            experience: tag.fields.experience_id.unwrap_or(NO_EXPERIENCE),
             rolls: !inlays.rolling.is_empty()
                 || of_templates
                     .iter()
@@ -143,7 +146,7 @@ impl TapTag {
 
     /// The experience a tap leads to.
     pub(super) fn experience_id(&self) -> Option<ExperienceId> {
-        self.experience
+        Some(self.experience).filter(|id| *id != NO_EXPERIENCE)
     }
 
     /// The last part of its URL as it is now; it may have been found by a former one.
@@ -241,7 +244,7 @@ impl TapTag {
     }
 
     /// Its inlays that write their URLs by templates, with their keys.
-    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
+    pub(crate) fn of_templates(&self) -> Result<&[TemplateTapInlay], KeyringError> {
         match &self.inlays {
             Inlays::None | Inlays::One(_) => Ok(&[]),
             Inlays::OfTemplate(inlay) => Ok(std::slice::from_ref(inlay)),
@@ -250,7 +253,7 @@ impl TapTag {
     }
 
     /// Its inlay with this UID that writes its URLs by a template.
-    pub(super) fn of_template(&self, uid: Uid) -> Option<&OpenedInlay> {
+    pub(super) fn of_template(&self, uid: Uid) -> Option<&TemplateTapInlay> {
         let mut inlays = self.of_templates().unwrap_or_default().iter();
         inlays.find(|inlay| inlay.uid == uid)
     }
@@ -286,7 +289,7 @@ impl Inlays {
             .collect();
         let of_templates = inlays.of_templates.iter();
         let of_templates: Result<Vec<_>, _> = of_templates
-            .map(|inlay| OpenedInlay::of(inlay, keyring))
+            .map(|inlay| TemplateTapInlay::of(inlay, keyring))
             .collect();
         match (canonical, of_templates) {
             (Ok(mut canonical), Ok(mut of_templates))
@@ -370,4 +373,69 @@ fn ends(fields: &TagFields) -> [u32; 4] {
         end += u32::try_from(texts[index].len()).unwrap_or_default();
         end
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tag_cache::{PLACE, PLACE_BY_SLUG, TAG};
+    use super::*;
+    use crate::inlay::key::{AesKey, InlayKeys, Keys};
+    use crate::inlay::{MacFrom, Mirror, Technology};
+
+    /// Texts of a tag as an import of many makes them: slug, name and language.
+    const TEXTS: usize = "k7Qm2xZp".len() + "Bottle 1000000 of 1000000".len() + "en_US".len();
+
+    fn taken_by(inlays: Inlays) -> usize {
+        let tag = TapTag {
+            id: TagId(1),
+            experience: NO_EXPERIENCE,
+            texts: "x".repeat(TEXTS).into(),
+            ends: [0; 4],
+            inlays,
+            rare: None,
+            switches: Switches {
+                status: Status::Active,
+                verifier_enabled: true,
+                updates_require_verified: false,
+                track_location: false,
+                has_qr_code: false,
+            },
+            simulated: false,
+            rolls: true,
+            has_static_inlay: false,
+        };
+        tag.bytes() + PLACE + PLACE_BY_SLUG
+    }
+
+    /// So that 300 MB hold a million of them.
+    #[test]
+    fn a_tag_with_an_inlay_takes_no_more_than_it_is_counted_with() {
+        let keys = Keys {
+            meta: Some(AesKey::FACTORY),
+            file: AesKey::FACTORY,
+        };
+        let uid = Uid::from_bytes([4; 7]);
+        let canonical = taken_by(Inlays::One(TapInlay {
+            id: InlayId(1),
+            key_version: 1,
+            blocked: false,
+            candidate: Candidate {
+                uid,
+                mirror: Mirror::Encrypted,
+                mac_from: MacFrom::None,
+                keys: keys.clone(),
+            },
+        }));
+        assert!(canonical <= TAG, "{canonical}");
+        let of_template = taken_by(Inlays::OfTemplate(TemplateTapInlay {
+            id: InlayId(1),
+            uid,
+            technology: Technology::Ntag424Dna,
+            url_template_id: UrlTemplateId(1),
+            blocked: false,
+            key_version: 1,
+            keys: InlayKeys::Aes(keys),
+        }));
+        assert_eq!(of_template, canonical + PLACE_BY_UID);
+    }
 }

@@ -1,13 +1,14 @@
 //! URL templates as taps need them, kept in memory until they are changed, as the tags are.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::key::InlayKeys;
 use crate::inlay::technology::ntag424::MetaKey;
-use crate::inlay::template::{Addressed, Request, Template};
+use crate::inlay::template::{Addressed, Request, Template, host_without_port};
 use crate::inlay::{Technology, Uid};
 use crate::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate};
 use crate::keyring::{Keyring, KeyringError};
@@ -43,6 +44,25 @@ pub(crate) struct TapTemplate {
 /// An inlay that writes its URLs by a template, with its keys opened.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenedInlay {
+    /// What its codes are checked by.
+    pub(super) codes: TemplateTapInlay,
+    /// The tag it is bound to.
+    pub(crate) tag_id: Option<TagId>,
+    /// Whether it lives in the simulated world.
+    pub(crate) simulated: bool,
+}
+
+impl Deref for OpenedInlay {
+    type Target = TemplateTapInlay;
+
+    fn deref(&self) -> &TemplateTapInlay {
+        &self.codes
+    }
+}
+
+/// The same as its tag has it: a million tags may have one each.
+#[derive(Clone, Debug)]
+pub(crate) struct TemplateTapInlay {
     /// The inlay.
     pub(crate) id: InlayId,
     /// Its UID.
@@ -51,10 +71,6 @@ pub(crate) struct OpenedInlay {
     pub(crate) technology: Technology,
     /// The template.
     pub(crate) url_template_id: UrlTemplateId,
-    /// The tag it is bound to.
-    pub(crate) tag_id: Option<TagId>,
-    /// Whether it lives in the simulated world.
-    pub(crate) simulated: bool,
     /// Whether its owner blocked it.
     pub(crate) blocked: bool,
     /// Rises if its keys are replaced, or if it is blocked or unblocked.
@@ -158,12 +174,8 @@ impl Templates {
     /// The template at whose address a request is, and what the request contains. There is one at
     /// the most: no URL is of two.
     pub(crate) fn find(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
-        let host = request.host.to_ascii_lowercase();
-        let host = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-            _ => &host,
-        };
-        let here = self.by_host.get(host).into_iter().flatten();
+        let host = host_without_port(request.host).to_ascii_lowercase();
+        let here = self.by_host.get(&host).into_iter().flatten();
         here.chain(&self.any_host).find_map(|template| {
             let addressed = template.template.read(request)?;
             Some((Arc::clone(template), addressed))
@@ -177,7 +189,7 @@ impl Templates {
 
     /// Whether a template answers at this host.
     pub(crate) fn answer_at(&self, host: &str) -> bool {
-        self.by_host.contains_key(host)
+        self.by_host.contains_key(host_without_port(host))
             || self
                 .any_host
                 .iter()
@@ -214,12 +226,21 @@ impl OpenedInlay {
     /// An inlay with its keys opened.
     pub(super) fn of(inlay: &TemplateInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
         Ok(Self {
+            codes: TemplateTapInlay::of(inlay, keyring)?,
+            tag_id: inlay.tag_id,
+            simulated: inlay.simulated,
+        })
+    }
+}
+
+impl TemplateTapInlay {
+    /// An inlay with its keys opened.
+    pub(super) fn of(inlay: &TemplateInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+        Ok(Self {
             id: inlay.id,
             uid: inlay.uid,
             technology: inlay.technology,
             url_template_id: inlay.url_template_id,
-            tag_id: inlay.tag_id,
-            simulated: inlay.simulated,
             blocked: inlay.blocked,
             key_version: inlay.key_version,
             keys: keyring.inlay_keys(inlay.keys.as_ref(), inlay.uid, inlay.technology)?,

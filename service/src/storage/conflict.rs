@@ -11,7 +11,7 @@ use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 use crate::sheet::ROWS_MAX;
 use crate::tag::InvalidProperty;
-use crate::webhook::ENDPOINTS_MAX;
+use crate::webhook::{Disabled, ENDPOINTS_MAX};
 
 /// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
 /// are; a tag that is encoded or printed again has two or three in its life, and a program that
@@ -102,6 +102,9 @@ pub enum Conflict {
     /// There are as many endpoints of webhooks as there may be.
     #[error("There are {ENDPOINTS_MAX} webhooks, and there can be no more. Delete one first.")]
     TooManyWebhooks,
+    /// The webhook is off, so that nothing is sent to it.
+    #[error("{} Switch it on, then send again.", why_off(*.0))]
+    WebhookOff(Option<Disabled>),
     /// A token began as many encodings in a day with chips that prove nothing as it may.
     #[error(
         "This token began {UNPROVED_MAX} encodings in 24 hours with chips that proved nothing. Continue with those \
@@ -247,6 +250,18 @@ pub enum InUse {
         "Every tag of the run has an inlay, or is reserved for an unfinished one. Finish or reject those, or create another run."
     )]
     RunFull,
+}
+
+/// The state of a webhook that is off, in words.
+const fn why_off(disabled: Option<Disabled>) -> &'static str {
+    match disabled {
+        None => "The webhook is off.",
+        Some(Disabled::Failing) => "The webhook is off: it failed for five days.",
+        Some(Disabled::Gone) => "The webhook is off: it answered 410, so it is gone.",
+        Some(Disabled::Restored) => {
+            "The webhook is off: the database was restored or moved, and the original may still send."
+        }
+    }
 }
 
 impl OfField for Conflict {

@@ -15,14 +15,37 @@ pub type RunEdit = Box<dyn Fn(RunFields) -> Result<RunFields, Conflict> + Send +
 /// Makes the tag of a position, for runs that create tags as they go.
 pub type RunTag = Box<dyn Fn(&RunPlan, u32) -> Result<TagFields, Conflict> + Send + Sync>;
 
+/// A place in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlace {
+    /// The run.
+    pub run_id: EncodingRunId,
+    /// The position, from 1.
+    pub position: u32,
+    /// Its tag; `None` if there is none yet.
+    pub tag_id: Option<TagId>,
+}
+
+/// A place that is kept for a chip, in the commit that begins its encoding.
+#[derive(Clone, Debug)]
+pub struct KeptPlace {
+    /// The place, as the decision saw it.
+    pub place: RunPlace,
+    /// The tag to be created for it, if it has none.
+    pub new: Option<TagFields>,
+}
+
 /// The operations on encoding runs.
 #[async_trait]
 pub trait EncodingRuns: Send + Sync {
-    /// Stores a new run for these tags, in their order. Those that have an inlay are left out.
+    /// Stores a new run for these tags, in their order. Those that have an inlay are left out. Unless
+    /// the run creates tags, as many inlays are planned as are left, if nothing else is.
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for a tag that does not exist.
+    /// [`Conflict::Missing`] for a tag that does not exist or is deleted, [`Conflict::OtherWorld`] for a
+    /// simulated one, and [`Conflict::Invalid`] if the planned number and that of the tags contradict
+    /// each other.
     async fn insert_encoding_run(
         &self,
         fields: RunFields,
@@ -54,20 +77,20 @@ pub trait EncodingRuns: Send + Sync {
         edit: RunEdit,
     ) -> Result<Option<Run>, StorageError>;
 
-    /// The run, and the tag that is kept for this chip: the one that it had, else the first that no
-    /// chip has or whose chip was rejected, given up or wiped, else a new one that `make` makes, else
-    /// the first that was passed over.
+    /// The run, and the tag that this chip gets: the one that it had, else the first that has no
+    /// inlay and no chip, or whose chip was rejected, given up or wiped, or went elsewhere; else a new
+    /// one, else the first that was passed over. It is kept for the chip by the turn that begins its
+    /// encoding.
     ///
     /// # Errors
     ///
     /// [`InUse::RunClosed`](super::InUse::RunClosed), and
     /// [`InUse::RunFull`](super::InUse::RunFull) if no tag is left.
-    async fn reserve_run_tag(
+    async fn run_place(
         &self,
         id: EncodingRunId,
         uid: Uid,
-        make: RunTag,
-    ) -> Result<Option<(Run, TagId)>, StorageError>;
+    ) -> Result<Option<(Run, RunPlace)>, StorageError>;
 
     /// The tag that the next chip gets which has none yet. `None` if there is no such run;
     /// inside, if no tag is left.
@@ -81,7 +104,7 @@ pub trait EncodingRuns: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::reserve_run_tag`].
+    /// Those of [`Self::run_place`].
     async fn skip_run_tag(
         &self,
         id: EncodingRunId,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::StorageError;
+use super::{KeptPlace, StorageError};
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, Form, Outcome, Reason, SlotState, State, Target};
 use crate::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
@@ -141,6 +141,8 @@ pub struct EncodingTurn {
     pub ending: Ending,
     /// Whether a person said, for this insertion, that keys of the chip are replaced: for the audit log.
     pub replaces: bool,
+    /// The place in a run that is kept for the chip, if this turn begins its encoding.
+    pub place: Option<KeptPlace>,
 }
 
 /// What becomes of the inlay of a chip.
@@ -184,7 +186,8 @@ pub trait Encodings: Send + Sync {
     async fn chip_state(&self, uid: Uid) -> Result<ChipState, StorageError>;
 
     /// Stores a turn with all that it says. `None`, and nothing is stored, if another turn of the
-    /// chip was stored meanwhile.
+    /// chip was stored meanwhile, or the place in the run is another chip's by now. If the inlay may not be bound
+    /// any more, because it or its tag got another one meanwhile, the encoding is rejected instead.
     ///
     /// # Errors
     ///

@@ -122,9 +122,9 @@ impl SqliteStorage {
             "UPDATE webhook_deliveries SET next_at = 0 WHERE waits AND attempts = 0;
              UPDATE webhook_states SET next_at = 0 WHERE waiting > 0",
         )?;
-        let recent_keys = RecentKeys::of(&connection)?;
         let folded = fold::recover(&connection)
             .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
+        let recent_keys = RecentKeys::of(&connection, &folded)?;
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
             readers: Readers::new(&path)?,
@@ -385,8 +385,7 @@ impl Storage for SqliteStorage {
                 sweep::store_payload_reads(write, &reads)
             })
             .await;
-        // What a full disk leaves unfolded is read again at the next start.
-        while self.writer.folded().dirty() > 0 && self.writer.settle().await.is_ok() {}
+        self.writer.settle_at_end().await;
         self.closed.store(true, Ordering::Release);
         self.readers.close();
         self.writer.stop().await;

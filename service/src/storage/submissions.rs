@@ -111,18 +111,28 @@ impl<'a> SentForm<'a> {
     }
 }
 
-/// Values as a search looks into them: each between line breaks, so that a whole one is found.
+/// Values as a search looks into them: each between line breaks, so that a whole one is found, and
+/// no line of one is taken for it.
 fn folded<'a>(values: impl Iterator<Item = &'a str>) -> String {
     let mut folded = String::from("\n");
     for value in values {
-        folded += &search::fold(value);
+        folded += &search::fold(&in_one_line(value));
         folded.push('\n');
     }
     folded
 }
 
-/// What [`folded`] has of a whole value, as a pattern. Of a value of several lines it may be one
-/// line: who erases compares.
+/// What [`folded`] has of a whole value, as a pattern.
 pub(super) fn whole(value: &str) -> String {
-    search::containing(&format!("\n{value}\n"))
+    search::containing(&format!("\n{}\n", in_one_line(value)))
+}
+
+/// What [`folded`] has of a part of a value, as a pattern.
+pub(super) fn containing(part: &str) -> String {
+    search::containing(&in_one_line(part))
+}
+
+/// Text in which line breaks are vertical tabs, which nobody types.
+fn in_one_line(text: &str) -> String {
+    text.replace('\n', "\u{b}")
 }

@@ -348,13 +348,15 @@ pub(super) struct SlugOwner {
     pub(super) tag: TagId,
     /// Whether it is a slug the tag had before.
     pub(super) former: bool,
+    /// Whether who asks may know of the tag.
+    pub(super) within_reach: bool,
 }
 
 impl SlugOwner {
     /// Says to another tag that it cannot have the slug.
     pub(super) fn refuses(self, slug: &Slug) -> Conflict {
         let (slug, tag) = (slug.to_string(), self.tag);
-        if self.former {
+        if self.former && self.within_reach {
             Conflict::SlugReserved { slug, tag }
         } else {
             Conflict::SlugTaken(slug)

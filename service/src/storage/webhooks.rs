@@ -6,8 +6,9 @@ use async_trait::async_trait;
 
 use super::{Conflict, StorageError};
 use crate::clock::Timestamp;
-use crate::id::{InteractionId, TagId, WebhookId};
-use crate::revision::Precondition;
+use crate::id::{ExperienceId, InteractionId, TagId, WebhookId};
+use crate::revision::{Precondition, Revision};
+use crate::scope::Reach;
 use crate::webhook::{
     Alert, Attempt, AttemptOutcome, EventKind, Happening, OutboxEvent, TapHappening, Webhook,
     WebhookFields,
@@ -45,6 +46,17 @@ pub struct RouteState {
     pub failures: u64,
 }
 
+/// How an endpoint is configured that is on, as what makes deliveries knows it.
+#[derive(Clone, Debug)]
+pub struct RouteFields {
+    /// What its owner decided.
+    pub fields: WebhookFields,
+    /// The experiences whose events it gets.
+    pub reach: Reach,
+    /// That of `fields`.
+    pub revision: Revision,
+}
+
 /// A delivery to be made.
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
@@ -67,8 +79,11 @@ pub struct NewDelivery {
 /// An endpoint goes on from one place to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    /// The endpoint. If it is not at `from` any more, it stays where it is.
+    /// The endpoint. If it is not at `from` any more, or was edited since `revision`, it stays where
+    /// it is: deliveries were made, and events passed over, as it was before.
     pub webhook: WebhookId,
+    /// The revision of its configuration that was known.
+    pub revision: Revision,
     /// Where it is.
     pub from: Cursor,
     /// Where it is then.
@@ -123,8 +138,8 @@ pub struct Finished {
     pub webhook_id: WebhookId,
     /// What the attempt came to.
     pub outcome: AttemptOutcome,
-    /// A random number that the pause before the next one depends on, if it failed; `None` if it is
-    /// not repeated.
+    /// A random number that the pause before the next one depends on, if it failed; `None` of a test:
+    /// it is not repeated, and its failure says nothing of the endpoint.
     pub chance: Option<u8>,
     /// Whether the endpoint is slow.
     pub slow: bool,
@@ -154,6 +169,8 @@ pub struct Backlog {
 /// The properties of a tag that events are chosen by, or contain.
 #[derive(Clone, Debug, Default)]
 pub struct EventProperties {
+    /// The experience that it leads to now.
+    pub experience_id: Option<ExperienceId>,
     /// Its attributes.
     pub attributes: BTreeMap<String, String>,
     /// Its variables.
@@ -226,6 +243,10 @@ pub trait Webhooks: Send + Sync {
 
     /// Sends events to an endpoint again. `None` where there is no such endpoint; `false` where
     /// there is no such event any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::WebhookOff`].
     async fn resend_webhook(
         &self,
         id: WebhookId,
@@ -246,7 +267,7 @@ pub trait Webhooks: Send + Sync {
     async fn erasures(&self) -> Result<u64, StorageError>;
 
     /// How all endpoints are configured that are on.
-    async fn route_fields(&self) -> Result<HashMap<WebhookId, WebhookFields>, StorageError>;
+    async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError>;
 
     /// At most `limit` taps behind a place, in the order of commits. Of those that PostgreSQL commits
     /// beside each other, `settled` are the ones before which nothing more comes.
@@ -307,6 +328,14 @@ pub trait Webhooks: Send + Sync {
 
     /// Stores an alert, if any endpoint gets such events.
     async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError>;
+
+    /// Removes some of what is kept of events of these types of before `keep_since`, delivered or not.
+    /// `true` if more may be left.
+    async fn prune_deliveries(
+        &self,
+        kinds: Vec<EventKind>,
+        keep_since: Timestamp,
+    ) -> Result<bool, StorageError>;
 
     /// Removes rows of the outbox of before `keep_since`.
     async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError>;

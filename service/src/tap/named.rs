@@ -8,6 +8,7 @@ use crate::inlay::assessment::Assessment;
 use crate::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
 use crate::inlay::technology::Family;
 use crate::inlay::template::{Field, Filled, Template};
+use crate::keyring::KeyringError;
 use crate::service::{CachedTag, OpenedInlay, Service, TapTemplate};
 use crate::storage::TagKey;
 
@@ -90,6 +91,9 @@ async fn made_by(
     template: &TapTemplate,
     code: &Filled,
 ) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
+    // Asked before anything is looked up: which inlay has keys that cannot be opened would tell
+    // which UIDs there are.
+    service.keyring.check_open()?;
     let of = &template.template;
     if of.has(Field::Uid) {
         let uid = code.uid().unwrap_or(Uid::from_bytes([0; 7]));
@@ -115,13 +119,20 @@ async fn made_by(
     Ok((None, of.check_opened(None, code, None, None)))
 }
 
-/// The inlay with this UID, if it is of the template.
+/// The inlay with this UID, if it is of the template. One whose own keys do not open while the
+/// keyring does is as unknown as any other UID: another answer would tell that it exists.
 async fn inlay(
     service: &Service,
     template: &TapTemplate,
     uid: Uid,
 ) -> Result<Option<OpenedInlay>, TapError> {
-    let found = service.tags.inlay(uid).await?.transpose()?;
+    let found = match service.tags.inlay(uid).await? {
+        Some(Err(error @ KeyringError::OtherKey)) => {
+            tracing::error!(template = %template.id, "a tap was answered as one of no inlay: {error}");
+            None
+        }
+        found => found.transpose()?,
+    };
     Ok(found.filter(|inlay| inlay.url_template_id == template.id))
 }
 

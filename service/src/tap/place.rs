@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use super::verify::UrlCode;
 use crate::id::UrlTemplateId;
 use crate::inlay::template::Addressed;
-use crate::service::TapTemplate;
+use crate::interaction::{Claim, Unchecked, Verdict};
+use crate::service::{CachedTag, TapTemplate};
 
 /// A place at which tags answer.
 #[derive(Clone, Debug)]
@@ -50,22 +51,43 @@ impl Place {
         }
     }
 
-    /// The URL template whose place it is, if no real tap was recorded there yet: whoever moves
-    /// here waits for the first one.
-    pub(super) fn first_real_tap(&self, simulated: bool) -> Option<UrlTemplateId> {
-        match self {
-            Self::Template { template, .. } if !simulated && !template.was_tapped() => {
-                Some(template.id)
-            }
-            _ => None,
+    /// The URL template whose place it is, if no real tap of its inlays was recorded there yet:
+    /// whoever moves here waits for the first one. A visit without a code, with a wrong one, or with
+    /// one of no inlay that is known here says nothing about theirs. If no code can tell whose tap
+    /// it is, the tag must have an inlay of the template.
+    pub(super) fn first_real_tap(
+        &self,
+        tag: Option<&CachedTag>,
+        claim: &Claim,
+        simulated: bool,
+    ) -> Option<UrlTemplateId> {
+        let Self::Template {
+            template,
+            addressed,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        if simulated || template.was_tapped() {
+            return None;
         }
+        let unchecked = match &addressed.code {
+            Ok(Some(_)) => claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff)),
+            Ok(None) => !template.template.has_code(),
+            Err(_) => false,
+        };
+        let has_inlay = |tag: &CachedTag| {
+            let mut inlays = tag.of_templates().unwrap_or_default().iter();
+            inlays.any(|inlay| inlay.url_template_id == template.id)
+        };
+        let is_theirs = claim.inlay_id().is_some() || (unchecked && tag.is_some_and(has_inlay));
+        is_theirs.then_some(template.id)
     }
 
-    /// Notes that a tap was recorded here.
-    pub(super) fn note_real_tap(&self, simulated: bool) {
-        if let Self::Template { template, .. } = self
-            && !simulated
-        {
+    /// Notes that the first real tap was recorded here.
+    pub(super) fn note_real_tap(&self) {
+        if let Self::Template { template, .. } = self {
             template.note_tap();
         }
     }

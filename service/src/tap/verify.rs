@@ -8,7 +8,7 @@ use crate::inlay::template::{Addressed, Filled, Template};
 use crate::inlay::verify::{CodeError, verify};
 use crate::interaction::{Claim, CounterRule, Refusal, Tech, Unchecked, Verdict};
 use crate::keyring::KeyringError;
-use crate::service::{CachedTag, OpenedInlay, Service, TapTemplate};
+use crate::service::{CachedTag, Service, TapTemplate, TemplateTapInlay};
 
 /// What a tag URL's query says of `uid` and `token`.
 #[derive(Clone, Debug)]
@@ -174,7 +174,15 @@ fn of_template(
     };
     let decided = |verdict| Ok(Checked::plain(Claim::Decided(verdict), tech));
     if !switches.verifier_enabled {
-        return decided(Verdict::NotChecked(Unchecked::VerifierOff));
+        // What nobody checked is no state.
+        let tells = matches!(addressed.code, Ok(Some(_))) && template.template.tells_tamper();
+        return Ok(Checked {
+            tamper: tells.then_some(Tamper::Unknown),
+            ..Checked::plain(
+                Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff)),
+                tech,
+            )
+        });
     }
     let code = match &addressed.code {
         Ok(None) if !tag.rolls() || switches.has_qr_code => {
@@ -225,15 +233,17 @@ fn of_template(
     })
 }
 
-/// Checks a code, unless it may be one of many guesses.
+/// Checks a code; the result is dropped if it may be one of many guesses. The work is the same, or
+/// its time would tell of which UIDs there were guesses, and so which there are.
 pub(super) fn guarded(
     service: &Service,
     occasion: Occasion,
     (template, slug): (&Template, Option<&str>),
     code: &Filled,
-    inlay: &OpenedInlay,
+    inlay: &TemplateTapInlay,
 ) -> Assessment {
     let guessable = inlay.technology.is_guessable();
+    let assessment = template.check(slug, code, inlay.uid, &inlay.keys);
     if guessable && service.guesses.is_reached(inlay.uid, service.clock.now()) {
         return Assessment {
             authenticity: Authenticity::NotAuthentic(FailedStep::Guessed),
@@ -243,7 +253,6 @@ pub(super) fn guarded(
             file_data: None,
         };
     }
-    let assessment = template.check(slug, code, inlay.uid, &inlay.keys);
     let failed = assessment.authenticity == Authenticity::NotAuthentic(FailedStep::Mac);
     if guessable && failed && occasion == Occasion::Visit {
         service.guesses.note(inlay.uid, service.clock.now());
@@ -253,7 +262,11 @@ pub(super) fn guarded(
 
 /// The verdict on an inlay's own code: an authentic one, or one that its chip cannot prove. An
 /// inlay on no tag has no verifier that could be off.
-pub(super) fn authentic(tag: Option<&CachedTag>, inlay: &OpenedInlay, code: Assessment) -> Checked {
+pub(super) fn authentic(
+    tag: Option<&CachedTag>,
+    inlay: &TemplateTapInlay,
+    code: Assessment,
+) -> Checked {
     let verifier_is_off = tag.is_some_and(|tag| !tag.switches.verifier_enabled);
     let known = |verdict| Claim::Known {
         inlay_id: inlay.id,
@@ -286,7 +299,10 @@ pub(super) fn authentic(tag: Option<&CachedTag>, inlay: &OpenedInlay, code: Asse
     Checked {
         claim,
         tech: Tech::Nfc,
-        tamper: code.tamper,
+        tamper: match code.tamper {
+            Some(_) if verifier_is_off => Some(Tamper::Unknown),
+            state => state,
+        },
         file_data: code.file_data,
     }
 }

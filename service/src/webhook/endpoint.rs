@@ -1,7 +1,7 @@
 //! An endpoint as its owner configures it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{ExperienceId, WebhookId};
 use crate::revision::{Revised, Revision};
+use crate::scope::Reach;
 
 /// Most endpoints of an installation: all of them are in memory while they are on.
 pub const ENDPOINTS_MAX: u64 = 10_000;
@@ -111,9 +112,9 @@ impl WebhookFields {
         !self.include.is_empty() || self.events.iter().any(|kind| !kind.is_alert())
     }
 
-    /// Whether an endpoint can be like this. An address that is not public is refused unless
-    /// `private` ones are allowed; a name is looked at when it is resolved.
-    pub fn check(mut self, private: bool) -> Result<Self, FieldError> {
+    /// Whether an endpoint with the events of `reach` can be like this. An address that is not
+    /// public is refused unless `private` ones are allowed; a name is looked at when it is resolved.
+    pub fn check(mut self, private: bool, reach: &Reach) -> Result<Self, FieldError> {
         let url = |why: &'static str| FieldError::of("url", why);
         if self.url.len() > URL_MAX {
             return Err(url("A webhook's URL has at most 2,048 bytes."));
@@ -159,6 +160,12 @@ impl WebhookFields {
             return Err(FieldError::of(
                 "filter.attribute",
                 "A filter has at most 10 attributes.",
+            ));
+        }
+        if reach.limit().is_some() && self.events.iter().any(|kind| kind.is_alert()) {
+            return Err(FieldError::of(
+                "events",
+                "An alert is about the whole service: a webhook that is limited to experiences gets none.",
             ));
         }
         self.include.dedup();
@@ -227,6 +234,8 @@ pub struct Webhook {
     /// What its owner decided.
     #[serde(flatten)]
     pub fields: WebhookFields,
+    /// The only experiences whose events it gets: those of the token that made it. Null for all.
+    pub experience_ids: Option<BTreeSet<ExperienceId>>,
     /// Why it was switched off, if its owner did not do it.
     pub disabled: Option<Disabled>,
     /// Deliveries that wait for their next attempt.
@@ -237,6 +246,13 @@ pub struct Webhook {
     pub previous_secret_until: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+impl Webhook {
+    /// The experiences whose events it gets.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach::of(self.experience_ids.as_ref())
+    }
 }
 
 impl Revised for Webhook {
@@ -273,7 +289,7 @@ mod tests {
             enabled: true,
             include: Vec::new(),
         };
-        let checked = fields.check(private);
+        let checked = fields.check(private, &Reach::EVERYTHING);
         checked
             .map(|fields| fields.url)
             .map_err(|error| error.message)

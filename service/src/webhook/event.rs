@@ -113,6 +113,14 @@ impl EventKind {
         )
     }
 
+    /// Whether it is about a tap, which may be of no tag.
+    pub(crate) const fn is_tap(self) -> bool {
+        matches!(
+            self,
+            Self::TapVerified | Self::TapNotVerified | Self::TapNotChecked | Self::TagTampered
+        )
+    }
+
     const fn of_tap(tag_verified: Option<bool>) -> Self {
         match tag_verified {
             Some(true) => Self::TapVerified,
@@ -184,8 +192,8 @@ pub struct OutboxEvent {
     pub at: Timestamp,
     /// What it is about.
     pub about: About,
-    /// Its data, as [`Happening`] has it.
-    pub data: Map<String, Value>,
+    /// Its data, as [`Happening`] has it; `None` if what it tells of is erased.
+    pub data: Option<Map<String, Value>>,
 }
 
 /// What an event is about.
@@ -239,17 +247,19 @@ impl TapHappening {
     }
 }
 
-impl From<OutboxEvent> for Happening {
-    fn from(event: OutboxEvent) -> Self {
-        Self {
+impl OutboxEvent {
+    /// The event to be delivered; `None` if what it tells of is erased.
+    pub fn happening(self) -> Option<Happening> {
+        let event = self;
+        Some(Happening {
             key: format!("evt_{}_{}", event.id, event.at.millis()),
             kind: event.kind,
             at: event.at,
             tag_id: event.about.tag_id,
             experience_id: event.about.experience_id,
             simulated: event.about.simulated,
-            data: event.data,
-        }
+            data: event.data?,
+        })
     }
 }
 

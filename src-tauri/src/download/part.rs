@@ -17,6 +17,13 @@ pub(crate) struct Far {
     pub(super) rows: u64,
 }
 
+/// The last whole row of a file.
+pub(super) struct LastRow {
+    pub(super) id: i64,
+    /// The columns of the file, as an export is asked for them.
+    pub(super) columns: Option<String>,
+}
+
 /// A file that has its name once it is whole. Dropped before, nothing of it is left.
 pub(super) struct Part {
     place: PathBuf,
@@ -56,15 +63,20 @@ impl Part {
         Ok(())
     }
 
-    /// Cuts it behind its last whole row; answers the `id` of that row. Without one, it begins
-    /// again.
-    pub(super) async fn cut(&mut self) -> Result<Option<i64>, String> {
+    /// Cuts it behind its last whole row; answers that row. Without one, it begins again.
+    pub(super) async fn cut(&mut self) -> Result<Option<LastRow>, String> {
         let place = self.place.clone();
         let refused = |error| refused(&place, &error);
         self.file.flush().await.map_err(refused)?;
         let copy = self.file.try_clone().await.map_err(refused)?;
         let mut copy = copy.into_std().await;
-        let cut = move || whole_rows::cut(&mut copy, Rows::Csv);
+        let cut = move || -> std::io::Result<_> {
+            let Some(id) = whole_rows::cut(&mut copy, Rows::Csv)? else {
+                return Ok(None);
+            };
+            let columns = whole_rows::columns(&mut copy)?;
+            Ok(Some(LastRow { id, columns }))
+        };
         let last = tokio::task::spawn_blocking(cut).await;
         let last = last.map_err(|_| "The file cannot be continued.".to_owned())?;
         let last = last.map_err(refused)?;

@@ -24,7 +24,7 @@ use super::board::{Board, Lying};
 use super::card::{Fault, Stack};
 use crate::backend::Backend;
 use hand::{Hand, Order};
-use service::Calls;
+use service::{Calls, NoTurn};
 pub use told::{Line, Told};
 use turn::{Command, Turn};
 
@@ -70,7 +70,8 @@ impl Stopped {
 }
 
 /// Encodes the inlay of an insertion, and tells each step. An `Err` is a sentence for people: the
-/// inlay could not be reached, or the service refused. How the encoding ended is in what is told last.
+/// inlay or the service could not be reached, so that another attempt may do. How the encoding ended,
+/// or why the service refuses it, is in what is told last.
 pub async fn encode<S: Stack + Send + 'static>(
     stack: S,
     board: &Arc<Board>,
@@ -99,15 +100,24 @@ pub async fn encode<S: Stack + Send + 'static>(
     }
     let calls = Calls::new(backend);
     let mut told = Told::new(reader, insertion);
-    let mut turn = calls.begin(&target).await?;
+    let mut next = calls.begin(&target).await;
     for _ in 0..TURNS_MAX {
+        let turn = match next {
+            Ok(turn) => turn,
+            Err(NoTurn::Failed(why)) => return Err(why),
+            Err(NoTurn::Refused(why)) => {
+                told.is_refused(why);
+                tell(&told);
+                return Ok(told);
+            }
+        };
         told.at(&turn);
         tell(&told);
         if turn.commands.is_empty() {
             return Ok(told);
         }
         let (answers, stopped) = carry_out(&mut hand, &turn.commands, &mut told, &tell).await;
-        turn = calls.answer(&turn, &answers, stopped).await?;
+        next = calls.answer(&turn, &answers, stopped).await;
     }
     Err("The service sends too many commands. The inlay was not finished.".to_owned())
 }

@@ -4,6 +4,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
+use crate::api::submissions::{Form, send};
+
 #[tokio::test]
 async fn each_export_leaves_a_row_with_what_it_asked_for() {
     let service = TestService::start().await;
@@ -64,6 +66,39 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
     service.admin_get("/interactions").await;
     let after = service.admin_get("/audit?limit=1").await["items"][0]["id"].clone();
     assert_eq!(before, after);
+}
+
+#[tokio::test]
+async fn the_headers_of_an_export_are_no_export() {
+    let service = TestService::start().await;
+    let form = Form::new(&service).await;
+    send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+    let newest = async || service.admin_get("/audit?limit=1").await["items"][0]["id"].clone();
+    for path in [
+        "/audit/export",
+        "/audit/export?format=csv",
+        "/interactions/export",
+        "/submissions/export",
+        "/submissions/export?format=jsonl",
+        "/tags/export",
+    ] {
+        let before = newest().await;
+        let request = |method: Method| service.admin_request(method, path).send();
+        let head = request(Method::HEAD).await.expect("an answer");
+        assert_eq!(head.status(), 200, "{path}");
+        let headers = head.headers().clone();
+        assert_eq!(head.bytes().await.expect("no body").len(), 0, "{path}");
+        assert_eq!(newest().await, before, "{path}");
+        let whole = request(Method::GET).await.expect("an answer");
+        for (name, value) in whole.headers() {
+            if !["date", "transfer-encoding"].contains(&name.as_str()) {
+                assert_eq!(headers.get(name), Some(value), "{path}: {name}");
+            }
+        }
+        assert!(!whole.bytes().await.expect("a file").is_empty());
+        let after = newest().await.as_i64().unwrap();
+        assert_eq!(after, before.as_i64().unwrap() + 1, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,21 @@ pub(super) async fn keys(driver: &mut Driver) {
     let row = driver.newest().await;
     let until = &row["after"]["previous_secret_until"];
     assert!(until.is_string(), "{row}");
+    // Nobody is there: an attempt is logged, whatever it comes to.
+    let nowhere = json!({"url": "https://hooks.invalid/", "events": ["tap.verified"]});
+    let nowhere = driver.service.admin_create("/webhooks", nowhere).await;
+    driver.look().await;
+    for (what, body) in [
+        ("test", Value::Null),
+        ("resend", json!({"since": "2026-01-01T00:00:00Z"})),
+    ] {
+        let object = format!("webhooks/{}/{what}", nowhere["id"]);
+        let answer = driver.send(Method::POST, &format!("/{object}"), body).await;
+        let operation = format!("post_webhooks_id_{what}");
+        driver
+            .left(&operation, answer, &format!("webhooks.{what}"), &object)
+            .await;
+    }
     let object = format!("url-templates/{}/meta-keys", template["id"]);
     let path = format!("/{object}");
     let more = json!({"meta_keys": ["99".repeat(16)]});

@@ -19,7 +19,7 @@ use super::read_jsonl;
 const TAPS: usize = 2_600;
 
 /// An export that goes on as far as somebody reads it.
-struct Slow {
+pub(in crate::api) struct Slow {
     body: BodyDataStream,
     cursor: String,
     text: String,
@@ -27,8 +27,13 @@ struct Slow {
 
 impl Slow {
     /// Begins one, within the process: no buffer of a socket takes the rest of it.
-    async fn begin(service: &TestService, token: &str, columns: &str) -> Self {
-        let path = format!("/admin/v1/interactions/export?format=jsonl&columns={columns}");
+    pub(in crate::api) async fn begin(
+        service: &TestService,
+        of: &str,
+        token: &str,
+        columns: &str,
+    ) -> Self {
+        let path = format!("/admin/v1/{of}/export?format=jsonl&columns={columns}");
         let request = Request::get(path)
             .header("host", service.authority())
             .header("authorization", format!("Bearer {token}"))
@@ -48,7 +53,7 @@ impl Slow {
     }
 
     /// Takes some more; `false` at its end, and an error if it broke off.
-    async fn more(&mut self) -> Result<bool, axum::Error> {
+    pub(in crate::api) async fn more(&mut self) -> Result<bool, axum::Error> {
         let Some(chunk) = self.body.next().await.transpose()? else {
             return Ok(false);
         };
@@ -56,11 +61,11 @@ impl Slow {
         Ok(true)
     }
 
-    fn rows(&self) -> Vec<Value> {
+    pub(in crate::api) fn rows(&self) -> Vec<Value> {
         read_jsonl(&self.text)
     }
 
-    fn ids(&self) -> Vec<i64> {
+    pub(in crate::api) fn ids(&self) -> Vec<i64> {
         let rows = self.rows();
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect()
     }
@@ -91,7 +96,7 @@ async fn an_export_breaks_off_where_its_token_ends_and_goes_on_with_another() {
     let token = json!({"name": "Export", "scopes": ["read", "export"], "expires_at": "2026-01-01T13:00:00Z"});
     let token = service.admin_create("/tokens", token).await;
     let token = token["token"].as_str().expect("a token");
-    let mut export = Slow::begin(&service, token, "id").await;
+    let mut export = Slow::begin(&service, "interactions", token, "id").await;
     // A feed that was begun later: once it has ended, the export's end was due before.
     let feed = service.get("/admin/v1/events").bearer_auth(token).send();
     let mut feed = feed.await.expect("a feed");
@@ -122,7 +127,7 @@ async fn an_export_breaks_off_where_its_token_ends_and_goes_on_with_another() {
 async fn an_export_has_nothing_of_what_is_erased_while_it_is_on_its_way() {
     let service = TestService::start().await;
     let tag = taps(&service, TAPS).await;
-    let mut export = Slow::begin(&service, ADMIN_TOKEN, "id,system").await;
+    let mut export = Slow::begin(&service, "interactions", ADMIN_TOKEN, "id,system").await;
     let path = format!("{}/traces", tag.admin_path());
     service
         .admin(Method::DELETE, &path, Value::Null)
@@ -142,7 +147,7 @@ async fn an_export_has_nothing_of_what_is_erased_while_it_is_on_its_way() {
 async fn rows_that_grow_too_old_while_an_export_is_on_its_way_are_left_out() {
     let service = TestService::start_with(|options| options.settings.retention_months = 1).await;
     taps(&service, TAPS).await;
-    let mut export = Slow::begin(&service, ADMIN_TOKEN, "id").await;
+    let mut export = Slow::begin(&service, "interactions", ADMIN_TOKEN, "id").await;
     service.advance(90 * 24 * 60 * 60 * 1_000);
     let swept = housekeeping::sweep(service.service()).await;
     swept.expect("they are removed");

@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::fixtures::TestTag;
+use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::inlay::{MacFrom, Mirror};
+use tapdesk_tests::fixtures::{TestTag, chip};
 use tapdesk_tests::{Answer, Answering as _, Client, TestService};
 
 use crate::api::events::Listener;
 
 use super::{Operation, call, operations, service, status, token};
 
-/// An experience, a tag that leads there, a tap of it, and what its form sent.
+/// An experience, a tag that leads there, a tap of it, what its form sent, and a webhook of it.
 struct Place {
     experience: i64,
     tag: TestTag,
     interaction: i64,
     submission: i64,
+    webhook: i64,
 }
 
 async fn place(service: &TestService) -> Place {
@@ -39,7 +42,12 @@ async fn place(service: &TestService) -> Place {
         .await
         .expect(200);
     let newest = service.admin_get("/submissions?limit=1").await;
+    let maker = limited(service, experience).await;
+    // Nobody listens there.
+    let webhook = json!({"url": "http://127.0.0.1:9/", "events": ["tap.verified"]});
+    let webhook = maker.admin_create("/webhooks", webhook).await;
     Place {
+        webhook: webhook["id"].as_i64().unwrap(),
         experience,
         interaction,
         submission: newest["items"][0]["id"].as_i64().unwrap(),
@@ -48,7 +56,14 @@ async fn place(service: &TestService) -> Place {
 }
 
 async fn limited(service: &TestService, experience: i64) -> Client {
-    let scopes = json!(["read", "tags", "experiences", "publish", "export"]);
+    let scopes = json!([
+        "read",
+        "tags",
+        "experiences",
+        "publish",
+        "export",
+        "webhooks"
+    ]);
     let limited = json!({"name": "Shop", "scopes": scopes, "experience_ids": [experience]});
     token(service, limited).await
 }
@@ -61,6 +76,8 @@ async fn request(client: &Client, operation: &Operation, place: &Place) -> Answe
         place.interaction
     } else if operation.path.starts_with("/admin/v1/submissions/{id}") {
         place.submission
+    } else if operation.path.starts_with("/admin/v1/webhooks/{id}") {
+        place.webhook
     } else {
         place.tag.id
     };
@@ -88,6 +105,8 @@ async fn request(client: &Client, operation: &Operation, place: &Place) -> Answe
             let png = request.header("content-type", "image/png").body(png());
             return png.answer().await;
         }
+        "post_webhooks_id_resend" => json!({"since": "2026-01-01T00:00:00Z"}),
+        "patch_webhooks_id" => json!({"enabled": false}),
         _ if operation.method == Method::PATCH => json!({"name": "Renamed"}),
         _ => return request.answer().await,
     };
@@ -145,6 +164,78 @@ async fn prepare(service: &TestService, operation: &Operation, place: &Place) {
             .admin_patch(&path, json!({"experience_id": null}))
             .await;
     }
+}
+
+/// The detail of the step that says whether a tap's code is authentic.
+async fn whose(client: &Client, interaction: i64) -> String {
+    let traced = client
+        .admin_get(&format!("/interactions/{interaction}"))
+        .await;
+    let step = traced["steps"].as_array().unwrap()[1].clone();
+    assert_eq!(step["name"], "mac", "{traced}");
+    step["detail"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_code_tells_of_an_inlay_outside_what_it_tells_of_an_unknown_one() {
+    let service = service().await;
+    let own = place(&service).await;
+    let client = limited(&service, own.experience).await;
+    let inlay = async |tag: &TestTag| {
+        service
+            .rolling_inlay(tag, Mirror::Plain, MacFrom::None)
+            .await
+    };
+    inlay(&own.tag).await;
+    let outside = service.redirecting_tag(json!({"name": "Secret"})).await;
+    let inside = json!({"name": "Second", "experience_id": own.experience});
+    let inside = service.tag(inside).await;
+    let mut codes = [inlay(&outside).await, inlay(&inside).await];
+    let mut unknown = chip(Mirror::Plain, MacFrom::None);
+    let nobody = own.tag.with(&unknown.tap(&OsEntropy).unwrap());
+    let mut seen = Vec::new();
+    for url in [nobody, codes[0].url(&own.tag), codes[1].url(&own.tag)] {
+        service.tap(&url).await;
+        let tap = service.last_interaction().await;
+        seen.push((whose(&client, tap).await, whose(&service, tap).await));
+    }
+    let [nobody, outside, inside] = &seen[..] else {
+        panic!("three taps");
+    };
+    assert_eq!(outside.0, nobody.0, "{seen:?}");
+    assert!(outside.1.contains("Secret"), "{seen:?}");
+    // What is inside is named, to whoever may see it.
+    assert!(inside.0.contains("Second"), "{seen:?}");
+    assert_eq!(inside.0, inside.1);
+    // Nor is an inlay without a tag told apart.
+    let path = format!("/inlays?uid={}", codes[0].chip.uid);
+    let found = service.admin_get(&path).await["items"][0]["id"].clone();
+    let path = format!("/inlays/{found}");
+    service.admin_patch(&path, json!({"tag_id": null})).await;
+    let tap = service.last_interaction().await - 1;
+    assert_eq!(whose(&client, tap).await, nobody.0);
+    assert!(whose(&service, tap).await.contains("without a tag"));
+}
+
+#[tokio::test]
+async fn a_former_slug_tells_no_number_of_a_tag_outside() {
+    let service = service().await;
+    let (own, other) = (place(&service).await, place(&service).await);
+    let client = limited(&service, own.experience).await;
+    for tag in [&own.tag, &other.tag] {
+        let slug = format!("new-{}", tag.slug);
+        service
+            .admin_patch(&tag.admin_path(), json!({"slug": slug}))
+            .await;
+    }
+    let refused = async |client: &Client, slug: &str| {
+        let new = json!({"name": "New", "slug": slug, "experience_id": own.experience});
+        let answer = client.admin(Method::POST, "/tags", new).await;
+        answer.expect(409)["code"].clone()
+    };
+    assert_eq!(refused(&client, &other.tag.slug).await, "slug_taken");
+    assert_eq!(refused(&service, &other.tag.slug).await, "slug_reserved");
+    assert_eq!(refused(&client, &own.tag.slug).await, "slug_reserved");
 }
 
 #[tokio::test]

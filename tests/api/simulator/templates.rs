@@ -89,7 +89,7 @@ async fn a_loop_and_file_data_are_simulated() {
     let service = TestService::start().await;
     let mut all = templates();
     let (inlay, _) = of_template(&service, all.remove(3)).await;
-    for seal in ["sealed", "open", "reclosed", "off"] {
+    for seal in ["sealed", "open", "reclosed", "off", "unknown"] {
         let tapped = tap(&service, &inlay, json!({"follow": true, "seal": seal})).await;
         let id = &tapped["followed"]["interaction_id"];
         let recorded = service.admin_get(&format!("/interactions/{id}")).await;

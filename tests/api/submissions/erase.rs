@@ -64,6 +64,11 @@ async fn all_of_a_person_go_and_nobody_elses() {
         true,
     )
     .await;
+    // What is shown before is what is erased.
+    let asked = "/submissions?value=ada%40example.com&simulated=all&limit=1&count=true";
+    assert_eq!(service.admin_get(asked).await["count"], 120);
+    let of_lines = "/submissions?q=lines%0Aada&count=true";
+    assert_eq!(service.admin_get(of_lines).await["count"], 1);
     let erase = json!({"value": "ada@example.com"});
     let erased = service
         .admin(Method::POST, "/submissions/erase", erase.clone())

@@ -97,6 +97,32 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
 }
 
 #[tokio::test]
+async fn a_test_that_fails_counts_for_nothing() {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = webhook(&service, &receiver, Value::Null).await;
+    let path = format!("/webhooks/{id}");
+    let before = service.admin_get(&path).await;
+    for status in [503, 410] {
+        receiver.react(Reaction::status(status));
+        for _ in 0..4 {
+            let test = super::post(&service, &format!("{path}/test"), Value::Null).await;
+            assert_eq!(test.expect(200)["status"], status);
+            service.advance(2 * DAY);
+        }
+        assert_eq!(service.admin_get(&path).await, before);
+    }
+    let log = service.admin_get(&format!("{path}/attempts")).await;
+    assert_eq!(log["items"].as_array().map(Vec::len), Some(8));
+    // What comes next is sent at once.
+    receiver.react(Reaction::status(200));
+    let tag = service.redirecting_tag(Value::Null).await;
+    service.tap(&tag.path()).await;
+    receiver.wait_for(9).await;
+}
+
+#[tokio::test]
 async fn a_redirect_is_a_failure_and_is_not_followed() {
     let (service, _house) = start().await;
     let (receiver, elsewhere) = (Receiver::start().await, Receiver::start().await);

@@ -121,14 +121,16 @@ async fn what_happens_while_an_endpoint_is_off_is_sent_when_it_is_on_again() {
     let path = format!("/webhooks/{id}");
     let form = Form::new(&service).await;
     let (on, off) = (json!({"enabled": true}), json!({"enabled": false}));
+    let mut sent = 0;
     // It was never on; its owner switched it off; it said that it is gone.
     for round in 1..=3 {
         send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+        sent += 2;
         receiver.react(Reaction::status(200));
         service.admin_patch(&path, on.clone()).await;
         eventually("both events of the form", async || {
             service.advance(10_000);
-            (receiver.taken().len() == 2 * round).then_some(())
+            (receiver.taken().len() == sent).then_some(())
         })
         .await;
         settled(&service, id).await;
@@ -136,12 +138,108 @@ async fn what_happens_while_an_endpoint_is_off_is_sent_when_it_is_on_again() {
             service.admin_patch(&path, off.clone()).await;
         } else {
             receiver.react(Reaction::status(410));
-            post(&service, &format!("{path}/test"), Value::Null)
-                .await
-                .expect(200);
-            assert_eq!(service.admin_get(&path).await["disabled"], "gone");
+            send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+            sent += 2;
+            eventually("it is gone", async || {
+                let shown = service.admin_get(&path).await;
+                (shown["disabled"] == "gone").then_some(())
+            })
+            .await;
         }
     }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_again_to_a_webhook_that_is_off_and_its_state_is_named() {
+    let (service, _house) = start().await;
+    let (receiver, id, _watcher) = super::watched(&service, 410).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    service.tap(&tag.path()).await;
+    let path = format!("/webhooks/{id}");
+    eventually("it is gone", async || {
+        let shown = service.admin_get(&path).await;
+        (shown["disabled"] == "gone").then_some(())
+    })
+    .await;
+    let event = receiver.received()[0].id().to_owned();
+    let refused = async |state: &str| {
+        for what in [
+            json!({"event_id": event}),
+            json!({"since": "2026-01-01T00:00:00Z"}),
+        ] {
+            let answer = post(&service, &format!("{path}/resend"), what).await;
+            let problem = answer.expect(409);
+            assert_eq!(problem["code"], "webhook_off");
+            let words = problem["detail"].as_str().expect("words");
+            assert!(words.contains(state), "{words}");
+        }
+    };
+    refused("410").await;
+    let (on, off) = (json!({"enabled": true}), json!({"enabled": false}));
+    receiver.react(Reaction::status(200));
+    service.admin_patch(&path, on).await;
+    eventually("what waited is sent", async || {
+        service.advance(10_000);
+        let shown = service.admin_get(&path).await;
+        (shown["waiting"] == 0).then_some(())
+    })
+    .await;
+    service.admin_patch(&path, off).await;
+    refused("is off. Switch it on").await;
+    assert_eq!(receiver.taken().len(), 1);
+}
+
+/// The state of an endpoint is removed here as a restore does.
+#[tokio::test]
+async fn sqlite_a_restored_webhook_sends_nothing_old_and_gives_no_id_twice() {
+    let service = tapdesk_tests::TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let (id, told) = told_of_a_form(&service, &receiver).await;
+    let path = format!("/webhooks/{id}");
+    let since = json!({"since": "2026-01-01T00:00:00Z"});
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    let again = async |name: &str, requests: usize| {
+        file.execute_batch("DELETE FROM webhook_deliveries; UPDATE webhook_states SET kept = 0")
+            .unwrap();
+        let tag = told.json()["data"]["tag_id"].clone();
+        let variable = format!("/tags/{tag}/variables/name");
+        service
+            .admin(Method::PUT, &variable, json!({"value": name}))
+            .await
+            .expect(200);
+        post(&service, &format!("{path}/resend"), since.clone())
+            .await
+            .expect(202);
+        let sent = receiver.wait_for(requests).await.remove(requests - 1);
+        settled(&service, id).await;
+        sent
+    };
+    let first = again("Grace", 2).await;
+    assert_eq!(first.id(), format!("{}_r1", told.id()));
+    file.execute_batch(
+        "UPDATE webhook_deliveries SET waits = 1, attempts = 1;
+         DELETE FROM webhook_states; DELETE FROM webhook_types",
+    )
+    .unwrap();
+    assert_eq!(service.admin_get(&path).await["disabled"], "restored");
+    let refused = post(&service, &format!("{path}/resend"), since.clone()).await;
+    let refused = refused.expect(409);
+    assert!(refused.to_string().contains("restored"), "{refused}");
+    let on = service.admin_patch(&path, json!({"enabled": true})).await;
+    assert_eq!(
+        on["waiting"], 0,
+        "what waited may have been sent by the original"
+    );
+    let second = again("Hedy", 3).await;
+    assert_eq!(second.json()["data"]["variables"]["name"], "Hedy");
+    assert!(second.id().starts_with(&format!("{}_r", told.id())));
+    assert_ne!(second.id(), first.id());
 }
 
 async fn settled(service: &tapdesk_tests::TestService, id: i64) {

@@ -4,25 +4,32 @@ use tapdesk_service::inlay::key::RollingKey;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::template::{Field, MacStart};
 
-use tapdesk_tests::Receiver;
-
 use super::*;
 
 /// The chip on a new tag, its template beside it.
-async fn on_tag(service: &TestService, chip: &Chip, keys: &[&str]) -> TestTag {
+pub(super) async fn on_tag(service: &TestService, chip: &Chip, keys: &[&str]) -> TestTag {
     let tag = service.redirecting_tag(Value::Null).await;
     put_on(service, chip, keys, &tag).await;
     tag
 }
 
 /// Sets the chip up, with its template, as an inlay of `tag`; the inlay's id.
-async fn put_on(service: &TestService, chip: &Chip, keys: &[&str], tag: &TestTag) -> i64 {
+pub(super) async fn put_on(
+    service: &TestService,
+    chip: &Chip,
+    keys: &[&str],
+    tag: &TestTag,
+) -> i64 {
     let id = template(service, chip.template.settings(), keys).await;
     service.inlay(inlay_json(chip, id, Some(tag))).await
 }
 
 /// A tag that leads to `target` unless one of `rules` is met, and its experience.
-async fn with_rules(service: &TestService, target: &str, rules: Value) -> (TestTag, Value) {
+pub(super) async fn with_rules(
+    service: &TestService,
+    target: &str,
+    rules: Value,
+) -> (TestTag, Value) {
     let experience =
         json!({"name": "Rules", "kind": "redirect", "target_url": target, "rules": rules});
     let experience = service.admin_create("/experiences", experience).await;
@@ -30,7 +37,15 @@ async fn with_rules(service: &TestService, target: &str, rules: Value) -> (TestT
     (service.tag(tag).await, experience)
 }
 
-fn of(technology: Technology, template: &str) -> TemplateSettings {
+/// A SIC43NT with a closed loop.
+pub(super) fn sic43nt(template: &str) -> Chip {
+    let keys = InlayKeys::Rolling(RollingKey::from_bytes([7; 10]));
+    let mut chip = Chip::new(of(Technology::Sic43Nt, template), keys);
+    chip.tamper = "00";
+    chip
+}
+
+pub(super) fn of(technology: Technology, template: &str) -> TemplateSettings {
     TemplateSettings::new(template, technology)
 }
 
@@ -86,15 +101,7 @@ async fn every_chip_with_a_mac_verifies_once() {
 #[tokio::test]
 async fn a_time_stamp_of_32_bits_is_kept() {
     let service = TestService::start().await;
-    let settings = of(
-        Technology::Sic43Nt,
-        "https://tags.example/v?d={uid}{tamper}{counter}{mac}",
-    );
-    let mut chip = Chip::new(
-        settings,
-        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
-    );
-    chip.tamper = "00";
+    let chip = sic43nt("https://tags.example/v?d={uid}{tamper}{counter}{mac}");
     on_tag(&service, &chip, &[]).await;
     tap(&service, &chip.url_at(0xFFFF_FFF0, None)).await;
     assert_eq!(last(&service).await.0, json!(true));
@@ -194,76 +201,6 @@ async fn a_counter_that_is_switched_off_is_false() {
 }
 
 #[tokio::test]
-async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
-    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
-    let receiver = Receiver::start().await;
-    let alerts =
-        json!({"url": receiver.url(), "events": ["alert.inlay_guessed"], "include": ["uid"]});
-    service.admin_create("/webhooks", alerts).await;
-    let settings = of(
-        Technology::Sic43Nt,
-        "https://tags.example/b/{slug}?d={uid}{tamper}{counter}{mac}",
-    );
-    let mut chip = Chip::new(
-        settings,
-        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
-    );
-    chip.tamper = "00";
-    let tag = on_tag(&service, &chip, &[]).await;
-    let slug = Some(tag.slug.as_str());
-    let good = chip.url_at(9, slug);
-    let wrong = format!("{}00000000", &good[..good.len() - 8]);
-    for _ in 0..100 {
-        tap(&service, &wrong).await;
-    }
-    assert_eq!(last(&service).await, (json!(false), json!("wrong_mac")));
-    tap(&service, &good).await;
-    assert_eq!(last(&service).await, (json!(false), json!("guessed")));
-    let _house = service.keep_house();
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["data"]["uid"], json!(chip.uid));
-    assert_eq!(told["data"]["tag_id"], json!(tag.id));
-    assert!(told["data"]["inlay_id"].is_i64(), "{told}");
-    service.advance(60 * 60 * 1000);
-    tap(&service, &good).await;
-    assert_eq!(last(&service).await.0, json!(true));
-}
-
-#[tokio::test]
-async fn what_an_owner_asks_about_counts_as_no_guess() {
-    let service = TestService::start().await;
-    let settings = of(
-        Technology::Sic43Nt,
-        "https://tags.example/v?d={uid}{tamper}{counter}{mac}",
-    );
-    let mut chip = Chip::new(
-        settings,
-        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
-    );
-    chip.tamper = "00";
-    on_tag(&service, &chip, &[]).await;
-    let good = chip.url_at(9, None);
-    let wrong = format!("https://{HOST}{}00000000", &good[..good.len() - 8]);
-    let unknown = async || {
-        let metrics = service.metrics().await;
-        let mut lines = metrics.lines();
-        lines
-            .find(|line| line.starts_with("tapdesk_unknown_codes_total "))
-            .map(str::to_owned)
-    };
-    let before = unknown().await;
-    for _ in 0..110 {
-        let body = json!({"url": wrong});
-        let asked = service.admin(Method::POST, "/verification", body).await;
-        let asked = asked.expect(200);
-        assert_eq!(asked["findings"][0]["kind"], "mac_fits_nothing", "{asked}");
-    }
-    assert_eq!(unknown().await, before);
-    assert_eq!(tap(&service, &good).await.status, 302);
-    assert_eq!(last(&service).await.0, json!(true));
-}
-
-#[tokio::test]
 async fn factory_keys_that_follow_from_the_uid_are_refused_too() {
     let service = TestService::start().await;
     let settings = of(
@@ -284,96 +221,6 @@ async fn factory_keys_that_follow_from_the_uid_are_refused_too() {
 }
 
 #[tokio::test]
-async fn tampering_is_told_where_it_is_authenticated() {
-    let service = TestService::start().await;
-    let mut covered = of(
-        Technology::Ntag424DnaTt,
-        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
-    );
-    covered.mac_from = MacStart::Tamper;
-    let open_to_all = of(
-        Technology::Ntag424DnaTt,
-        "https://tags.example/b?t={tamper}&p={picc}&c={mac}",
-    );
-    let target =
-        "https://owner.example/?t={{interaction:tampered}}&s={{interaction:tamper:supported}}";
-    for (settings, letters, state, sealed) in [
-        (covered.clone(), "CC", "sealed", "true"),
-        (covered, "OC", "reclosed", "false"),
-        (open_to_all, "CC", "unknown", ""),
-    ] {
-        let service = &service;
-        let found = service.admin_get("/url-templates").await;
-        let found = found["items"].as_array().unwrap();
-        let known = found
-            .iter()
-            .find(|known| known["template"] == json!(settings.template));
-        let id = match known {
-            Some(known) => known["id"].as_i64().unwrap(),
-            None => template(service, &settings, &["11"]).await,
-        };
-        let mut chip = Chip::new(settings, aes("11", "22"));
-        chip.tamper = letters;
-        let tag = service.tag_to(target, Value::Null).await;
-        service.inlay(inlay_json(&chip, id, Some(&tag))).await;
-        let tapped = tap(service, &chip.url(None)).await;
-        let location = tapped.location.expect("a redirect");
-        assert!(
-            location.contains(&format!("?t={sealed}&s=true&")),
-            "{location}"
-        );
-        let interaction = newest(service).await;
-        assert_eq!(interaction["tag_verified"], json!(true));
-        assert_eq!(interaction["tamper"], json!(state), "{letters}");
-    }
-}
-
-#[tokio::test]
-async fn a_tag_is_marked_once_its_inlay_was_seen_open() {
-    let service = TestService::start().await;
-    let mut settings = of(
-        Technology::Ntag424DnaTt,
-        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
-    );
-    settings.mac_from = MacStart::Tamper;
-    let mut chip = Chip::new(settings, aes("11", "22"));
-    let tag = on_tag(&service, &chip, &["11"]).await;
-    let other = service.tag(json!({"name": "Another"})).await;
-    let opened = async |value: bool| {
-        let page = service.admin_get(&format!("/tags?opened={value}")).await;
-        let items = page["items"].as_array().unwrap().iter();
-        items
-            .map(|tag| tag["id"].as_i64().unwrap())
-            .collect::<Vec<_>>()
-    };
-    let mark = async || service.admin_get(&tag.admin_path()).await["opened_at"].clone();
-    tap(&service, &chip.url(None)).await;
-    assert_eq!(mark().await, Value::Null);
-    assert_eq!(opened(false).await, [tag.id, other.id]);
-    // A forged state is no state.
-    chip.tamper = "OO";
-    let forged = chip.url(None).replace("&c=", "&c=0");
-    tap(&service, &forged).await;
-    assert_eq!(mark().await, Value::Null);
-
-    let first = chip.url(None);
-    tap(&service, &first).await;
-    let broken = newest(&service).await;
-    let at = broken["at"].clone();
-    assert_eq!(mark().await, at);
-    service.advance(60_000);
-    chip.tamper = "OC";
-    tap(&service, &chip.url(None)).await;
-    assert_eq!(mark().await, at, "the first one counts");
-    let marked = service.admin_get(&tag.admin_path()).await;
-    assert_eq!(marked["opened_by"], broken["id"]);
-    assert_eq!(opened(true).await, [tag.id]);
-    assert_eq!(opened(false).await, [other.id]);
-    let stats = service.admin_get("/stats").await;
-    assert_eq!(stats["attention"]["opened_tags"], json!(1));
-}
-
-#[tokio::test]
 async fn encrypted_file_data_are_kept_with_the_interaction() {
     let service = TestService::start().await;
     let mut settings = settings("https://tags.example/v?p={picc}&e={enc}&c={mac}");
@@ -390,44 +237,6 @@ async fn encrypted_file_data_are_kept_with_the_interaction() {
         json!({"hex": hex, "text": "No. 41"})
     );
     assert_eq!(interaction["tamper"], Value::Null);
-}
-
-#[tokio::test]
-async fn a_rule_leads_by_the_state_of_the_tamper_loop_and_the_feed_is_narrowed_to_it() {
-    let service = TestService::start().await;
-    let mut settings = of(
-        Technology::Ntag424DnaTt,
-        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
-    );
-    settings.mac_from = MacStart::Tamper;
-    let rules = json!([{
-        "when": [{"type": "tamper", "any_of": ["open", "reclosed"]}],
-        "target_url": "https://owner.example/?of=broken",
-    }]);
-    let (tag, experience) = with_rules(&service, "https://owner.example/?of=all", rules).await;
-    let mut chip = Chip::new(settings, aes("11", "22"));
-    put_on(&service, &chip, &["11"], &tag).await;
-    for (letters, leads) in [("CC", "of=all"), ("OO", "of=broken"), ("OC", "of=broken")] {
-        chip.tamper = letters;
-        let location = tap(&service, &chip.url(None)).await.location;
-        let location = location.expect("a redirect");
-        assert!(location.contains(leads), "{letters}: {location}");
-    }
-    for (state, count) in [("sealed", 1), ("open", 1), ("reclosed", 1), ("unknown", 0)] {
-        let path = format!("/interactions?tamper={state}");
-        let found = service.admin_get(&path).await;
-        let found = found["items"].as_array().unwrap();
-        let states: Vec<_> = found.iter().map(|one| &one["tamper"]).collect();
-        assert_eq!(states, vec![&json!(state); count]);
-    }
-    let preview = json!({"tag_id": tag.id, "verification": "verified", "tamper": "open"});
-    let path = format!("/experiences/{}/preview", experience["id"]);
-    let preview = service
-        .admin(Method::POST, &path, preview)
-        .await
-        .expect(200);
-    let location = preview["location"].as_str().unwrap();
-    assert!(location.contains("of=broken"), "{location}");
 }
 
 #[tokio::test]

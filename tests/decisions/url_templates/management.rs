@@ -134,8 +134,18 @@ async fn each_mistake_is_told_at_its_member() {
             json!({"template": "https://localhost/v?p={picc}&c={mac}"}),
             "template",
         ),
+        // Nothing in it could be verified.
+        (
+            json!({"template": "https://tags.example/x?p={picc}"}),
+            "template",
+        ),
         (json!({"mac_from": "uid"}), "mac_from"),
         (json!({"enc_length": 32}), "enc_length"),
+        // More than any memory has: it is refused before it is laid out.
+        (
+            json!({"template": "https://tags.example/x?p={picc}&e={enc}&c={mac}", "mac_from": "enc", "enc_length": 1_u64 << 40}),
+            "enc_length",
+        ),
         (json!({"tamper_at": 0}), "tamper_at"),
         (json!({"ndef_prefix": 1}), "ndef_prefix"),
         (
@@ -192,6 +202,60 @@ async fn one_host_has_many_templates_of_which_no_url_is_two() {
 }
 
 #[tokio::test]
+async fn a_change_that_collides_is_refused_in_words() {
+    let service = TestService::start().await;
+    let one = template(&service, &settings(ONE_ADDRESS), &["11"]).await;
+    let other = settings("https://tags.example/w/{slug}?p={picc}&c={mac}");
+    let of_slug = template(&service, &other, &[]).await;
+    let of_213 = TemplateSettings::new(
+        "https://tags.example/n/{slug}?m={uid}x{counter}",
+        Technology::Ntag213,
+    );
+    let of_213 = template(&service, &of_213, &[]).await;
+    let path = format!("/url-templates/{of_slug}");
+    let before = service.admin_get(&path).await;
+    for text in [
+        ONE_ADDRESS,
+        "http://TAGS.example:8080/v?cmac={mac}&picc_data={picc}",
+        "https://tags.example/v?x={*}&picc_data={picc}&cmac={mac}",
+    ] {
+        let changes = json!({"template": text, "ndef_prefix": null});
+        let answer = service.admin(Method::PATCH, &path, changes).await;
+        let problem = answer.expect(409);
+        assert_eq!(problem["errors"][0]["field"], "template", "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("Bottles 2024"), "{problem}");
+    }
+    assert_eq!(service.admin_get(&path).await, before);
+
+    let chip = Chip::new(other, aes("99", "22"));
+    let inlay = service.inlay(inlay_json(&chip, of_slug, None)).await;
+    let path = format!("/inlays/{inlay}");
+    let before = service.admin_get(&path).await;
+    for (changes, status, says) in [
+        (json!({"url_template_id": 404}), 409, "URL template"),
+        (json!({"url_template_id": of_213}), 422, "ntag213"),
+        // Its meta key is none of the template's.
+        (json!({"url_template_id": one}), 422, "meta key"),
+        (json!({"mirror": "plain"}), 422, "template"),
+    ] {
+        let answer = service.admin(Method::PATCH, &path, changes.clone()).await;
+        assert_eq!(answer.status, status, "{changes}: {}", answer.body);
+        assert!(answer.body.contains(says), "{changes}: {}", answer.body);
+    }
+    assert_eq!(service.admin_get(&path).await, before);
+    let mut twin = inlay_json(&chip, of_slug, None);
+    twin["file_key"] = json!("33".repeat(16));
+    let answer = service.admin(Method::POST, "/inlays", twin).await;
+    assert_eq!(answer.status, 409, "{}", answer.body);
+    assert!(
+        answer.body.contains(&chip.uid.to_string()),
+        "{}",
+        answer.body
+    );
+}
+
+#[tokio::test]
 async fn what_decides_a_mac_stays_while_inlays_use_the_template() {
     let service = TestService::start().await;
     let settings = settings(ONE_ADDRESS);
@@ -212,7 +276,10 @@ async fn what_decides_a_mac_stays_while_inlays_use_the_template() {
     }
     let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(deleted.status, 409, "{}", deleted.body);
-    service.admin_patch(&path, json!({"name": "Casks"})).await;
+    // What is shown can be sent back, the prefix that follows from the text included.
+    let shown = service.admin_get(&path).await;
+    let same = json!({"name": "Casks", "template": shown["template"], "ndef_prefix": shown["ndef_prefix"]});
+    service.admin_patch(&path, same).await;
     let inlay = format!("/inlays/{inlay}");
     let gone = service.admin(Method::DELETE, &inlay, Value::Null).await;
     assert_eq!(gone.status, 204);

@@ -60,3 +60,96 @@ async fn presets_are_listed_and_mistakes_are_named() {
         assert_eq!(refused["errors"][0]["field"], field, "{refused}");
     }
 }
+
+#[tokio::test]
+async fn a_chip_without_keys_keeps_its_counter_at_another_address() {
+    let service = TestService::start().await;
+    let old = TemplateSettings::new(
+        "https://tags.example/o/{slug}?m={uid}x{counter}",
+        Technology::Ntag213,
+    );
+    let new = TemplateSettings::new(
+        "https://tags.example/n/{slug}?m={uid}x{counter}",
+        Technology::Ntag213,
+    );
+    let tag = service.redirecting_tag(Value::Null).await;
+    let (old_id, new_id) = (
+        template(&service, &old, &[]).await,
+        template(&service, &new, &[]).await,
+    );
+    let chip = Chip::new(old, InlayKeys::None);
+    let mut inlay = inlay_json(&chip, old_id, Some(&tag));
+    inlay["last_counter"] = json!(40);
+    let path = format!("/inlays/{}", service.inlay(inlay).await);
+    tap(&service, &chip.url_at(41, Some(&tag.slug))).await;
+    assert_eq!(service.admin_get(&path).await["last_counter"], 41);
+    let moved = service
+        .admin_patch(&path, json!({"url_template_id": new_id}))
+        .await;
+    assert_eq!(moved["last_counter"], 41, "{moved}");
+    let written_anew = Chip {
+        uid: chip.uid,
+        ..Chip::new(new, InlayKeys::None)
+    };
+    tap(&service, &written_anew.url_at(41, Some(&tag.slug))).await;
+    assert_eq!(service.admin_get(&path).await["last_counter"], 41);
+    tap(&service, &written_anew.url_at(42, Some(&tag.slug))).await;
+    assert_eq!(service.admin_get(&path).await["last_counter"], 42);
+}
+
+/// Whoever moves here waits for a tap of theirs: not for one of a simulated tag, of an inlay that
+/// is not imported yet, for a visit without a code, or for a forged code.
+#[tokio::test]
+async fn only_a_real_tap_of_a_known_inlay_is_the_first_one() {
+    let service = TestService::start().await;
+    let text = "https://tags.example/m/{slug}?p={picc}&c={mac}";
+    let id = template(&service, &settings(text), &[]).await;
+    let arrived = async || {
+        let shown = service.admin_get(&format!("/url-templates/{id}")).await;
+        shown["first_tap_at"].clone()
+    };
+    let tag = service.redirecting_tag(Value::Null).await;
+    let slug = Some(tag.slug.as_str());
+    let chip = Chip::new(settings(text), aes("11", "22"));
+    tap(&service, &chip.url_at(1, slug)).await;
+    assert_eq!(last(&service).await.1, "unknown_inlay");
+    assert_eq!(arrived().await, Value::Null, "it is not imported yet");
+
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let mut forged = Chip::new(settings(text), aes("11", "33"));
+    forged.uid = chip.uid;
+    for url in [
+        format!("/m/{}", tag.slug),
+        format!("/m/{}?p=00&c=00", tag.slug),
+        forged.url_at(2, slug),
+    ] {
+        tap(&service, &url).await;
+        assert_eq!(arrived().await, Value::Null, "{url}");
+    }
+    tap(&service, &chip.url_at(2, slug)).await;
+    assert_eq!(last(&service).await.1, "verified");
+    assert_eq!(arrived().await, newest(&service).await["at"]);
+}
+
+/// If no code tells whose tap it is, the tag's inlay does.
+#[tokio::test]
+async fn the_first_tap_is_told_too_if_nobody_checks_its_code() {
+    let service = TestService::start().await;
+    let plain = TemplateSettings::new("https://tags.example/s/{slug}", Technology::Ntag213);
+    let signed = settings("https://tags.example/v/{slug}?p={picc}&c={mac}");
+    for (settings, keys) in [(plain, InlayKeys::None), (signed, aes("11", "22"))] {
+        let id = template(&service, &settings, &[]).await;
+        let switches = json!({"verifier_enabled": false});
+        let tag = service.redirecting_tag(switches).await;
+        let chip = Chip::new(settings, keys);
+        let url = chip.url_at(1, Some(&tag.slug));
+        let path = format!("/url-templates/{id}");
+        tap(&service, &url).await;
+        let shown = service.admin_get(&path).await;
+        assert_eq!(shown["first_tap_at"], Value::Null, "{url}");
+        service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+        tap(&service, &chip.url_at(2, Some(&tag.slug))).await;
+        let shown = service.admin_get(&path).await;
+        assert_eq!(shown["first_tap_at"], newest(&service).await["at"], "{url}");
+    }
+}

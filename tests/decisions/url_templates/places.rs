@@ -1,9 +1,11 @@
 //! Whom a URL names, and how it is answered.
 
+use tapdesk_tests::{Receiver, eventually};
+
 use super::*;
 
 /// A service with one address for all tags, a tag, and its chip.
-async fn one_address() -> (TestService, TestTag, Chip, i64) {
+pub(super) async fn one_address() -> (TestService, TestTag, Chip, i64) {
     let service = TestService::start().await;
     let settings = settings(ONE_ADDRESS);
     let id = template(&service, &settings, &["A1", "11"]).await;
@@ -147,6 +149,30 @@ async fn an_inlay_without_a_tag_is_not_set_up_yet_and_its_tap_is_recorded() {
     assert_eq!(details[0], format!("no tag · uid {} · counter 1", chip.uid));
     assert_eq!(details[1], "authentic");
     assert_eq!(details[4], "none: the inlay is on no tag");
+}
+
+#[tokio::test]
+async fn erasing_the_traces_of_taps_of_no_tag_erases_what_webhooks_keep_of_them() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let _house = service.keep_house();
+    let settings = settings(ONE_ADDRESS);
+    let id = template(&service, &settings, &["11"]).await;
+    let mut chip = Chip::new(settings, aes("11", "55"));
+    service.inlay(inlay_json(&chip, id, None)).await;
+    let receiver = Receiver::start().await;
+    let webhook = json!({"url": receiver.url(), "events": ["tap.verified"]});
+    let webhook = service.admin_create("/webhooks", webhook).await;
+    assert_eq!(open(&service, &chip.url(None)).await.status, 200);
+    let log = format!("/webhooks/{}/attempts", webhook["id"]);
+    let log = async || service.admin_get(&log).await["items"].clone();
+    eventually("the attempt in the log", async || {
+        (log().await.as_array()?.len() == 1).then_some(())
+    })
+    .await;
+    let traces = "/interactions/no-tag/traces";
+    let erased = service.admin(Method::DELETE, traces, Value::Null).await;
+    erased.expect(204);
+    assert_eq!(log().await, json!([]));
 }
 
 #[tokio::test]
@@ -358,15 +384,6 @@ async fn with_a_slug_a_wrong_code_is_the_tags_and_false() {
     assert_eq!(last(&service).await, (json!(false), json!("malformed")));
     let nobody = chip.url(Some("nobody-here"));
     assert_eq!(open(&service, &nobody).await.status, 404);
-}
-
-#[tokio::test]
-async fn the_admin_api_does_not_answer_at_a_templates_host() {
-    let (service, ..) = one_address().await;
-    let request = service
-        .admin_request(Method::GET, "/tags")
-        .header("host", HOST);
-    assert_eq!(request.answer().await.status, 421);
 }
 
 #[tokio::test]

@@ -28,15 +28,58 @@ async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
         (&json!(1), &json!(2))
     );
 
+    // A chip that was written with another prefix than the usual one, and whose MAC covers it.
+    let unusual = TemplateSettings {
+        mac_from: MacStart::Offset(0),
+        ndef_prefix: Some(3),
+        ..self::settings("http://www.tags.example/v?picc_data={picc}&cmac={mac}")
+    };
+    let mut chip = Chip::new(unusual.clone(), aes("11", "22"));
+    let urls: Vec<String> = (1..=2).map(|read| chip.whole_url_at(read, None)).collect();
+    chip.counter = 2;
+    let asked = json!({"urls": urls, "keys": ["22".repeat(16), "11".repeat(16)]});
+    let path = "/url-templates/solve";
+    let solved = service.admin(Method::POST, path, asked).await.expect(200);
+    assert_eq!(solved["certainty"], json!("proved"), "{solved}");
+    let candidate = &solved["candidates"][0];
+    assert_eq!(
+        (&candidate["mac_from"], &candidate["ndef_prefix"]),
+        (&json!({"offset": 0}), &json!(3))
+    );
+    // The template that is saved from it verifies the next tap.
+    let members = [
+        "template",
+        "technology",
+        "mode",
+        "mac_from",
+        "ndef_prefix",
+        "enc_length",
+        "tamper_at",
+    ];
+    let mut saved = json!({"name": "Found", "meta_keys": ["11".repeat(16)]});
+    for member in members {
+        saved[member] = candidate[member].clone();
+    }
+    let saved = service.admin_create("/url-templates", saved).await;
+    let id = saved["id"].as_i64().unwrap();
+    let tag = service.redirecting_tag(Value::Null).await;
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let path = chip.url(None);
+    let request = service.request(Method::GET, &path);
+    let tapped = request.header("host", "www.tags.example").answer().await;
+    assert_eq!(tapped.status, 302, "{}", tapped.body);
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+    let path = format!("/url-templates/{id}");
+    assert_eq!(service.admin_get(&path).await["inlays"], json!(1));
+
     let without_keys = service
         .admin(Method::POST, "/url-templates/solve", json!({"urls": urls}))
         .await
         .expect(200);
     assert_ne!(without_keys["certainty"], json!("proved"), "{without_keys}");
-    assert_eq!(
-        service.admin_get("/url-templates").await["items"],
-        json!([])
-    );
+    // A search stores nothing.
+    let stored = service.admin_get("/url-templates").await;
+    assert_eq!(stored["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ async fn a_tag_gets_an_inlay_that_was_torn_away_once_and_is_wiped_again() {
 
     window.click_named("Wipe this inlay…").await;
     window
-        .press("//*[@role='dialog']//button[normalize-space()='Wipe']")
+        .press("//*[@role='dialog']//button[normalize-space()='Wipe inlay']")
         .await;
     verdict(&window, "good", "Wiped").await;
     let chip = laid.take_away();

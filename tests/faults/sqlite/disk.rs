@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
@@ -174,6 +176,81 @@ async fn a_fold_on_a_full_disk_loses_no_count_and_goes_on_when_there_is_room() {
         "told once for each time that there was no room: {told}"
     );
     // All of it is folded: nothing but the rows is left.
+    assert!(service.terminate().await.success());
+}
+
+/// The service's folder, which outlives the mount namespace of its process as long as this is open.
+struct HeldFolder(File);
+
+impl HeldFolder {
+    fn of(service: &ServiceProcess) -> Self {
+        let folder = service.folder();
+        let folder = folder.strip_prefix("/").expect("an absolute path");
+        let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
+        Self(File::open(root.join(folder)).expect("the folder can be opened"))
+    }
+
+    /// Copies its files to the folder of `launch`, which has room.
+    fn copy_to(&self, launch: &Launch) {
+        let folder = format!("/proc/self/fd/{}", self.0.as_raw_fd());
+        for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+            let entry = entry.expect("the folder can be read");
+            if entry.file_name() != "filler" {
+                let copy = launch.folder.path().join(entry.file_name());
+                std::fs::copy(entry.path(), copy).expect("the file can be copied");
+            }
+        }
+    }
+}
+
+/// Without room nothing can be folded: who waits for a fold is told so, and does not wait for ever.
+#[tokio::test]
+async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and_lose_none() {
+    let Some(launch) = on_a_small_disk() else {
+        return;
+    };
+    let unfolded = [
+        ("TAPDESK_TEST_CLOCK", "1"),
+        ("TAPDESK_TEST_FOLD", "3600000"),
+    ];
+    let with = |launch: Launch| {
+        let variables = unfolded.iter();
+        variables.fold(launch, |launch, (name, value)| launch.env(name, value))
+    };
+    let service = with(launch).start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let folder = HeldFolder::of(&service);
+    let mut recorded = 3;
+    for _ in 0..recorded {
+        service.tap(&inlay.url(&tag)).await;
+    }
+    let filler = Filler::fill(&service);
+    let (unrecorded, _) = tap_until_full(&service, || {
+        recorded += 1;
+        inlay.url(&tag)
+    })
+    .await;
+    recorded -= 1;
+
+    let backup = service.admin(Method::POST, "/backup", json!({}));
+    let backup = tokio::time::timeout(Duration::from_secs(20), backup);
+    let backup = backup.await.expect("a backup answers");
+    assert_eq!(backup.status, 507, "{}", backup.body);
+    assert_eq!(service.scan_count(&tag).await, recorded);
+    let before = service.launch().log().len();
+    let launch = service.launch().clone();
+    // Its folder is left as it is: full.
+    drop(filler);
+    assert!(service.terminate().await.success());
+    let said = launch.log().split_off(before);
+    assert!(said.contains("counts were not written"), "{said}");
+
+    let roomy = with(super::launch());
+    folder.copy_to(&roomy);
+    let service = roomy.start().await;
+    assert_eq!(service.scan_count(&tag).await, recorded);
+    assert!(service.tap(&unrecorded).await.rk.is_some(), "there is room");
+    assert_eq!(service.scan_count(&tag).await, recorded + 1);
     assert!(service.terminate().await.success());
 }
 

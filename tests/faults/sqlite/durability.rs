@@ -2,25 +2,66 @@
 //! commit is on disk. A killed process cannot show this, for the system keeps
 //! what it has written; the order of its system calls can.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use futures_util::future::join_all;
 use serde_json::json;
-use tapdesk_tests::eventually;
 use tapdesk_tests::strace::can_trace;
+use tapdesk_tests::{ServiceProcess, eventually};
 
 use super::launch;
 
 /// Calls that reach the disk or a socket.
-const CALLS: &str = "trace=fdatasync,fsync,write,writev,sendto,sendmsg";
+const CALLS: &str = "trace=fdatasync,fsync,read,recvfrom,write,writev,sendto,sendmsg";
+
+/// A service whose calls are written down.
+struct Traced {
+    service: ServiceProcess,
+    trace: PathBuf,
+}
+
+impl Traced {
+    /// `None` if this machine cannot trace.
+    async fn start() -> Option<Self> {
+        if !can_trace() {
+            return None;
+        }
+        let launch = launch();
+        let trace = launch.folder.path().join("trace");
+        let output = trace.to_string_lossy().into_owned();
+        let launch = launch.under_strace(&["-y", "-s", "80", "-e", CALLS, "-o", &output]);
+        Some(Self {
+            service: launch.start().await,
+            trace,
+        })
+    }
+
+    /// Ends it, and reads what it did.
+    async fn end(self) -> Answers {
+        let Self { service, trace } = self;
+        let launch = service.launch().clone();
+        let status = service.terminate().await;
+        assert!(status.success(), "{status}: {}", launch.log());
+        let trace = eventually("the trace is whole", || async {
+            let trace = std::fs::read_to_string(&trace).expect("the trace is text");
+            trace.ends_with("+++ exited with 0 +++\n").then_some(trace)
+        });
+        Answers::of(&trace.await)
+    }
+}
+
+fn assert_synced(answers: &Answers, count: usize) {
+    assert_eq!(answers.synced.len(), count, "taps and updates");
+    assert!(answers.synced.iter().all(|synced| *synced), "{answers:?}");
+}
 
 #[tokio::test]
 async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the_database() {
-    if !can_trace() {
+    let Some(traced) = Traced::start().await else {
         return;
-    }
-    let launch = launch();
-    let trace = launch.folder.path().join("trace");
-    let output = trace.to_string_lossy().into_owned();
-    let launch = launch.under_strace(&["-y", "-s", "80", "-e", CALLS, "-o", &output]);
-    let service = launch.start().await;
+    };
+    let service = &traced.service;
     let (tag, mut inlay) = service.bottle().await;
     let rounds = 20;
     for i in 0..rounds {
@@ -28,42 +69,107 @@ async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the
         let data = json!({"registered": i.to_string()});
         service.update(tap.key(), data).await.expect(200);
     }
-    let status = service.terminate().await;
-    assert!(status.success(), "{status}: {}", launch.log());
+    assert_synced(&traced.end().await, 2 * rounds);
+}
 
-    let trace = eventually("the trace is whole", || async {
-        let trace = std::fs::read_to_string(&trace).expect("the trace is text");
-        trace.ends_with("+++ exited with 0 +++\n").then_some(trace)
+/// Many wait for one commit: none of them is answered by the commit before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_connections_that_share_commits_each_is_answered_after_its_own() {
+    let Some(traced) = Traced::start().await else {
+        return;
+    };
+    let (connections, rounds) = (32, 10);
+    let visitors = (0..connections).map(|_| async {
+        let (tag, inlay) = traced.service.bottle().await;
+        (traced.service.another(), tag, inlay)
     });
-    let acknowledged = synced_before_each_answer(&trace.await);
-    assert_eq!(acknowledged.len(), 2 * rounds, "taps and updates");
+    let visitors = join_all(visitors).await.into_iter();
+    let visits = visitors.map(|(client, tag, mut inlay)| {
+        tokio::spawn(async move {
+            for i in 0..rounds {
+                let tap = client.tap(&inlay.url(&tag)).await;
+                let data = json!({"registered": i.to_string()});
+                client.update(tap.key(), data).await.expect(200);
+            }
+        })
+    });
+    for visited in join_all(visits).await {
+        visited.unwrap();
+    }
+    let answers = traced.end().await;
+    let count = 2 * connections * rounds;
+    assert_synced(&answers, count);
     assert!(
-        acknowledged.iter().all(|synced| *synced),
-        "{acknowledged:?}"
+        answers.syncs < count,
+        "commits are shared: {}",
+        answers.syncs
     );
 }
 
-/// For each answer to a tap or an update, whether the database's log was synced
-/// since the answer before it.
-fn synced_before_each_answer(trace: &str) -> Vec<bool> {
-    let mut syncing = std::collections::HashSet::new();
-    let mut synced = false;
-    let mut answers = Vec::new();
-    for line in trace.lines() {
-        let (thread, call) = line.split_once(' ').expect("a line begins with its thread");
-        let call = call.trim_start();
-        let sync = call.starts_with("fdatasync(") || call.starts_with("fsync(");
-        if sync && call.contains("tapdesk.db-wal>") {
-            if call.ends_with("<unfinished ...>") {
-                syncing.insert(thread);
+/// What a trace says of answers to taps and updates.
+#[derive(Debug, Default)]
+struct Answers {
+    /// Of each answer, whether the database's log was synced between its request and it.
+    synced: Vec<bool>,
+    /// How often the log was synced.
+    syncs: usize,
+}
+
+impl Answers {
+    fn of(trace: &str) -> Self {
+        let mut answers = Self::default();
+        // Places are lines. A call that others interrupt has two; it is at work between them.
+        let (mut syncing, mut reading) = (HashMap::new(), HashMap::new());
+        let mut requests = HashMap::new();
+        // Where the newest sync that is done began: it has what was written before.
+        let mut synced_to = None;
+        for (place, line) in trace.lines().enumerate() {
+            let (thread, call) = line.split_once(' ').expect("a line begins with its thread");
+            let call = call.trim_start();
+            let goes_on = call.ends_with("<unfinished ...>");
+            let sync = call.starts_with("fdatasync(") || call.starts_with("fsync(");
+            let began = if sync && call.contains("tapdesk.db-wal>") {
+                if goes_on {
+                    syncing.insert(thread, place);
+                }
+                (!goes_on).then_some(place)
+            } else if call.contains("sync resumed>") {
+                syncing.remove(thread)
             } else {
-                synced |= call.ends_with("= 0");
+                None
+            };
+            if let Some(began) = began.filter(|_| call.ends_with("= 0")) {
+                synced_to = synced_to.max(Some(began));
+                answers.syncs += 1;
             }
-        } else if call.contains("sync resumed>") {
-            synced |= syncing.remove(thread) && call.ends_with("= 0");
-        } else if call.contains("HTTP/1.1 302 Found") || call.contains("User Data updated") {
-            answers.push(std::mem::take(&mut synced));
+            let read = if call.starts_with("recvfrom(") || call.starts_with("read(") {
+                let read = (connection(call), place);
+                if goes_on {
+                    reading.insert(thread, read);
+                }
+                (!goes_on).then_some(read)
+            } else if call.contains("recvfrom resumed>") || call.contains("read resumed>") {
+                reading.remove(thread)
+            } else {
+                None
+            };
+            let is_request = call.contains("\"GET /") || call.contains("\"POST /");
+            if let Some((connection, place)) = read.filter(|_| is_request) {
+                requests.insert(connection, place);
+            }
+            if call.contains("HTTP/1.1 302 Found") || call.contains("User Data updated") {
+                let request = requests.remove(connection(call)).expect("it was asked");
+                answers.synced.push(synced_to > Some(request));
+            }
         }
+        answers
     }
-    answers
+}
+
+/// The file or socket that a call is about.
+fn connection(call: &str) -> &str {
+    let about = call.split_once('(').map_or("", |(_, about)| about);
+    about
+        .split_once('>')
+        .map_or("", |(connection, _)| connection)
 }

@@ -2,7 +2,7 @@
 
 use tapdesk_service::field_error::OfField;
 use tapdesk_service::inlay::technology::{Mode, Technology};
-use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
+use tapdesk_service::inlay::template::{MacStart, Template, TemplateError, TemplateSettings};
 
 use super::{TWO, refused, settings};
 
@@ -131,6 +131,32 @@ fn what_cannot_be_read_in_one_way_is_refused_with_its_place() {
     }
 }
 
+/// The file of an NTAG 424 DNA has 256 bytes, 7 of them before the URL. Of a Type 2 tag the record
+/// alone is known.
+#[test]
+fn a_url_has_room_in_the_file_of_its_chip() {
+    for (technology, code, most) in [
+        (Technology::Ntag424Dna, "{picc}{mac}", 249),
+        (Technology::Ntag424DnaTt, "{picc}{mac}", 249),
+        (Technology::Ntag223Dna, "{uid}x{counter}x{mac}", 254),
+    ] {
+        let of = |length: usize| {
+            let code_length = if code.starts_with("{picc}") { 48 } else { 38 };
+            let rest = length - "x.example//".len() - code_length;
+            let text = format!("https://x.example/{}/{code}", "a".repeat(rest));
+            Template::new(TemplateSettings::new(text, technology))
+        };
+        assert!(of(most).is_ok(), "{technology:?}");
+        assert_eq!(
+            of(most + 1),
+            Err(TemplateError::TooLongForChip {
+                length: most + 1,
+                max: most
+            })
+        );
+    }
+}
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "each refusal, one after the other")]
 fn what_no_chip_writes_is_refused() {
@@ -144,6 +170,10 @@ fn what_no_chip_writes_is_refused() {
     };
     assert_eq!(member(with(33, MacStart::Enc)), "enc_length");
     assert_eq!(member(with(0, MacStart::Enc)), "enc_length");
+    // More than the file of a chip, or any memory, has.
+    for length in [256, 1 << 40, usize::MAX & !31] {
+        assert_eq!(member(with(length, MacStart::Enc)), "enc_length");
+    }
     let outside = refused(with(32, MacStart::None));
     assert!(
         outside.starts_with("Character 26: {enc} lies inside the MAC's input"),

@@ -32,6 +32,31 @@ async fn a_visitor_goes_after_30_days_and_the_count_of_all_stays() {
     assert_eq!(tag.scan_count, 2);
 }
 
+/// What was folded may be in memory, too.
+#[tokio::test]
+async fn a_visitor_who_went_is_new_again_and_one_who_came_since_is_not() {
+    let db = Database::<Sqlite>::create().await;
+    let tag = db.tag(json!({})).await;
+    for client in [1, 2] {
+        db.tap(Tap::of(tag).by(client)).await;
+    }
+    while db.backend().fold().await {}
+    db.clock.advance(30 * DAY + 1);
+    db.tap(Tap::of(tag).by(2)).await;
+    db.sweep(START).await.unwrap();
+    assert_eq!(rows(&db, "visits"), 1, "both rows are old");
+    assert!(!db.tap(Tap::of(tag).by(1)).await.recorded.returning.month);
+    assert!(db.tap(Tap::of(tag).by(2)).await.recorded.returning.day);
+    while db.backend().fold().await {}
+    let file = db.backend().look_into();
+    let mut scans = file
+        .prepare("SELECT scans FROM visits WHERE client <> x'' ORDER BY client")
+        .unwrap();
+    let scans = scans.query_map([], |row| row.get(0)).unwrap();
+    let scans: Vec<i64> = scans.map(Result::unwrap).collect();
+    assert_eq!(scans, [1, 3]);
+}
+
 #[tokio::test]
 async fn what_is_told_of_an_interaction_goes_with_it_even_with_the_last() {
     let db = Database::<Sqlite>::create().await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
-use tapdesk_service::storage::{Advance, Move, NewDelivery};
+use tapdesk_service::storage::{Advance, Move, NewDelivery, Precondition, WebhookEdit};
 use tapdesk_service::webhook::EventKind;
 
 use crate::storage::backend::{Backend, DAY, Database, START, Tap};
@@ -40,7 +40,9 @@ pub(crate) async fn a_visitor_is_known_at_a_tag_only<B: Backend>(db: Database<B>
     assert_eq!(known(&db, tap.by(2)).await, (true, true));
 }
 
-pub(crate) async fn what_was_read_before_an_erasing_is_not_stored_for_webhooks<B: Backend>(
+pub(crate) async fn what_was_read_before_an_erasing_or_an_edit_is_not_stored_for_webhooks<
+    B: Backend,
+>(
     db: Database<B>,
 ) {
     let tag = db.tag(json!({})).await;
@@ -48,9 +50,11 @@ pub(crate) async fn what_was_read_before_an_erasing_is_not_stored_for_webhooks<B
     let fields = serde_json::from_value(fields).unwrap();
     let webhook = db.insert_webhook(fields, vec![1]).await.unwrap().id;
     let cursor = db.route_states().await.unwrap()[0].cursor;
+    let revision = db.route_fields().await.unwrap()[&webhook].revision;
     let made_of = |erasures: u64| Advance {
         moves: vec![Move {
             webhook,
+            revision,
             from: cursor,
             to: cursor,
         }],
@@ -75,4 +79,14 @@ pub(crate) async fn what_was_read_before_an_erasing_is_not_stored_for_webhooks<B
     let read = made_of(db.erasures().await.unwrap());
     assert_eq!(db.advance_webhooks(read).await.unwrap(), [webhook]);
     assert_eq!(waiting().await, 1);
+    // What was made of it before an edit is not stored either: it may not get such events any more.
+    let read = made_of(db.erasures().await.unwrap());
+    let edit: WebhookEdit = Box::new(|mut fields| {
+        fields.events = vec![EventKind::TapVerified];
+        Ok(fields)
+    });
+    let edited = db.edit_webhook(webhook, edit, Precondition::None).await;
+    assert_eq!(edited.unwrap().unwrap().waiting, 0);
+    assert!(db.advance_webhooks(read).await.unwrap().is_empty());
+    assert_eq!(waiting().await, 0);
 }

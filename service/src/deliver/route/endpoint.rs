@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::id::TagId;
-use crate::storage::{Cursor, EventProperties, NewDelivery, Place, RouteState};
-use crate::webhook::{Happening, WebhookFields};
+use crate::storage::{Cursor, EventProperties, NewDelivery, Place, RouteFields, RouteState};
+use crate::webhook::Happening;
 
 /// Events of one kind behind a place, in the order of their commits.
 pub(super) struct Page {
@@ -47,7 +47,7 @@ impl Page {
 
 /// An endpoint that is on.
 pub(super) struct Endpoint {
-    pub(super) fields: WebhookFields,
+    pub(super) known: RouteFields,
     pub(super) state: RouteState,
     /// How far it is. Its stored position may be behind, if nothing in between was for it.
     pub(super) at: Cursor,
@@ -73,7 +73,7 @@ impl Endpoint {
             (again, one)
         });
         let made = tapped.chain(told).map(|(again, one)| {
-            let of_tag = one.tag_id.and_then(|tag| properties.get(&tag));
+            let of_tag = self.of_tag(one, properties);
             let variables = of_tag.map(|properties| &properties.variables);
             NewDelivery {
                 webhook_id: self.state.id,
@@ -82,7 +82,7 @@ impl Endpoint {
                 kind: one.kind,
                 at: one.at,
                 tag_id: one.tag_id,
-                body: one.body(&self.fields, variables),
+                body: one.body(&self.known.fields, variables),
             }
         });
         (made.collect(), Cursor { taps, outbox })
@@ -111,16 +111,28 @@ impl Endpoint {
         (taken, from.max(page.to))
     }
 
+    /// The properties of the tag that an event is about. One that leads out of reach by now has none.
+    fn of_tag<'p>(
+        &self,
+        one: &Happening,
+        properties: &'p HashMap<TagId, EventProperties>,
+    ) -> Option<&'p EventProperties> {
+        let of_tag = one.tag_id.and_then(|tag| properties.get(&tag));
+        of_tag.filter(|of_tag| self.known.reach.has(of_tag.experience_id))
+    }
+
     fn wants(&self, one: &Happening, properties: &HashMap<TagId, EventProperties>) -> bool {
-        let filter = &self.fields.filter;
-        self.fields.wants(one.kind, one.simulated)
+        let filter = &self.known.fields.filter;
+        // An alert is about the whole service.
+        let about = one.experience_id.filter(|_| !one.kind.is_alert());
+        self.known.fields.wants(one.kind, one.simulated)
+            && self.known.reach.has(about)
             && (one.kind.is_alert()
                 || (filter
                     .experience_id
                     .is_none_or(|id| one.experience_id == Some(id))
                     && filter.has_attributes(
-                        one.tag_id
-                            .and_then(|tag| properties.get(&tag))
+                        self.of_tag(one, properties)
                             .map(|properties| &properties.attributes),
                     )))
     }

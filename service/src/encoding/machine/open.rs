@@ -4,7 +4,7 @@ use super::{Machine, Next};
 use crate::encoding::journal::{REFUSALS_AT_ONCE, REFUSALS_MAX, TORN_MAX};
 use crate::encoding::progress::{Opening, Phase};
 use crate::encoding::turn::Command;
-use crate::encoding::{Answers, Candidate, Reason};
+use crate::encoding::{Answers, Candidate, Journal, Reason};
 use crate::entropy;
 use crate::inlay::ev2::{Handshake, HandshakeError, KEY_0, Session, Status, answer, first};
 use crate::inlay::technology::Mode;
@@ -60,7 +60,7 @@ impl Machine<'_> {
             Status::MORE => {}
             Status::DELAY => return self.wait(opening, answers),
             Status::DENIED => {
-                self.journal.torn = self.journal.torn.saturating_sub(1);
+                self.journal.not_begun();
                 return self.denied(opening);
             }
             _ => return Self::gone(answers),
@@ -98,9 +98,16 @@ impl Machine<'_> {
         Next::Send(Phase::LrpProbe, vec![probe])
     }
 
-    /// A chip that delays is asked again in the same activation, until the delay is spent.
+    /// A chip that delays is asked again in the same activation, until the delay is spent. It counts
+    /// nothing meanwhile (AN12196, figures 11 and 12), and so does the journal: the first half that was noted
+    /// as sent is the one that the chip will answer.
     fn wait(&mut self, opening: Opening, answers: &Answers) -> Next {
-        if answers.fault.is_some() || self.chip.delays >= DELAYS_MAX {
+        if answers.fault.is_some() {
+            // The next first half may have been the one that the chip took.
+            return Next::Interrupted(Some(Reason::Delayed));
+        }
+        if self.chip.delays >= DELAYS_MAX {
+            self.journal.not_begun();
             return Next::Interrupted(Some(Reason::Delayed));
         }
         self.chip.delays += 1;
@@ -115,8 +122,10 @@ impl Machine<'_> {
         let Some((data, status)) = answers.get(0).and_then(answer) else {
             return Self::gone(answers);
         };
-        // A chip in LRP mode says so in the first byte of its challenge.
-        if status == Status::MORE && data.first() == Some(&0x01) {
+        // A chip in LRP mode says so in the first byte of its challenge. Any other one does not know the
+        // command, so that it cannot delay it either.
+        let is_lrp = status == Status::MORE && data.first() == Some(&0x01);
+        if is_lrp || status == Status::DELAY {
             Next::Rejected(Reason::Lrp)
         } else {
             Next::Rejected(Reason::Locked)
@@ -163,6 +172,35 @@ impl Machine<'_> {
         }
         self.chip.opened = Some(candidate);
         self.check(session, opening.read)
+    }
+}
+
+/// What answers that came too late still say of an authentication: whether the chip counted one, and
+/// whether it succeeded. A key that they refuse is not counted as refused, for nobody knows of which chip.
+pub(super) fn settle(phase: Phase, journal: &mut Journal, answers: &Answers) {
+    let first = match phase {
+        Phase::Challenge(_) => answers.answers.last().map(|bytes| bytes.0.as_slice()),
+        Phase::Switch | Phase::Seal => {
+            let begins = matches!(answers.get(0).and_then(answer), Some((_, Status::OK)));
+            if begins {
+                answers.get(1)
+            } else {
+                answers.get(0)
+            }
+        }
+        Phase::Response(opening, handshake) => {
+            let session = answers.get(0).map(|reply| handshake.finish(reply));
+            if let (Some(Ok(_)), Some(key)) = (session, opening.candidates.first()) {
+                journal.opened(opening.slot, *key);
+            }
+            return;
+        }
+        _ => return,
+    };
+    let status = first.and_then(answer).map(|(_, status)| status);
+    let took = status.is_none_or(|status| status == Status::MORE);
+    if !took && answers.fault.is_none() {
+        journal.not_begun();
     }
 }
 

@@ -154,7 +154,7 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         if status != Status::OK {
-            self.journal.torn = self.journal.torn.saturating_sub(1);
+            self.journal.not_begun();
             return Self::gone(answers);
         }
         self.chip.lrp = true;
@@ -304,7 +304,7 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         if status != Status::OK {
-            self.journal.torn = self.journal.torn.saturating_sub(1);
+            self.journal.not_begun();
             return Self::gone(answers);
         }
         let goal = match (self.wipes(), self.encoding.generation) {

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
-use http_body_util::channel::{Channel, Sender};
+use http_body_util::channel::Sender;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::audit::{Row, Values};
-use crate::caller;
 use crate::clock::Timestamp;
+use crate::http::admin::export;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Invalid};
@@ -202,8 +202,7 @@ pub(crate) async fn export(
         .audit(AuditFilter::default(), None, 1)
         .await?;
     let end = newest.first().map_or(0, |row| row.id + 1);
-    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, (filter, end), query.format, sender));
+    let body = export::body(move |sender| send(service, (filter, end), query.format, sender));
     let (media_type, name) = match query.format {
         Format::Jsonl => ("application/jsonl", "audit.jsonl"),
         Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
@@ -215,7 +214,7 @@ pub(crate) async fn export(
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, Body::new(body)).into_response())
+    Ok((headers, body).into_response())
 }
 
 /// Sends the rows. A failure ends the answer in its middle, which the caller sees; a caller

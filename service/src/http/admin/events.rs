@@ -55,7 +55,10 @@ pub(crate) struct Missed {
 /// stream ends: come back with the last id. Without the header,
 /// events from before the request are not sent. No event contains a rolling key.
 #[utoipa::path(
-    get, path = "/events", tag = "events", params(EventQuery),
+    get, path = "/events", tag = "events", params(
+        EventQuery,
+        ("Last-Event-ID" = Option<InteractionId>, Header, description = "The `id` of the last interaction's event that arrived: the stream goes on behind it")
+    ),
     responses(
         (status = OK, body = Event, content_type = "text/event-stream", description = "The data of each event"),
         Invalid, Common

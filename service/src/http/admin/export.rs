@@ -2,14 +2,20 @@
 
 use std::borrow::Cow;
 
+use axum::body::{Body, Bytes};
 use axum::http::HeaderName;
 use csv::{Terminator, WriterBuilder};
+use futures_util::FutureExt as _;
+use http_body_util::BodyExt as _;
+use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::caller;
 use crate::field_error::FieldError;
 use crate::http::error::ApiError;
+use crate::storage::StorageError;
 use crate::tag::cell::encode;
 
 /// Rows read at once: a read is short, and holds up no checkpoint.
@@ -123,6 +129,22 @@ impl Place {
         }
         Ok(place)
     }
+}
+
+/// Chunks that wait until somebody takes them.
+const CHUNKS: usize = 2;
+
+/// A body that `send` makes, for the same caller, from when it is read on: the answer to HEAD has
+/// the headers, and nothing is done for a body.
+pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
+    send: impl FnOnce(Sender<Bytes, StorageError>) -> S + Send + 'static,
+) -> Body {
+    let begun = async move {
+        let (sender, body) = Channel::<Bytes, StorageError>::new(CHUNKS);
+        caller::spawn(send(sender));
+        body.into_data_stream()
+    };
+    Body::from_stream(begun.flatten_stream())
 }
 
 /// A value in a cell.

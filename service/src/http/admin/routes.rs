@@ -248,11 +248,13 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
     if reach.limit().is_some() && !rule.bounded {
         return ApiError::NotFound("resource").into_response();
     }
+    // HEAD asks for the headers of an export: nothing is out of reach by it.
+    let records = rule.records && request.method() != Method::HEAD;
     let action = rule.actions.get(request.method()).cloned();
     let action = action.unwrap_or_default();
     // What only reads has no row in the audit log.
     let salt = match *request.method() {
-        Method::GET if !rule.records => Salt::default(),
+        Method::GET | Method::HEAD if !records => Salt::default(),
         _ => entropy::bytes(&*service.entropy),
     };
     let caller = Arc::new(Caller::new(
@@ -262,7 +264,7 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
         reach,
         salt,
     ));
-    let asked = rule.records.then(|| query(request.uri().query()));
+    let asked = records.then(|| query(request.uri().query()));
     let answer = async {
         let answer = next.run(request).await;
         if let Some(asked) = asked

@@ -43,6 +43,8 @@ pub(crate) enum Code {
     TooManyTemplates,
     /// There are as many webhooks as there may be.
     TooManyWebhooks,
+    /// The webhook is off.
+    WebhookOff,
     /// The token began as many encodings in a day with chips that prove nothing as it may.
     TooManyUnproved,
     /// The request refers to something that does not exist.
@@ -123,6 +125,7 @@ impl Code {
             | Self::TemplateChanged
             | Self::TooManyTemplates
             | Self::TooManyWebhooks
+            | Self::WebhookOff
             | Self::Missing
             | Self::OtherWorld
             | Self::InUse
@@ -171,6 +174,7 @@ impl From<&Conflict> for Code {
             Conflict::TemplateChanged => Self::TemplateChanged,
             Conflict::TooManyTemplates => Self::TooManyTemplates,
             Conflict::TooManyWebhooks => Self::TooManyWebhooks,
+            Conflict::WebhookOff(_) => Self::WebhookOff,
             Conflict::TooManyUnproved => Self::TooManyUnproved,
             Conflict::Missing { .. } => Self::Missing,
             Conflict::OtherWorld { .. } => Self::OtherWorld,

@@ -1,10 +1,10 @@
 //! What the same URLs and MACs could be besides: a MAC verifies whether its text is a placeholder
 //! or literal, and some chips write the same.
 
-use super::{Format, Proof, Shape};
+use super::{Format, Proof, Shape, shapes};
 use crate::inlay::assessment::{FileData, Tamper};
 use crate::inlay::technology::{Family, Technology};
-use crate::inlay::template::{Field, TemplateSettings};
+use crate::inlay::template::{Field, Template, TemplateSettings};
 
 /// All formats that the proofs leave open, each once.
 pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
@@ -24,10 +24,11 @@ pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
 }
 
 /// What the URLs could be by their shape alone. Of the shapes of one chip, only those that read
-/// most as placeholders: a counter behind a UID is one, though it could be literal.
+/// most as placeholders: a counter behind a UID is one, though it could be literal. A slug is left
+/// open.
 pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
     let fields = |shape: &Shape| {
-        let has = |field: &Field| shape.template.has(*field);
+        let has = |field: &Field| field.is_of_code() && shape.template.has(*field);
         Field::ALL.into_iter().filter(has).count()
     };
     let of_chip = |shape: &Shape| {
@@ -121,6 +122,15 @@ impl Proof {
             }
             _ => {}
         }
+        let of_any = all.iter().flat_map(|format| {
+            let others = format.with_any_name().into_iter();
+            others.map(|settings| Format {
+                settings,
+                ..format.clone()
+            })
+        });
+        let of_any: Vec<_> = of_any.collect();
+        all.extend(of_any);
         all
     }
 
@@ -137,5 +147,35 @@ impl Proof {
                 .flatten()
                 .all(|data| state(data) != Tamper::Unknown)
         })
+    }
+}
+
+impl Format {
+    /// The same with anything in the place of a path segment that may name one tag of many, and that
+    /// no slug here can be. If chips share the segment, it names none of them.
+    fn with_any_name(&self) -> Vec<TemplateSettings> {
+        let text = &self.settings.template;
+        let several = self.reads.iter().any(|read| read.0 != self.reads[0].0);
+        let host = text.find("://").map_or(0, |at| at + 3);
+        let path = text[host..].find('/').map_or(text.len(), |at| host + at);
+        let end = text.find('?').unwrap_or(text.len());
+        if several || path >= end {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        let mut at = path;
+        for segment in text[path..end].split('/') {
+            if shapes::is_name_elsewhere(segment) {
+                let (before, after) = (&text[..at], &text[at + segment.len()..]);
+                found.push(TemplateSettings {
+                    template: format!("{before}{{*}}{after}"),
+                    ..self.settings.clone()
+                });
+            }
+            at += segment.len() + 1;
+        }
+        // Inside the MAC's input the text is known to be what the chip has.
+        found.retain(|settings| Template::new(settings.clone()).is_ok());
+        found
     }
 }

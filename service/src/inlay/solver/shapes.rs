@@ -70,13 +70,34 @@ fn code(template: &Template, url: &str) -> Option<(Option<String>, Filled)> {
     Some((addressed.slug, addressed.code.ok()??))
 }
 
-/// A segment is taken for a slug only if it varies, or if nothing else names the tag: otherwise
-/// every segment could be one.
+/// A segment is taken for a slug only if it varies, if nothing else names the tag, or if it looks
+/// like one: otherwise every segment could be one. A name in the host has to vary or to look so.
 fn is_worth_a_slug(template: &Template, codes: &[(Option<String>, Filled)]) -> bool {
     let named = template.has(Field::Uid) || template.has(Field::Picc);
-    let rolls = template.settings().technology.rolls();
+    let needed = !named || !template.settings().technology.rolls();
+    let in_host = template.literal_host().is_none();
     let varies = codes.iter().any(|(slug, _)| *slug != codes[0].0);
-    !template.has(Field::Slug) || varies || !named || !rolls
+    let numbered = || codes[0].0.as_deref().is_some_and(is_numbered);
+    !template.has(Field::Slug) || varies || (needed && !in_host) || numbered()
+}
+
+/// Whether a segment looks as if it named one tag of many: it has a number, and that is not of the
+/// chip's make.
+fn is_numbered(segment: &str) -> bool {
+    let chips = Technology::ALL.map(Technology::as_str);
+    let makes = chips.map(|chip| chip.split_once("dna").map_or(chip, |(make, _)| make));
+    let makes = makes.into_iter().chain(["424dna"]);
+    let rest = makes.fold(segment.to_owned(), |rest, make| rest.replace(make, ""));
+    rest.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a path segment looks as if it named a tag of another service, whose names are no slugs:
+/// they are shorter, or have other characters. A version has a number, too.
+pub(super) fn is_name_elsewhere(segment: &str) -> bool {
+    let is_version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let version = segment.strip_prefix('v').is_some_and(is_version);
+    let literal = !segment.contains(['{', '}']);
+    literal && !version && !is_slug(segment) && is_numbered(&segment.to_ascii_lowercase())
 }
 
 /// A part of a URL between separators.
@@ -91,6 +112,8 @@ struct Word<'a> {
 enum Kind {
     /// Scheme and host, or the name of a parameter: always literal.
     Fixed,
+    /// The first name of a host: literal, or the slug.
+    Label,
     /// A whole path segment.
     Segment,
     /// A whole value.
@@ -102,15 +125,24 @@ enum Kind {
 /// A URL's words. Values of one run have an `x` between them, which is no hex digit.
 fn words(url: &str) -> Option<Vec<Word<'_>>> {
     let (_, rest) = url.split_once("://")?;
+    let scheme = url.len() - rest.len();
     let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
-    let host =
-        url.len() - url.split_once("://")?.1.len() + rest.find(['/', '?']).unwrap_or(rest.len());
+    let host = scheme + rest.find(['/', '?']).unwrap_or(rest.len());
     let end = url.split_once('#').map_or(url.len(), |(url, _)| url.len());
-    let mut words = vec![Word {
-        text: &url[..host],
-        before: "",
-        kind: Kind::Fixed,
-    }];
+    let name = &url[scheme..host];
+    let label = scheme + name.find('.').unwrap_or(name.len());
+    let mut words = vec![
+        Word {
+            text: &url[scheme..label],
+            before: &url[..scheme],
+            kind: Kind::Label,
+        },
+        Word {
+            text: &url[label..host],
+            before: "",
+            kind: Kind::Fixed,
+        },
+    ];
     let mut at = host;
     let mut in_query = false;
     while at < end {
@@ -194,7 +226,9 @@ impl Readings<'_> {
                 Technology::Ntag424DnaTt | Technology::Ntag213Tt
             );
             let is_other = has_loop && !reading.fields.contains(&Field::Tamper);
-            if !is_other && reading.fields.iter().any(|field| field.is_of_code()) {
+            // The state of a loop alone is any few characters.
+            let is_of_chip = |field: &Field| field.is_of_code() && *field != Field::Tamper;
+            if !is_other && reading.fields.iter().any(is_of_chip) {
                 self.found.push(TemplateSettings {
                     mode: self.mode,
                     // File data lie inside the MAC's input, wherever that begins.
@@ -211,18 +245,24 @@ impl Readings<'_> {
         reading.text += &escaped(word.before);
         let before = reading.clone();
         // Placeholders first: the readings that tell most come first.
-        if word.kind != Kind::Fixed {
+        if !matches!(word.kind, Kind::Fixed | Kind::Label) {
             self.placeholders(reading, word.text, index);
-            if matches!(word.kind, Kind::Segment) && is_slug(word.text) {
-                self.with(&before, Field::Slug, index + 1);
-            }
+        }
+        let whole = matches!(word.kind, Kind::Label | Kind::Segment | Kind::Value);
+        if whole && is_slug(word.text) && !self.is_domain(index) {
+            self.with(&before, Field::Slug, index + 1);
         }
         let other = |words: &Vec<Word<'_>>| {
             words
                 .get(index)
                 .is_some_and(|other| other.text != word.text)
         };
-        if word.kind == Kind::Value && self.others.iter().any(other) {
+        let open = match word.kind {
+            Kind::Value => true,
+            Kind::Segment => is_name_elsewhere(word.text) && !could_be_code(word.text),
+            Kind::Fixed | Kind::Label | Kind::Part => false,
+        };
+        if open && self.others.iter().any(other) {
             let mut any = before.clone();
             any.text += "{*}";
             self.extend(&mut any, index + 1);
@@ -230,6 +270,12 @@ impl Readings<'_> {
         let mut literal = before;
         literal.text += &escaped(word.text);
         self.extend(&mut literal, index + 1);
+    }
+
+    /// Whether the word is a name under which domains are registered: it is nobody's slug.
+    fn is_domain(&self, index: usize) -> bool {
+        let rest = self.words.get(index + 1).map_or("", |rest| rest.text);
+        self.words[index].kind == Kind::Label && rest.matches('.').count() < 2
     }
 
     fn with(&mut self, before: &Reading, field: Field, next: usize) {
@@ -274,6 +320,11 @@ impl Readings<'_> {
             }
         }
     }
+}
+
+/// Whether the text has the characters of a code's values, and is as long as the shortest counter.
+fn could_be_code(text: &str) -> bool {
+    text.len() >= 6 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether a chip writes such characters.

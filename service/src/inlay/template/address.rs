@@ -153,6 +153,8 @@ mod tests {
         let own = template("https://Tags.Example/v?p={picc}&c={mac}");
         assert_eq!(own.literal_host(), Some("tags.example"));
         assert!(own.answers_at("TAGS.example:8443"));
+        assert!(own.answers_at("tags.example.") && own.answers_at("tags.example.:8443"));
+        assert!(!own.answers_at("tags.example.."));
         assert!(!own.answers_at("x.tags.example"));
         let labelled = template("https://{slug}.tags.example/v?p={picc}&c={mac}");
         assert_eq!(labelled.literal_host(), None);

@@ -180,8 +180,10 @@ pub enum TemplateError {
         /// Where.
         at: usize,
     },
-    /// `enc_length` is missing, superfluous, or no multiple of 32.
-    #[error("{{enc}} has a number of characters, a multiple of 32; without {{enc}} there is none.")]
+    /// `enc_length` is missing, superfluous, no multiple of 32, or more than a chip's file has.
+    #[error(
+        "{{enc}} has a number of characters, a multiple of 32 up to 224; without {{enc}} there is none."
+    )]
     EncLength,
     /// `tamper_at` is outside of the file data.
     #[error(

@@ -2,6 +2,7 @@
 
 use super::Field;
 use crate::inlay::Uid;
+use crate::inlay::technology::Family;
 use crate::inlay::text::hex;
 
 /// The values of a code's placeholders, as the chip wrote them: in upper case. They prove nothing
@@ -30,9 +31,16 @@ pub enum MalformedCode {
 }
 
 impl Filled {
-    /// Sets a value, in upper case.
+    /// Sets a value, in upper case. In the place of `{tamper}` a chip whose loop is not mirrored
+    /// leaves the text that its owner wrote, and its MAC covers that as it is.
     pub fn set(&mut self, field: Field, value: &str) {
-        self.values[field as usize] = Some(value.to_ascii_uppercase());
+        let written = |b: u8| b.is_ascii_hexdigit() || b"COI".contains(&b.to_ascii_uppercase());
+        let is_as_it_is = field == Field::Tamper && !value.bytes().all(written);
+        self.values[field as usize] = Some(if is_as_it_is {
+            value.to_owned()
+        } else {
+            value.to_ascii_uppercase()
+        });
     }
 
     /// The same with one more value.
@@ -42,7 +50,7 @@ impl Filled {
         self
     }
 
-    /// The value of a placeholder, in upper case.
+    /// The value of a placeholder, in upper case if a chip mirrored it.
     pub fn get(&self, field: Field) -> Option<&str> {
         self.values[field as usize].as_deref()
     }
@@ -67,13 +75,15 @@ impl Filled {
         u32::from_str_radix(self.get(Field::Counter)?, 16).ok()
     }
 
-    /// The characters are those a chip writes.
-    pub(super) fn well_formed(&self) -> Result<(), MalformedCode> {
+    /// The characters are those a chip writes. In place of a tamper state an NTAG 424 DNA can have
+    /// any text; of other chips each character is a part of what their MAC covers.
+    pub(super) fn well_formed(&self, family: Family) -> Result<(), MalformedCode> {
         for field in Field::ALL {
             let Some(value) = self.get(field) else {
                 continue;
             };
             let legal = |b: u8| match field {
+                Field::Tamper if family == Family::Ntag424 => b.is_ascii_graphic(),
                 // States are letters: C, O, I.
                 Field::Tamper => b.is_ascii_alphanumeric(),
                 _ => b.is_ascii_hexdigit(),

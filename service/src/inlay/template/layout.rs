@@ -6,12 +6,17 @@
 use super::request::SLUG;
 use super::syntax::{Parts, Token};
 use super::{Field, Filled, MacStart, Template, TemplateError, TemplateSettings};
+use crate::inlay::technology::Family;
 
 /// Bytes before the URL: NLEN, the record's header, and the prefix code.
 const HEADER: usize = 7;
 
 /// The longest URL after its prefix: a short record's length is one byte, and it counts the code.
-const REST_MAX: usize = 254;
+pub(super) const REST_MAX: usize = 254;
+
+/// Bytes of an NTAG 424 DNA's NDEF file (`NT4H2421Gx` section 8.2.3): it ends before a short
+/// record does.
+const FILE_OF_424: usize = 256;
 
 /// The prefixes of the URI record type, by their code. Longer ones never begin a tag's URL.
 const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "https://"];
@@ -89,7 +94,7 @@ impl Template {
             return Err(LayoutError::NoSlug);
         }
         let File { bytes, offsets } = self.file(slug, &Filled::default());
-        let (length, max) = (bytes.len() - HEADER, REST_MAX);
+        let (length, max) = (bytes.len() - HEADER, self.rest_max());
         if length > max {
             return Err(LayoutError::TooLong { length, max });
         }
@@ -146,12 +151,21 @@ impl Template {
         let shortest = "a".repeat(*SLUG.start());
         let (length, max) = (
             self.file(Some(&shortest), &Filled::default()).bytes.len() - HEADER,
-            REST_MAX,
+            self.rest_max(),
         );
         if length > max {
             return Err(TemplateError::TooLongForChip { length, max });
         }
         Ok(())
+    }
+
+    /// The longest URL after its prefix that a chip of the technology has room for.
+    fn rest_max(&self) -> usize {
+        match self.settings.technology.family() {
+            Family::Ntag424 => FILE_OF_424 - HEADER,
+            // How many pages a Type 2 tag has is known once one lies on the reader.
+            _ => REST_MAX,
+        }
     }
 
     /// The first byte of the MAC's input, for these offsets.

@@ -108,7 +108,10 @@ impl Template {
             (Some(fault), _) => Err(fault),
             (None, Some(_)) if code == Filled::default() => Ok(None),
             (None, Some(field)) => Err(MalformedCode::Missing(field)),
-            (None, None) => code.well_formed().map(|()| Some(code)),
+            (None, None) => {
+                let family = self.settings().technology.family();
+                code.well_formed(family).map(|()| Some(code))
+            }
         };
         Addressed { slug, code }
     }
@@ -176,10 +179,14 @@ pub(super) fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
-pub(super) fn host_without_port(host: &str) -> &str {
-    let port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-    match host.rsplit_once(':') {
+/// The name in a `Host` header: without its port, which may be empty (RFC 3986, section 3.2.3), and
+/// without the dot of the root.
+pub(crate) fn host_without_port(host: &str) -> &str {
+    let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
         Some((name, digits)) if port(digits) => name,
         _ => host,
-    }
+    };
+    // The name of the same host, written to the root of all names (RFC 1034, section 3.1).
+    name.strip_suffix('.').unwrap_or(name)
 }

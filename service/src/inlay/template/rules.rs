@@ -1,6 +1,7 @@
 //! What a technology allows in a template (NTAG 424 DNA: `NT4H2421Gx` sections 9.3.3 to 9.3.7 and
 //! tables 69 and 71).
 
+use super::layout::REST_MAX;
 use super::request::SLUG;
 use super::syntax::{Token, Unit};
 use super::{Field, Filled, MacStart, Template, TemplateError};
@@ -57,7 +58,9 @@ pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
 fn enc_and_tamper(template: &Template) -> Result<(), TemplateError> {
     let settings = &template.settings;
     let of_424 = settings.technology.family() == Family::Ntag424;
-    let legal = |length: usize| of_424 && length > 0 && length.is_multiple_of(32);
+    // Bounded here already: the file is laid out, with this length, before it is measured.
+    let legal =
+        |length: usize| of_424 && (1..=REST_MAX).contains(&length) && length.is_multiple_of(32);
     if settings.enc_length.is_some() != template.has(Field::Enc)
         || settings.enc_length.is_some_and(|length| !legal(length))
     {

@@ -167,7 +167,8 @@ pub(super) async fn follow(
         let sql = "UPDATE counters SET key_version = key_version + 1 WHERE inlay_id = ?1";
         tx.execute(sql, &values![id]).await?;
     }
-    if same_keys && same_form {
+    // Without keys, there is one counter of the chip, whatever its form.
+    if same_keys && (same_form || after.keys.is_none()) {
         return Ok(());
     }
     if let Some(keys) = &before.keys {

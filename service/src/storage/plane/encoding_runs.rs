@@ -9,10 +9,13 @@ use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::encoding::run::{RUN_MAX, Run, RunFields, RunNext, RunPlan, RunRow};
 use crate::encoding::{Outcome, of_word};
+use crate::field_error::FieldError;
 use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::storage::value::{Row, Value, unreadable, values};
-use crate::storage::{EncodingRuns, InUse, RunEdit, RunTag, StorageError};
+use crate::storage::{
+    EncodingRuns, InUse, Invalid, KeptPlace, RunEdit, RunPlace, RunTag, StorageError,
+};
 
 #[async_trait]
 impl<D: Database> EncodingRuns for D {
@@ -65,14 +68,13 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn reserve_run_tag(
+    async fn run_place(
         &self,
         id: EncodingRunId,
         uid: Uid,
-        make: RunTag,
-    ) -> Result<Option<(Run, TagId)>, StorageError> {
-        self.change("reserve_run_tag", (id, uid, make), |tx, (id, uid, make)| {
-            Box::pin(reserve(tx, *id, *uid, make))
+    ) -> Result<Option<(Run, RunPlace)>, StorageError> {
+        self.read_snapshot("run_place", (id, uid), |db, (id, uid)| {
+            Box::pin(place(db, *id, *uid))
         })
         .await
     }
@@ -155,6 +157,11 @@ async fn insert(
 ) -> Result<Run, StorageError> {
     let settings = serde_json::to_string(plan).map_err(|_| unreadable("encoding run"))?;
     let now = tx.now();
+    let free = free_tags(tx, tags).await?;
+    let fields = RunFields {
+        planned: planned(fields, plan, free.len())?,
+        ..fields.clone()
+    };
     let mut inserted = tx
         .one(
             "INSERT INTO encoding_runs (name, settings, planned, created_at, closed_at)
@@ -169,7 +176,6 @@ async fn insert(
         )
         .await?;
     let id: EncodingRunId = inserted.take()?;
-    let free = free_tags(tx, tags).await?;
     let rows = free.into_iter().zip(1_u32..);
     let rows = rows.map(|(place, position)| values![id, position, tags[place]].to_vec());
     let columns = ["run_id", "position", "tag_id"];
@@ -179,6 +185,28 @@ async fn insert(
         &json!({"fields": fields, "plan": plan, "tag_ids": tags}),
     ));
     run(tx, id).await?.ok_or_else(|| unreadable("encoding run"))
+}
+
+/// How many inlays a run is planned for that has this many tags.
+fn planned(fields: &RunFields, plan: &RunPlan, tags: usize) -> Result<Option<u32>, StorageError> {
+    let tags = u32::try_from(tags).unwrap_or(u32::MAX);
+    let refuse = |why: String| Err(Invalid::from(FieldError::of("planned", why)).into());
+    let creates = plan.pattern.is_some();
+    match fields.planned {
+        None if creates => Ok(None),
+        None if tags == 0 => {
+            let why = "Each of these tags has an inlay already, so there is nothing to encode.";
+            Err(Invalid::from(FieldError::of("tag_ids", why)).into())
+        }
+        None => Ok(Some(tags)),
+        Some(planned) if planned < tags => refuse(format!(
+            "The run has {tags} tags without an inlay: plan at least as many inlays, or choose fewer tags."
+        )),
+        Some(planned) if planned > tags && !creates => refuse(format!(
+            "The run has {tags} tags without an inlay: plan as many inlays, or add a pattern for tags that it creates."
+        )),
+        Some(planned) => Ok(Some(planned)),
+    }
 }
 
 async fn add_tag(
@@ -220,12 +248,22 @@ async fn edit(
     run(tx, id).await
 }
 
-/// A position that no chip has, or whose chip will not become its inlay: its newest encoding is
-/// over without one. A chip that has no encoding yet was laid down a moment ago.
-const FREE: &str = "SELECT t.position, t.tag_id FROM encoding_run_tags t \
-    WHERE t.run_id = ?1 AND (t.uid IS NULL OR EXISTS ( \
-        SELECT 1 FROM encodings e WHERE e.uid = t.uid AND e.state IN ('rejected', 'abandoned', 'reset') \
-            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id)))";
+const PLACES: &str = "SELECT t.position, t.tag_id FROM encoding_run_tags t WHERE t.run_id = ?1";
+
+/// A chip is, or becomes, the inlay of the position's tag: its newest encoding is for this tag, and not
+/// over without an inlay. It is stored in the commit that keeps the position for the chip.
+const TAKEN: &str = "EXISTS (SELECT 1 FROM encodings e WHERE e.uid = t.uid AND e.tag_id = t.tag_id \
+        AND e.state NOT IN ('rejected', 'abandoned', 'reset') \
+        AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id))";
+/// The position's tag is deleted.
+const DELETED: &str =
+    "NOT EXISTS (SELECT 1 FROM tags g WHERE g.id = t.tag_id AND g.deleted_at IS NULL)";
+/// The position's tag has an inlay, wherever it came from.
+const HAS_INLAY: &str =
+    "EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.tag_id AND i.deleted_at IS NULL)";
+/// The position's chip is an inlay of its tag.
+const IS_INLAY: &str = "EXISTS (SELECT 1 FROM inlays i \
+    WHERE i.tag_id = t.tag_id AND i.uid = t.uid AND i.deleted_at IS NULL)";
 
 /// Where the next chip goes that has no tag in the run.
 enum Next {
@@ -241,8 +279,12 @@ enum Next {
 
 /// The rule of who is next: a free position, then a new one, then one that was passed over.
 async fn next(db: &mut dyn Query, run: &Run) -> Result<Option<Next>, StorageError> {
-    let free =
-        |skipped: &str| format!("{FREE} AND t.skipped_at IS {skipped} ORDER BY t.position LIMIT 1");
+    let free = |skipped: &str| {
+        format!(
+            "{PLACES} AND t.skipped_at IS {skipped} AND NOT {TAKEN} AND NOT {DELETED} AND NOT {HAS_INLAY}
+             ORDER BY t.position LIMIT 1"
+        )
+    };
     let read = |mut row: Row, skipped| {
         Ok::<_, StorageError>(Next::Free {
             position: row.take()?,
@@ -328,41 +370,67 @@ async fn skip(
     next_of(tx, id).await
 }
 
-async fn reserve(
-    tx: &mut dyn Transaction,
+/// The place of a chip: its own, unless that came to nothing and the tag is somebody else's by now;
+/// else the next one.
+async fn place(
+    db: &mut dyn Query,
     id: EncodingRunId,
     uid: Uid,
-    make: &RunTag,
-) -> Result<Option<(Run, TagId)>, StorageError> {
-    let Some(run) = run(tx, id).await? else {
+) -> Result<Option<(Run, RunPlace)>, StorageError> {
+    let Some(run) = run(db, id).await? else {
         return Ok(None);
     };
     if run.fields.closed {
         return Err(InUse::RunClosed.into());
     }
-    let sql = "SELECT tag_id FROM encoding_run_tags WHERE run_id = ?1 AND uid = ?2";
-    if let Some(mut kept) = tx.row(sql, &values![id, uid]).await? {
-        let tag = kept.take()?;
-        return Ok(Some((run, tag)));
+    let own = format!(
+        "{PLACES} AND t.uid = ?2 AND NOT {DELETED} AND ({TAKEN} OR NOT {HAS_INLAY} OR {IS_INLAY})"
+    );
+    let (position, tag_id) = match db.row(&own, &values![id, uid]).await? {
+        Some(mut own) => (own.take()?, Some(own.take()?)),
+        None => match next(db, &run).await? {
+            None => return Err(InUse::RunFull.into()),
+            Some(Next::Free { position, tag, .. }) => (position, Some(tag)),
+            Some(Next::New { position }) => (position, None),
+        },
+    };
+    let place = RunPlace {
+        run_id: id,
+        position,
+        tag_id,
+    };
+    Ok(Some((run, place)))
+}
+
+/// Keeps a place for a chip; its tag. `None` if it is another chip's by now.
+pub(super) async fn keep(
+    tx: &mut dyn Transaction,
+    kept: &KeptPlace,
+    uid: Uid,
+) -> Result<Option<TagId>, StorageError> {
+    let RunPlace {
+        run_id, position, ..
+    } = kept.place;
+    let present = place(tx, run_id, uid).await?;
+    if present.map(|(_, present)| present) != Some(kept.place) {
+        return Ok(None);
     }
-    match next(tx, &run).await? {
-        None => Err(InUse::RunFull.into()),
-        Some(Next::Free { position, tag, .. }) => {
-            // The row of the request is that of the encoding which the tag is kept for.
-            tx.is_no_change();
+    // A chip has one place.
+    let sql =
+        "UPDATE encoding_run_tags SET uid = NULL WHERE run_id = ?1 AND uid = ?2 AND position <> ?3";
+    tx.execute(sql, &values![run_id, uid, position]).await?;
+    match (kept.place.tag_id, &kept.new) {
+        (Some(tag), _) => {
             let sql = "UPDATE encoding_run_tags SET uid = ?3 WHERE run_id = ?1 AND position = ?2";
-            tx.execute(sql, &values![id, position, uid]).await?;
-            Ok(Some((run, tag)))
+            tx.execute(sql, &values![run_id, position, uid]).await?;
+            Ok(Some(tag))
         }
-        Some(Next::New { position }) => {
-            let fields = make(&run.plan, position)?;
-            let tag = tags::insert(tx, &fields, false).await?;
-            add_tag(tx, id, position, tag, Some(uid)).await?;
-            tx.note(Note::done(&json!({
-                "uid": uid, "run_id": id, "position": position, "tag_id": tag,
-            })));
-            Ok(Some((run, tag)))
+        (None, Some(new)) => {
+            let tag = tags::insert(tx, new, false).await?;
+            add_tag(tx, run_id, position, tag, Some(uid)).await?;
+            Ok(Some(tag))
         }
+        (None, None) => Ok(None),
     }
 }
 

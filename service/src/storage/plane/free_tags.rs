@@ -11,17 +11,24 @@ use crate::storage::{Conflict, StorageError};
 ///
 /// # Errors
 ///
-/// [`Conflict::Missing`] for the first one that does not exist.
+/// [`Conflict::Missing`] for the first one that does not exist or is deleted, and
+/// [`Conflict::OtherWorld`] for a simulated one: real chips are not encoded for it.
 pub(super) async fn free_tags(
     db: &mut dyn Query,
     tags: &[TagId],
 ) -> Result<Vec<usize>, StorageError> {
-    let sql = "SELECT t.id, EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id) \
-        FROM tags t WHERE t.id IN ids(?1)";
+    let sql = "SELECT t.id, t.simulated, \
+            EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id AND i.deleted_at IS NULL) \
+        FROM tags t WHERE t.id IN ids(?1) AND t.deleted_at IS NULL";
     let found = db.query(sql, &values![Value::list(tags)]).await?;
     let mut has_inlay: HashMap<TagId, bool> = HashMap::with_capacity(found.len());
     for mut row in found {
-        has_inlay.insert(row.take()?, row.take()?);
+        let tag = row.take()?;
+        if row.take()? {
+            let simulated = false;
+            return Err(Conflict::OtherWorld { tag, simulated }.into());
+        }
+        has_inlay.insert(tag, row.take()?);
     }
     let mut seen = HashSet::with_capacity(tags.len());
     let mut free = Vec::with_capacity(tags.len());

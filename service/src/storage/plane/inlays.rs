@@ -25,7 +25,7 @@ use crate::storage::{
 use new::Needed;
 pub(super) use new::{Taken, put_all};
 pub(in crate::storage) use rows::{
-    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, read,
+    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, NAMED_INLAY, read,
 };
 use rows::{Bound, bound};
 

@@ -10,8 +10,10 @@ use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, SubmissionId, TagId};
 use crate::interaction::VerificationState;
-use crate::storage::search::{self, fold};
-use crate::storage::submissions::{ErasedSubmissions, SubmissionFilter, Submissions, whole};
+use crate::storage::search::fold;
+use crate::storage::submissions::{
+    ErasedSubmissions, SubmissionFilter, Submissions, containing, whole,
+};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::{Part, StorageError};
 use crate::submission::{Consent, Submission};
@@ -147,7 +149,7 @@ fn conditions(
         add("(s.consent IS NOT NULL) = @", consent.into());
     }
     if let Some(q) = &filter.q {
-        add("s.folded LIKE @ ESCAPE '\\'", search::containing(q).into());
+        add("s.folded LIKE @ ESCAPE '\\'", containing(q).into());
     }
     if let Some(value) = &filter.value {
         add("s.folded LIKE @ ESCAPE '\\'", whole(value).into());

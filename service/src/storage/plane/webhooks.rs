@@ -15,8 +15,8 @@ use crate::id::{InteractionId, TagId, WebhookId};
 use crate::revision::Precondition;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::webhooks::{
-    Advance, Backlog, Claimed, EventProperties, Finished, Place, Resend, RouteState, Settled,
-    WebhookEdit,
+    Advance, Backlog, Claimed, EventProperties, Finished, Place, Resend, RouteFields, RouteState,
+    Settled, WebhookEdit,
 };
 use crate::storage::{StorageError, TapStream, Webhooks};
 use crate::webhook::{
@@ -150,7 +150,7 @@ impl<D: Database + TapStream> Webhooks for D {
             .await
     }
 
-    async fn route_fields(&self) -> Result<HashMap<WebhookId, WebhookFields>, StorageError> {
+    async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError> {
         self.read("route_fields", (), |db, ()| Box::pin(route::fields(db)))
             .await
     }
@@ -273,6 +273,27 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
+    async fn prune_deliveries(
+        &self,
+        kinds: Vec<EventKind>,
+        keep_since: Timestamp,
+    ) -> Result<bool, StorageError> {
+        // What is to go is read beside taps, for most rounds find nothing.
+        let asked = (kinds, keep_since);
+        let due = self.run_read("deliveries_due", asked, |db, (kinds, keep_since)| {
+            Box::pin(deliver::aged(db, kinds, *keep_since))
+        });
+        let due = due.await?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        self.run_change("prune_deliveries", due, |tx, due| {
+            Box::pin(deliver::forget(tx, due))
+        })
+        .await
+        .map(|()| true)
+    }
+
     async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError> {
         let sql = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE at < ?1 ORDER BY id LIMIT 2000)";
         self.change_at_once("sweep_outbox", sql, values![keep_since].into())
@@ -284,7 +305,7 @@ impl<D: Database + TapStream> Webhooks for D {
 /// Before anything happened.
 const ALWAYS: Timestamp = Timestamp::from_millis(i64::MIN);
 
-const SELECT: &str = "SELECT w.id, w.fields, w.previous_until, w.created_at,
+const SELECT: &str = "SELECT w.id, w.fields, w.previous_until, w.created_at, w.experience_ids,
         s.enabled, s.disabled, s.waiting, s.failing_since
     FROM webhooks w LEFT JOIN webhook_states s ON s.webhook_id = w.id";
 
@@ -293,6 +314,7 @@ fn read(mut row: Row) -> Result<Webhook, StorageError> {
     let mut fields: WebhookFields = row.json("webhook")?;
     let previous_secret_until = row.take()?;
     let created_at = row.take()?;
+    let experience_ids = row.optional_text("experience", |json| serde_json::from_str(json).ok())?;
     let enabled: Option<bool> = row.take()?;
     let disabled = row.optional_text("reason", Disabled::parse)?;
     let waiting: Option<u64> = row.take()?;
@@ -305,6 +327,7 @@ fn read(mut row: Row) -> Result<Webhook, StorageError> {
     Ok(Webhook {
         id,
         fields,
+        experience_ids,
         disabled,
         waiting: waiting.unwrap_or_default(),
         failing_since: row.take()?,
@@ -313,9 +336,11 @@ fn read(mut row: Row) -> Result<Webhook, StorageError> {
     })
 }
 
+/// An endpoint within the caller's reach.
 async fn find(db: &mut dyn Query, id: WebhookId) -> Result<Option<Webhook>, StorageError> {
     let sql = format!("{SELECT} WHERE w.id = ?1");
-    db.row(&sql, &values![id]).await?.map(read).transpose()
+    let found = db.row(&sql, &values![id]).await?.map(read).transpose()?;
+    Ok(found.filter(|webhook| db.reach().covers(&webhook.reach())))
 }
 
 async fn list(
@@ -324,9 +349,23 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Webhook>, StorageError> {
     let sql = format!("{SELECT} WHERE w.id > ?1 ORDER BY w.id LIMIT ?2");
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
-    let found = db.query(&sql, &values).await?;
-    found.into_iter().map(read).collect()
+    let (mut listed, mut after) = (Vec::new(), after.map_or(0, |id| id.0));
+    loop {
+        let values = values![after, Value::limit(limit)];
+        let found = db.query(&sql, &values).await?;
+        let is_last = found.len() < limit;
+        for row in found {
+            let webhook = read(row)?;
+            after = webhook.id.0;
+            if db.reach().covers(&webhook.reach()) {
+                listed.push(webhook);
+            }
+        }
+        if is_last || listed.len() >= limit {
+            listed.truncate(limit);
+            return Ok(listed);
+        }
+    }
 }
 
 async fn attempts(

@@ -15,16 +15,17 @@ use super::session::Session;
 use super::taps;
 use crate::caller;
 use crate::clock::Timestamp;
-use crate::id::{InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
     RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
+use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::inlays::CODE_INLAY;
+use crate::storage::plane::inlays::{CODE_INLAY, NAMED_INLAY};
 use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
 use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
@@ -51,9 +52,8 @@ impl Interactions for PostgresStorage {
     ) -> Result<Option<TracedInteraction>, StorageError> {
         let reads = self.payload_reads.pending(id);
         let refused = self.refused_updates.pending(id);
-        let traced = traced(&self.session().await?, id, reads, refused).await?;
         let reach = caller::reach();
-        Ok(traced.filter(|traced| traced.interaction.is_within(&reach)))
+        traced(&self.session().await?, id, &reach, reads, refused).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -119,6 +119,7 @@ async fn tag_names(session: &Session, tags: &[i64]) -> Result<Vec<TagName>, Stor
 async fn traced(
     session: &Session,
     id: InteractionId,
+    reach: &Reach,
     reads: Option<PayloadRead>,
     refused: Option<RecordedRefusal>,
 ) -> Result<Option<TracedInteraction>, StorageError> {
@@ -126,9 +127,12 @@ async fn traced(
         return Ok(None);
     };
     let interaction = interaction(&found)?;
+    if !interaction.is_within(reach) {
+        return Ok(None);
+    }
     let named = match interaction.verdict {
         Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
-            named(session, uid).await?
+            named(session, uid, reach).await?
         }
         _ => None,
     };
@@ -173,17 +177,20 @@ async fn code_inlay(session: &Session, id: InlayId) -> Result<Option<CodeInlay>,
     inlay.transpose()
 }
 
-/// The inlay with `uid`, and whose it is now.
-async fn named(session: &Session, uid: Uid) -> Result<Option<NamedInlay>, StorageError> {
-    let inlay = session
-        .row(
-            "SELECT tag_id FROM inlays WHERE uid = $1 AND deleted_at IS NULL",
-            &[&uid.bytes().as_slice()],
-        )
-        .await?;
-    let Some(inlay) = inlay else {
+/// The inlay with `uid`, and whose it is now. One out of reach is as one that is not there.
+async fn named(
+    session: &Session,
+    uid: Uid,
+    reach: &Reach,
+) -> Result<Option<NamedInlay>, StorageError> {
+    let sql = Dialect::Postgres.say(NAMED_INLAY);
+    let Some(inlay) = session.row(&sql, &[&uid.bytes().as_slice()]).await? else {
         return Ok(None);
     };
+    let experience: Option<i64> = column(&inlay, 1)?;
+    if !reach.has(experience.map(ExperienceId)) {
+        return Ok(None);
+    }
     Ok(Some(match column::<Option<i64>>(&inlay, 0)? {
         Some(tag) => NamedInlay::OfTag(tag_name(session, TagId(tag)).await?),
         None => NamedInlay::Unbound,

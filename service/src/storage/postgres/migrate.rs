@@ -24,7 +24,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 13] = [
+const MIGRATIONS: [(&str, &str); 14] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -73,6 +73,10 @@ const MIGRATIONS: [(&str, &str); 13] = [
     (
         "V14__encoding_tokens",
         include_str!("../../../migrations/postgres/V14__encoding_tokens.sql"),
+    ),
+    (
+        "V15__webhook_bounds",
+        include_str!("../../../migrations/postgres/V15__webhook_bounds.sql"),
     ),
 ];
 

@@ -13,7 +13,7 @@ use super::taps;
 use super::{SqliteStorage, row};
 use crate::caller;
 use crate::clock::Timestamp;
-use crate::id::{InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault,
@@ -23,7 +23,7 @@ use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::payload_reads::PayloadRead;
-use crate::storage::plane::inlays::CODE_INLAY;
+use crate::storage::plane::inlays::{CODE_INLAY, NAMED_INLAY};
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };
@@ -42,8 +42,11 @@ impl Interactions for SqliteStorage {
         let tag = filter.history();
         let from = from.or_else(|| tag.and_then(|tag| self.writer.folded().newest(tag)));
         let reach = caller::reach();
-        self.read_long(move |connection| stretch(connection, &filter, &reach, from, limit))
-            .await
+        self.read_long(move |connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            stretch(&snapshot, &filter, &reach, from, limit)
+        })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -53,9 +56,12 @@ impl Interactions for SqliteStorage {
     ) -> Result<Option<TracedInteraction>, StorageError> {
         let reads = self.payload_reads.pending(id);
         let refused = self.refused_updates.pending(id);
-        let traced = self.read(|connection| traced(connection, id, reads, refused))?;
         let reach = caller::reach();
-        Ok(traced.filter(|traced| traced.interaction.is_within(&reach)))
+        // What is erased or removed meanwhile is there as a whole, or not at all.
+        self.read(|connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            traced(&snapshot, id, &reach, reads, refused)
+        })
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -213,6 +219,7 @@ fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError
 fn traced(
     connection: &Connection,
     id: InteractionId,
+    reach: &Reach,
     reads: Option<PayloadRead>,
     refused: Option<RecordedRefusal>,
 ) -> Result<Option<TracedInteraction>, StorageError> {
@@ -220,11 +227,14 @@ fn traced(
         .prepare_cached(&BY_ID)?
         .query_row([id.0], |row| Ok(interaction(row)))
         .optional()?;
-    let Some(interaction) = found.transpose()? else {
+    let found = found.transpose()?;
+    let Some(interaction) = found.filter(|interaction| interaction.is_within(reach)) else {
         return Ok(None);
     };
     let named = match interaction.verdict {
-        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => named(connection, uid)?,
+        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
+            named(connection, uid, reach)?
+        }
         _ => None,
     };
     Ok(Some(TracedInteraction {
@@ -269,15 +279,20 @@ fn code_inlay(connection: &Connection, id: InlayId) -> Result<Option<CodeInlay>,
     inlay.transpose()
 }
 
-/// The inlay with `uid`, and whose it is now.
-fn named(connection: &Connection, uid: Uid) -> Result<Option<NamedInlay>, StorageError> {
-    let tag: Option<Option<i64>> = connection
-        .prepare_cached("SELECT tag_id FROM inlays WHERE uid = ?1 AND deleted_at IS NULL")?
-        .query_row([uid.bytes()], |row| row.get(0))
+/// The inlay with `uid`, and whose it is now. One out of reach is as one that is not there.
+fn named(
+    connection: &Connection,
+    uid: Uid,
+    reach: &Reach,
+) -> Result<Option<NamedInlay>, StorageError> {
+    let inlay: Option<(Option<i64>, Option<i64>)> = connection
+        .prepare_cached(NAMED_INLAY)?
+        .query_row([uid.bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    Ok(match tag {
-        Some(Some(tag)) => Some(NamedInlay::OfTag(tag_name(connection, TagId(tag))?)),
-        Some(None) => Some(NamedInlay::Unbound),
+    let inlay = inlay.filter(|(_, experience)| reach.has(experience.map(ExperienceId)));
+    Ok(match inlay {
+        Some((Some(tag), _)) => Some(NamedInlay::OfTag(tag_name(connection, TagId(tag))?)),
+        Some((None, _)) => Some(NamedInlay::Unbound),
         None => None,
     })
 }

@@ -2,15 +2,18 @@
 //! needs no look at the database then.
 //!
 //! The writer alone notes and forgets them. SQLite tells it of each row that is changed, whatever
-//! changes it, and it forgets what was noted of that row: it is read from the database again. A tap
-//! that is rolled back may stay noted, for nobody ever learns its key.
+//! changes it, and it forgets what was noted of that row: it is read from the database again. Of a
+//! transaction that is rolled back nothing stays noted: its ids are given again, and so may its keys
+//! be, with other ids.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use quick_cache::sync::Cache;
 use rusqlite::Connection;
 use rusqlite::hooks::Action;
 
+use super::fold::Folded;
 use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded};
@@ -20,13 +23,20 @@ use crate::rolling_key::{IssuedKey, KeyHash};
 const KEPT: usize = 131_072;
 
 /// Keys that no update consumed.
-pub(super) struct RecentKeys(Cache<i64, Arc<(KeyHash, KeyedInteraction)>>);
+pub(super) struct RecentKeys {
+    keys: Cache<i64, Arc<(KeyHash, KeyedInteraction)>>,
+    /// The highest id that was noted.
+    newest: AtomicI64,
+}
 
 impl RecentKeys {
     /// None, until they are noted; and from now on those are forgotten whose rows change through
-    /// `connection`, which must be the one that writes.
-    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Arc<Self>> {
-        let keys = Arc::new(Self(Cache::new(KEPT)));
+    /// `connection`, which must be the one that writes. `folded` says which are committed.
+    pub(super) fn of(connection: &Connection, folded: &Folded) -> rusqlite::Result<Arc<Self>> {
+        let keys = Arc::new(Self {
+            keys: Cache::new(KEPT),
+            newest: AtomicI64::new(0),
+        });
         let told = Arc::clone(&keys);
         connection.update_hook(Some(move |action, _: &str, table: &str, row| {
             // The rows of both tables have the id of the interaction.
@@ -35,8 +45,16 @@ impl RecentKeys {
                 _ => table == "interactions",
             };
             if is_changed {
-                told.0.remove(&row);
+                told.keys.remove(&row);
             }
+        }))?;
+        let (told, folded) = (Arc::clone(&keys), folded.clone());
+        connection.rollback_hook(Some(move || {
+            let committed = folded.highest().0;
+            for id in committed + 1..=told.newest.load(Ordering::Relaxed) {
+                told.keys.remove(&id);
+            }
+            told.newest.store(committed, Ordering::Relaxed);
         }))?;
         Ok(keys)
     }
@@ -62,7 +80,8 @@ impl RecentKeys {
             url_digest: key.url_digest,
             read_at: recorded.at,
         };
-        self.0
+        self.newest.store(recorded.id.0, Ordering::Relaxed);
+        self.keys
             .insert(recorded.id.0, Arc::new((key.hash, interaction)));
     }
 
@@ -74,7 +93,7 @@ impl RecentKeys {
         now: Timestamp,
         simulated_offset: i64,
     ) -> Option<(IssuedKey, KeyedInteraction)> {
-        let noted = self.0.get(&id.0)?;
+        let noted = self.keys.get(&id.0)?;
         let (hash, interaction) = &*noted;
         let offset = if interaction.simulated {
             simulated_offset
@@ -101,6 +120,7 @@ mod tests {
     use crate::interaction::{
         Claim, ClientId, NewKey, Returning, Tech, Traits, Unchecked, Verdict,
     };
+    use crate::storage::sqlite::fold::Folding;
     use crate::storage::sqlite::migrate;
 
     const ID: InteractionId = InteractionId(7);
@@ -138,7 +158,7 @@ mod tests {
     fn a_key_is_forgotten_once_its_tap_or_what_consumes_it_is_written() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate::run(migrate::ours(), &mut connection).unwrap();
-        let keys = RecentKeys::of(&connection).unwrap();
+        let keys = RecentKeys::of(&connection, &Folded::default()).unwrap();
         let row = "INSERT INTO interactions (id, at, tag_id, reason, tech, client, country,
                  returning_month, returning_day, key_issued, simulated)
              VALUES (7, 4000, 1, 'static', 'u', x'03', 'DE', 0, 0, 1, 1)";
@@ -155,5 +175,26 @@ mod tests {
             connection.execute(change, []).unwrap();
             assert!(keys.get(ID, NOW, 500).is_none(), "{change}");
         }
+    }
+
+    #[test]
+    fn of_a_transaction_that_is_rolled_back_no_key_is_left_and_those_before_it_are() {
+        let connection = Connection::open_in_memory().unwrap();
+        let folded = Folded::default();
+        let keys = RecentKeys::of(&connection, &folded).unwrap();
+        let run = |sql| connection.execute_batch(sql).unwrap();
+        run("BEGIN IMMEDIATE; CREATE TABLE t (n)");
+        noted(&keys);
+        run("ROLLBACK");
+        assert!(keys.get(ID, NOW, 0).is_none());
+
+        run("BEGIN IMMEDIATE; CREATE TABLE t (n)");
+        let mut folding = Folding::new(&connection, &folded);
+        while folding.next() < ID {}
+        noted(&keys);
+        run("COMMIT");
+        folded.publish(folding.into_changes());
+        run("BEGIN IMMEDIATE; INSERT INTO t VALUES (1); ROLLBACK");
+        assert!(keys.get(ID, NOW, 0).is_some());
     }
 }

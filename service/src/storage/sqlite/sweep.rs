@@ -1,12 +1,15 @@
 //! Housekeeping, in steps small enough not to be felt by a tap.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use rusqlite::Connection;
 
+use super::fold::Visitor;
 use super::writer::Write;
 use crate::clock::Timestamp;
-use crate::interaction::RecordedRefusal;
+use crate::id::TagId;
+use crate::interaction::{ClientId, RecordedRefusal};
 use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept, traces};
@@ -37,10 +40,7 @@ pub(super) fn run(
     write
         .fold
         .forget_old_clients(first_tag..first_tag + BATCH, kept_since);
-    let visits = write
-        .connection
-        .prepare_cached("DELETE FROM visits WHERE tag_id >= ?1 AND tag_id < ?2 AND client <> x'' AND last_at < ?3")?
-        .execute((first_tag, first_tag + BATCH, kept_since.millis()))?;
+    let visits = remove_visitors(write, first_tag..first_tag + BATCH, kept_since)?;
     let last_tag: Option<i64> = write
         .connection
         .prepare_cached("SELECT max(tag_id) FROM visits")?
@@ -54,6 +54,27 @@ pub(super) fn run(
         visits: visits as u64,
         more: interactions == most,
     })
+}
+
+/// Removes visitors of some tags who did not come since `since`, from memory, too.
+fn remove_visitors(
+    write: &mut Write<'_>,
+    tags: Range<i64>,
+    since: Timestamp,
+) -> Result<usize, StorageError> {
+    let mut remove = write.connection.prepare_cached(
+        "DELETE FROM visits WHERE tag_id >= ?1 AND tag_id < ?2 AND client <> x'' AND last_at < ?3
+         RETURNING tag_id, client",
+    )?;
+    let removed = remove.query_map((tags.start, tags.end, since.millis()), |row| {
+        let (tag, client) = (row.get(0).map(TagId)?, row.get(1).map(ClientId)?);
+        Ok(Visitor::client(tag, client))
+    })?;
+    let removed = removed.collect::<rusqlite::Result<Vec<_>>>()?;
+    for visitor in &removed {
+        write.fold.forget_if_before(*visitor, since);
+    }
+    Ok(removed.len())
 }
 
 /// Whether interactions are to be removed next whose counts are in memory alone. They must be

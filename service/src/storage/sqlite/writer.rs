@@ -28,6 +28,10 @@ use turn::{Turn, drain};
 /// Commands that may wait; beyond it callers wait to enqueue.
 const QUEUE: usize = 4096;
 
+/// Passes before the end. One is enough but for taps that come during it, of connections that
+/// are about to be closed.
+const SETTLED_AT_END: usize = 3;
+
 /// What a command sees while it runs.
 pub(super) struct Write<'a> {
     /// The connection, inside a transaction.
@@ -177,17 +181,37 @@ impl Writer {
         &self.folded
     }
 
-    /// Folds everything that taps did until now.
+    /// Folds everything that taps did until now. It ends when a fold fails: the writer may have
+    /// made it between two of these commands, and has given the pass up.
     pub(super) async fn settle(&self) -> Result<(), StorageError> {
         let begin = |write: &mut Write<'_>| {
             write.fold.begin_pass();
-            Ok(write.fold.passes() + 1)
+            Ok((write.fold.passes() + 1, write.fold.failures()))
         };
-        let pass = self.run(begin).await?;
+        let (pass, failures) = self.run(begin).await?;
         while self.folded.passes() < pass {
+            if let Some(error) = self.folded.failed_since(failures) {
+                return Err(error);
+            }
             self.run(|write| write.fold.fold(Slice::SHORT)).await?;
         }
         Ok(())
+    }
+
+    /// Folds everything before the end, or says why it cannot.
+    pub(super) async fn settle_at_end(&self) {
+        for _ in 0..SETTLED_AT_END {
+            if self.folded.dirty() == 0 {
+                return;
+            }
+            if let Err(error) = self.settle().await {
+                tracing::warn!(
+                    "counts were not written: {error} They follow from the taps, which are stored, \
+                     and the next start reads them again."
+                );
+                return;
+            }
+        }
     }
 
     /// What it measures of its commits.

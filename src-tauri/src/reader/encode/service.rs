@@ -19,6 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(3);
 
+/// Why there is no turn. Each is a sentence for people.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NoTurn {
+    /// The service refuses what was asked for, and refuses it again.
+    Refused(String),
+    /// The same inlay, placed on the reader again, may be encoded.
+    Failed(String),
+}
+
 /// The calls of one encoding.
 pub(super) struct Calls<'b> {
     backend: &'b Backend,
@@ -30,7 +39,7 @@ impl<'b> Calls<'b> {
     }
 
     /// Begins, or goes on with what was begun for this UID.
-    pub(super) async fn begin(&self, wanted: &Map<String, Value>) -> Result<Turn, String> {
+    pub(super) async fn begin(&self, wanted: &Map<String, Value>) -> Result<Turn, NoTurn> {
         self.post("/admin/v1/encodings", &json!(wanted)).await
     }
 
@@ -40,7 +49,7 @@ impl<'b> Calls<'b> {
         turn: &Turn,
         answers: &[Vec<u8>],
         stopped: Option<Stopped>,
-    ) -> Result<Turn, String> {
+    ) -> Result<Turn, NoTurn> {
         let answers: Vec<_> = answers.iter().map(|answer| hex(answer)).collect();
         let path = format!("/admin/v1/encodings/{}/answers", turn.id);
         let body = json!({
@@ -51,7 +60,7 @@ impl<'b> Calls<'b> {
         self.post(&path, &body).await
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Result<Turn, String> {
+    async fn post(&self, path: &str, body: &Value) -> Result<Turn, NoTurn> {
         let watch = Stopwatch::start();
         let mut pause = PAUSE;
         loop {
@@ -59,7 +68,7 @@ impl<'b> Calls<'b> {
                 .header(CONTENT_TYPE, "application/json")
                 .extension(ByEncoder)
                 .body(body.to_string().into_bytes())
-                .map_err(|error| error.to_string())?;
+                .map_err(|error| NoTurn::Failed(error.to_string()))?;
             let (parts, answer) = self.backend.request(request).await.into_parts();
             let lost = matches!(
                 parts.status,
@@ -67,13 +76,16 @@ impl<'b> Calls<'b> {
                     | StatusCode::SERVICE_UNAVAILABLE
                     | StatusCode::GATEWAY_TIMEOUT
                     | StatusCode::TOO_MANY_REQUESTS
-            );
+            ) && problem(&answer)["code"] != TOO_MANY_UNPROVED;
             if parts.status.is_success() {
                 match serde_json::from_slice(&answer) {
                     Ok(turn) => return Ok(turn),
                     // Cut off on its way.
                     Err(_) if watch.elapsed() < PATIENCE => {}
-                    Err(_) => return Err("The service's answer cannot be understood.".to_owned()),
+                    Err(_) => {
+                        let why = "The service's answer cannot be understood.";
+                        return Err(NoTurn::Failed(why.to_owned()));
+                    }
                 }
             } else if !lost || watch.elapsed() >= PATIENCE {
                 return Err(refusal(parts.status, &answer));
@@ -84,11 +96,61 @@ impl<'b> Calls<'b> {
     }
 }
 
+/// A day's limit of the token, which no second attempt gets around.
+const TOO_MANY_UNPROVED: &str = "too_many_unproved";
+/// Refusals that end by themselves, or once the inlay is placed there again.
+const FOR_NOW: [&str; 2] = ["encoding_open", "turn_stale"];
+
+fn problem(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
 /// Why the service refuses, in its own words.
-fn refusal(status: StatusCode, body: &[u8]) -> String {
-    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
-    match problem["detail"].as_str() {
+fn refusal(status: StatusCode, body: &[u8]) -> NoTurn {
+    let problem = problem(body);
+    let why = match problem["detail"].as_str() {
         Some(detail) => detail.to_owned(),
         None => format!("The service answered {}.", status.as_u16()),
+    };
+    let code = problem["code"].as_str().unwrap_or_default();
+    let for_now = match status {
+        StatusCode::REQUEST_TIMEOUT => true,
+        StatusCode::TOO_MANY_REQUESTS => code != TOO_MANY_UNPROVED,
+        _ => !status.is_client_error() || FOR_NOW.contains(&code),
+    };
+    if for_now {
+        NoTurn::Failed(why)
+    } else {
+        NoTurn::Refused(why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_another_attempt_does_not_change_is_told_from_one_that_ends() {
+        for (status, code, again) in [
+            (StatusCode::CONFLICT, "run_full", false),
+            (StatusCode::CONFLICT, "inlay_blocked", false),
+            (StatusCode::FORBIDDEN, "scope", false),
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid", false),
+            (StatusCode::TOO_MANY_REQUESTS, "too_many_unproved", false),
+            (StatusCode::TOO_MANY_REQUESTS, "rate_limited", true),
+            (StatusCode::CONFLICT, "encoding_open", true),
+            (StatusCode::CONFLICT, "turn_stale", true),
+            (StatusCode::SERVICE_UNAVAILABLE, "unavailable", true),
+            (StatusCode::INTERNAL_SERVER_ERROR, "internal", true),
+        ] {
+            let body = json!({"code": code, "detail": "Why."}).to_string();
+            let why = "Why.".to_owned();
+            let expected = if again {
+                NoTurn::Failed(why)
+            } else {
+                NoTurn::Refused(why)
+            };
+            assert_eq!(refusal(status, body.as_bytes()), expected, "{code}");
+        }
     }
 }

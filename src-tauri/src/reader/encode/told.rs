@@ -21,6 +21,8 @@ pub struct Told {
     /// Why it is not encoded, by the service's word.
     #[cfg_attr(test, ts(type = "EncodingReason | null"))]
     pub reason: Option<String>,
+    /// Why the service refuses to encode it, in its own words. Another attempt is refused, too.
+    pub refusal: Option<String>,
     /// What came of it.
     #[cfg_attr(
         test,
@@ -56,6 +58,7 @@ impl Told {
             id: None,
             state: "planned".to_owned(),
             reason: None,
+            refusal: None,
             result: None,
             step: Step::default(),
             doing: None,
@@ -69,6 +72,11 @@ impl Told {
         self.reason.clone_from(&turn.reason);
         self.result.clone_from(&turn.result);
         self.step = turn.step;
+        self.doing = None;
+    }
+
+    pub(super) fn is_refused(&mut self, why: String) {
+        self.refusal = Some(why);
         self.doing = None;
     }
 

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::encode;
 use crate::encoding::run::{RUN_MAX, Run, RunFields, RunPlan};
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
@@ -22,10 +23,12 @@ pub(crate) struct NewEncodingRun {
     /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// How many inlays are planned; by default as many as there are tags.
+    /// How many inlays are planned; by default as many as there are tags, or an open number if the plan has a
+    /// pattern. Never fewer than there are tags, and without a pattern not more.
     #[schema(minimum = 1, maximum = 10_000)]
     planned: Option<u32>,
-    /// The tags that get an inlay, in this order. Those that have one are left out.
+    /// The tags that get an inlay, in this order. Those that have one are left out; if none is left, or one is
+    /// deleted or simulated, the run is refused.
     #[serde(default)]
     #[schema(max_items = 10_000)]
     tag_ids: Vec<TagId>,
@@ -59,7 +62,7 @@ pub(crate) async fn create(
         closed: false,
     };
     fields.validate().map_err(ApiError::Invalid)?;
-    run.plan.validate().map_err(ApiError::Invalid)?;
+    encode::check_plan(&service, &run.plan).await?;
     let storage = &service.storage;
     let run = storage.insert_encoding_run(fields, run.plan, run.tag_ids);
     Ok((StatusCode::CREATED, run.await?.into()))

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, header};
 
 use crate::encoding::run::{Run, RunRow};
-use crate::encoding::word;
+use crate::encoding::{shown_uid, word};
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::EncodingRunId;
@@ -71,7 +71,7 @@ fn write(run: &Run, rows: &[RunRow], tag_url: &str) -> Result<Vec<u8>, csv::Erro
             &row.tag_id.map_or_else(String::new, |id| id.to_string()),
             &encode(Some(Cow::Borrowed(slug))),
             &encode(url.map(Cow::Owned)),
-            &row.uid.to_string(),
+            &shown_uid(row.uid),
             row.technology.map_or("", Technology::as_str),
             row.mode.map_or("", Mode::as_str),
             &number(row.generation.map(u32::from)),

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
+use super::start::read_uid;
 use super::view::EncodingView;
 use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
@@ -20,7 +21,9 @@ use crate::storage::EncodingFilter;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EncodingQuery {
-    /// Only those of this chip.
+    /// Only those of this chip: 7 bytes, or 4 of one with random UIDs.
+    #[serde(default, deserialize_with = "read_any_uid")]
+    #[param(value_type = Option<String>, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
     uid: Option<Uid>,
     /// Only those of this run.
     run_id: Option<EncodingRunId>,
@@ -28,6 +31,10 @@ pub(crate) struct EncodingQuery {
     #[serde(default)]
     #[param(required = false)]
     count: bool,
+}
+
+fn read_any_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uid>, D::Error> {
+    read_uid(deserializer).map(Some)
 }
 
 /// List encodings

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::start::shown_uid;
+use super::start::read_uid;
 use crate::encode::{self, Asked, Fact, FormOptions, KnownChip, Whom};
 use crate::encoding::Reason;
 use crate::encoding::machine::preview::PreviewStep;
@@ -67,7 +67,7 @@ fn optional_uid<'de, D: serde::Deserializer<'de>>(
 ) -> Result<Option<Uid>, D::Error> {
     /// A UID as a reader shows it.
     #[derive(Deserialize)]
-    struct Shown(#[serde(deserialize_with = "shown_uid")] Uid);
+    struct Shown(#[serde(deserialize_with = "read_uid")] Uid);
     let shown = Option::<Shown>::deserialize(deserializer)?;
     Ok(shown.map(|Shown(uid)| uid))
 }

@@ -10,9 +10,9 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::caller;
-use crate::encode::{self, FormOptions, LaidDown, RANDOM_ID};
-use crate::encoding::Target;
+use crate::encode::{self, FormOptions, LaidDown, Started};
 use crate::encoding::turn::Turn;
+use crate::encoding::{RANDOM_ID, Target};
 use crate::field_error::FieldError;
 use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
@@ -31,7 +31,7 @@ use crate::service::Service;
 )]
 pub(crate) struct NewEncoding {
     /// The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs.
-    #[serde(deserialize_with = "shown_uid")]
+    #[serde(deserialize_with = "read_uid")]
     #[schema(value_type = String, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
     uid: Uid,
     /// The tag that it is to be an inlay of.
@@ -77,7 +77,7 @@ pub(crate) struct NewEncoding {
 }
 
 /// The UID of a reader. A random one has 4 bytes, and zeros behind it here.
-pub(super) fn shown_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
+pub(super) fn read_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
     let text = String::deserialize(deserializer)?;
     let random = text.len() == 8 && text.starts_with(&format!("{RANDOM_ID:02}"));
     let padded = if random {
@@ -139,7 +139,8 @@ pub(crate) async fn start(
     let (target, options) = match whom {
         (Some(tag), None, None, false) => (Target::Tag(tag), options),
         (None, Some(run), None, false) => {
-            encode::next_of_run(&service, run, body.uid, options).await?
+            let started = encode::start_in_run(&service, run, body.uid, &options);
+            return Ok(told(started.await?));
         }
         (None, None, Some(order), false) => {
             encode::of_order(&service, order, body.uid, options).await?
@@ -154,14 +155,18 @@ pub(crate) async fn start(
         uid: body.uid,
         target,
         // What is wiped is part of no run any more.
-        run_id: body.run_id.filter(|_| !body.wipe),
+        run_id: None,
+        place: None,
         options,
     };
-    let started = encode::start(&service, &laid).await?;
+    Ok(told(encode::start(&service, &laid).await?))
+}
+
+fn told(started: Started) -> (StatusCode, Json<Turn>) {
     let status = if started.new {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    Ok((status, Json(started.turn)))
+    (status, Json(started.turn))
 }

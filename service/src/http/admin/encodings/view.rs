@@ -4,9 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::encoding::{Outcome, Reason, State, Target};
+use crate::encoding::{Outcome, Reason, State, Target, shown_uid};
 use crate::id::{EncodingId, EncodingRunId, InlayId, TagId, UrlTemplateId};
-use crate::inlay::{Mirror, Uid};
+use crate::inlay::technology::Mode;
+use crate::inlay::{MacFrom, Mirror, Technology};
 use crate::storage::StoredEncoding;
 
 /// An encoding.
@@ -15,8 +16,9 @@ use crate::storage::StoredEncoding;
 pub(crate) struct EncodingView {
     /// Its identifier.
     id: EncodingId,
-    /// The chip.
-    uid: Uid,
+    /// The chip: 7 bytes, or 4 of one with random UIDs.
+    #[schema(pattern = "^([0-9A-F]{14}|08[0-9A-F]{6})$")]
+    uid: String,
     /// The tag that it is to be an inlay of; null to wipe.
     tag_id: Option<TagId>,
     /// The run that it is part of.
@@ -35,6 +37,16 @@ pub(crate) struct EncodingView {
     url_template_id: Option<UrlTemplateId>,
     /// How it shows UID and counter in the canonical form.
     mirror: Option<Mirror>,
+    /// Where the MAC's input begins in the canonical form.
+    mac_from: Option<MacFrom>,
+    /// The chip that it is for; null to wipe.
+    technology: Option<Technology>,
+    /// Its mode; null to wipe.
+    mode: Option<Mode>,
+    /// Whether its keys are random ones instead of derived from the encoding root.
+    own_keys: bool,
+    /// Whether the tag may have other inlays, too.
+    additional: bool,
     /// The inlay, once it is verified.
     inlay_id: Option<InlayId>,
     /// The counter of the read that proved it.
@@ -52,7 +64,7 @@ impl EncodingView {
         let form = stored.form.as_ref();
         Some(Self {
             id: stored.id?,
-            uid: stored.uid,
+            uid: shown_uid(stored.uid),
             tag_id: match stored.target {
                 Target::Tag(tag) => Some(tag),
                 Target::Factory => None,
@@ -65,6 +77,12 @@ impl EncodingView {
             generation: stored.generation,
             url_template_id: form.and_then(|form| form.url_template_id),
             mirror: form.and_then(|form| form.mirror),
+            // Without a mirror the URL has no MAC of this kind.
+            mac_from: form.and_then(|form| form.mirror.map(|_| form.mac_from)),
+            technology: form.map(|form| form.template.technology),
+            mode: form.map(|form| form.template.mode),
+            own_keys: form.is_some_and(|form| form.own_keys),
+            additional: form.is_some_and(|form| form.additional),
             inlay_id: outcome.and_then(|outcome: &Outcome| outcome.inlay_id),
             counter: outcome.map(|outcome| outcome.counter),
             created_at: stored.created_at,

@@ -3,19 +3,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
+use http_body_util::channel::Sender;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListInteractions;
-use crate::caller;
-use crate::http::admin::export::{AT_ONCE, CURSOR, Format, Place, cell, columns, line};
+use crate::http::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, columns, line};
 use crate::http::admin::query::read;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::{InlayId, InteractionId};
@@ -133,9 +132,8 @@ pub(crate) async fn export(
     } else {
         Vec::new()
     };
-    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, filter, file, head, place, sender));
-    Ok((headers, Body::new(body)).into_response())
+    let body = export::body(move |sender| send(service, filter, file, head, place, sender));
+    Ok((headers, body).into_response())
 }
 
 /// The place of the newest interaction that there is; `None` if there is none.

@@ -4,20 +4,19 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
+use http_body_util::channel::Sender;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
-use crate::caller;
 use crate::field_error::FieldError;
-use crate::http::admin::export::{AT_ONCE, CURSOR, Format, Place, cell, line, once};
+use crate::http::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, line, once};
 use crate::http::admin::query::read;
 use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::id::SubmissionId;
@@ -102,6 +101,7 @@ enum Column {
 )]
 pub(crate) async fn export(
     State(service): State<Arc<Service>>,
+    method: Method,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let query = uri.query().unwrap_or_default();
@@ -125,6 +125,8 @@ pub(crate) async fn export(
             let why = "columns are needed with a cursor: those of the file that is continued.";
             return Err(ApiError::Invalid(FieldError::of("columns", why)));
         }
+        // Whoever asks for the headers alone gets no names of columns.
+        (None, Format::Csv) if method == Method::HEAD => Vec::new(),
         (None, Format::Csv) => all(format, variables(&service, &filter, place).await?),
     };
     let ending = format.ending();
@@ -141,9 +143,8 @@ pub(crate) async fn export(
     ];
     let file = File { format, columns };
     let head = if begins { file.head() } else { Vec::new() };
-    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, filter, file, head, place, sender));
-    Ok((headers, Body::new(body)).into_response())
+    let body = export::body(move |sender| send(service, filter, file, head, place, sender));
+    Ok((headers, body).into_response())
 }
 
 /// The place of the newest submission that there is; `None` if there is none.

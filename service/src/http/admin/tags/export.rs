@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderName;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
-use http_body_util::channel::{Channel, Sender};
+use http_body_util::channel::Sender;
 
 use super::csv::EXPERIENCE;
 use super::filter::Filter;
 use super::import::experience_names;
-use crate::caller;
 use crate::field_error::FieldError;
+use crate::http::admin::export;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::id::ExperienceId;
@@ -78,8 +78,7 @@ pub(crate) async fn export(
         experiences: experience_names(&service).await?,
     };
     let total = service.storage.count_tags(filter.clone()).await?;
-    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, filter, file, sender));
+    let body = export::body(move |sender| send(service, filter, file, sender));
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (
@@ -88,7 +87,7 @@ pub(crate) async fn export(
         ),
         (TOTAL, total.to_string()),
     ];
-    Ok((headers, Body::new(body)).into_response())
+    Ok((headers, body).into_response())
 }
 
 /// How the file says what tags are.

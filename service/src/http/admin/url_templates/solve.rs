@@ -79,6 +79,10 @@ struct CandidateView {
     mode: Mode,
     /// Where the MAC's input begins; unknown unless a MAC proved it.
     mac_from: MacStart,
+    /// The NDEF prefix code the chip was written with, if the MAC covers it and it is not the
+    /// longest that fits; null otherwise.
+    #[schema(maximum = 4)]
+    ndef_prefix: Option<u8>,
     /// Characters of `{enc}`; null without it.
     enc_length: Option<usize>,
     /// Byte of the tamper pair in the decrypted file data; null if it is not there.
@@ -196,6 +200,7 @@ fn view(format: Format) -> CandidateView {
         technology: settings.technology,
         mode: settings.mode,
         mac_from: settings.mac_from,
+        ndef_prefix: settings.ndef_prefix,
         enc_length: settings.enc_length,
         tamper_at: settings.tamper_at,
         derivation,

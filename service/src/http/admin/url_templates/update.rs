@@ -82,7 +82,14 @@ pub(crate) async fn update(
         let template = if settings == *before.fields.settings() {
             before.fields.template.clone()
         } else {
-            super::checked(&of_state, settings)?
+            let checked = super::checked(&of_state, settings)?;
+            // The prefix that is shown is the one that follows from the template: sent back, it
+            // changes nothing, and a template in use may keep it.
+            if checked.is_same(&before.fields.template) {
+                before.fields.template.clone()
+            } else {
+                checked
+            }
         };
         Ok(UrlTemplateFields {
             name: name.clone().unwrap_or_else(|| before.fields.name.clone()),

@@ -42,8 +42,8 @@ pub(crate) struct UrlTemplateView {
     inlays: u64,
     /// Its host; with a slug in it, an example.
     host: String,
-    /// When the first real tap with an authentic code, or one of a tag, came in at its address;
-    /// null before.
+    /// When the first real tap of one of its inlays came in; null before. A code of an inlay that is
+    /// not known yet, or a wrong one, is no tap of theirs.
     first_tap_at: Option<Timestamp>,
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
+use super::needs_read;
+use crate::http::admin::Requester;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, Invalid, NotFound};
@@ -15,7 +17,7 @@ use crate::webhook::Attempt;
 /// List a webhook's attempts
 ///
 /// The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
-/// that still wait.
+/// that still wait, for as long as what the event tells of. They need the scope `read`, too.
 #[utoipa::path(
     get, path = "/webhooks/{id}/attempts", tag = "webhooks",
     params(("id" = WebhookId, Path), PageParams),
@@ -23,9 +25,11 @@ use crate::webhook::Attempt;
 )]
 pub(crate) async fn attempts(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<WebhookId>,
     list: List<i64>,
 ) -> Result<Json<Page<Attempt>>, ApiError> {
+    needs_read(&service, &requester, id).await?;
     let found = service
         .storage
         .webhook_attempts(id, list.after, list.and_one_more())

@@ -32,7 +32,8 @@ pub(crate) struct CreatedWebhook {
 /// repeated for three days, and for as long as the webhook takes nothing, with the same
 /// `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
 /// Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-/// alone, and nothing to `include` in them.
+/// alone, and nothing to `include` in them. The webhook of a token that is limited to experiences gets
+/// their events alone, and no alerts.
 #[utoipa::path(
     post, path = "/webhooks", tag = "webhooks", request_body = WebhookFields,
     responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)
@@ -43,7 +44,10 @@ pub(crate) async fn create(
     Body(fields): Body<WebhookFields>,
 ) -> Result<(StatusCode, Edited<CreatedWebhook>), ApiError> {
     let fields = fields
-        .check(service.settings().private_webhooks)
+        .check(
+            service.settings().private_webhooks,
+            &requester.rights().reach(),
+        )
         .map_err(ApiError::Invalid)?;
     if fields.tells_of_tags() {
         requester.needs(Scope::Read)?;

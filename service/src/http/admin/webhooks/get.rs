@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
+use super::found;
 use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
@@ -20,7 +21,5 @@ pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<WebhookId>,
 ) -> Result<Edited<Webhook>, ApiError> {
-    let webhook = service.storage.webhook(id).await?;
-    let webhook = webhook.ok_or(ApiError::NotFound("webhook"))?;
-    Ok(Edited::from(webhook))
+    Ok(Edited::from(found(&service, id).await?))
 }

@@ -13,7 +13,7 @@ use crate::webhook::Webhook;
 
 /// List webhooks
 ///
-/// The oldest first.
+/// The oldest first. A token that is limited to experiences sees those that get events of these alone.
 #[utoipa::path(
     get, path = "/webhooks", tag = "webhooks", params(PageParams),
     responses((status = OK, body = Page<Webhook>), Invalid, Common)

@@ -8,12 +8,15 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::found;
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::WebhookId;
+use crate::scope::Scope;
 use crate::service::Service;
 use crate::webhook::Secret;
 
@@ -44,7 +47,8 @@ pub(crate) struct RotatedSecret {
 /// Rotate a webhook's secret
 ///
 /// Requests carry two signatures until the secret before has gone, so that no request is refused
-/// meanwhile. Only this answer shows the new secret: store it.
+/// meanwhile. Only this answer shows the new secret: store it. A token without the scope `read` can
+/// rotate that of a webhook of alerts alone.
 #[utoipa::path(
     post, path = "/webhooks/{id}/secrets", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = Option<Rotation>,
@@ -52,6 +56,7 @@ pub(crate) struct RotatedSecret {
 )]
 pub(crate) async fn rotate(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<WebhookId>,
     body: Option<Body<Rotation>>,
 ) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
@@ -60,6 +65,9 @@ pub(crate) async fn rotate(
     if keep > KEPT_MAX {
         let why = "A secret is kept for at most a week (604,800 seconds).";
         return Err(ApiError::Invalid(FieldError::of("keep_seconds", why)));
+    }
+    if found(&service, id).await?.fields.tells_of_tags() {
+        requester.needs(Scope::Read)?;
     }
     let secret = Secret::generate(&*service.entropy);
     let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;

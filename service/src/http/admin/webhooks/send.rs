@@ -8,12 +8,14 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::needs_read;
 use crate::clock::Timestamp;
 use crate::deliver::{self, TestError};
 use crate::field_error::FieldError;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, NotFound, Written};
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::WebhookId;
 use crate::service::Service;
 use crate::storage::Resend;
@@ -37,7 +39,8 @@ pub(crate) struct TestResult {
 
 /// Send a test event
 ///
-/// Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off.
+/// Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off. If it
+/// fails, that counts for nothing: it switches no webhook off.
 #[utoipa::path(
     post, path = "/webhooks/{id}/test", tag = "webhooks", params(("id" = WebhookId, Path)),
     responses((status = OK, body = TestResult), NotFound, Written, Common)
@@ -82,17 +85,20 @@ pub(crate) struct ResendBody {
 ///
 /// An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
 /// 1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
-/// because its tag may have another name by now. Give `event_id` or `since`.
+/// because its tag may have another name by now. Give `event_id` or `since`. To a webhook that is off
+/// nothing is sent: 409, `code: "webhook_off"`. It needs the scope `read`, too.
 #[utoipa::path(
     post, path = "/webhooks/{id}/resend", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = ResendBody,
-    responses((status = ACCEPTED, description = "They are on their way"), NotFound, BadBody, Written, Common)
+    responses((status = ACCEPTED, description = "They are on their way"), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn resend(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<WebhookId>,
     Body(body): Body<ResendBody>,
 ) -> Result<StatusCode, ApiError> {
+    needs_read(&service, &requester, id).await?;
     let what = match (body.event_id, body.since) {
         (Some(event), None) => Resend::Event(event),
         (None, Some(since)) => Resend::Since(since),

@@ -5,13 +5,15 @@ use serde_json::json;
 use super::{OPEN, chips};
 use crate::audit::Note;
 use crate::clock::Timestamp;
-use crate::encoding::{Exchange, Target, of_word, word};
+use crate::encoding::{Exchange, Reason, State, Target, of_word, shown_uid, word};
 use crate::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use crate::inlay::Uid;
 use crate::storage::conflict::UNPROVED_MAX;
 use crate::storage::plane::audit::shown;
 use crate::storage::plane::webhooks::outbox;
-use crate::storage::plane::{Query, Transaction, inlays, insert_rows, url_templates};
+use crate::storage::plane::{
+    Query, Transaction, encoding_runs, inlays, insert_rows, url_templates,
+};
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{Conflict, EncodingTurn, Ending, Event, StorageError, StoredEncoding};
 use crate::webhook::{About, EventKind, object};
@@ -89,20 +91,34 @@ pub(super) async fn store(
         return Ok(None);
     }
     let mut encoding = turn.encoding.clone();
+    if let Some(kept) = &turn.place {
+        let Some(tag) = encoding_runs::keep(tx, kept, uid).await? else {
+            return Ok(None);
+        };
+        encoding.target = Target::Tag(tag);
+    }
+    let mut binds = false;
     match &turn.ending {
         Ending::None => {}
         Ending::Bound(inlay) => {
             check_template(tx, &encoding).await?;
-            let inlay = inlays::bind_encoded(tx, inlay).await?;
-            if let Some(outcome) = &mut encoding.outcome {
-                outcome.inlay_id = Some(inlay);
+            if let Some(reason) = why_not_bound(tx, &encoding).await? {
+                encoding.state = State::Rejected;
+                encoding.reason = Some(reason);
+                encoding.outcome = None;
+            } else {
+                binds = true;
+                let inlay = inlays::bind_encoded(tx, inlay).await?;
+                if let Some(outcome) = &mut encoding.outcome {
+                    outcome.inlay_id = Some(inlay);
+                }
             }
         }
         Ending::Reset => inlays::forget(tx, uid).await?,
     }
     chips::store(tx, &turn.journal).await?;
     let id = write(tx, &encoding, token).await?;
-    if matches!(turn.ending, Ending::Bound(_)) {
+    if binds {
         tell(tx, id, &encoding).await?;
     }
     add_exchanges(tx, id, &turn.exchanges).await?;
@@ -128,7 +144,7 @@ fn note(
     };
     let Some(before) = before else {
         let begun = json!({
-            "uid": after.uid,
+            "uid": shown_uid(after.uid),
             "tag_id": tag_id,
             "run_id": after.run_id,
             "wipe": after.target == Target::Factory,
@@ -152,6 +168,30 @@ fn note(
         object: Some(object),
         ..Note::changed(&was, &is)
     }
+}
+
+/// Why a chip that was verified is not bound: somebody gave its tag another inlay, or its inlay another
+/// tag, since it was laid down. Nothing is overwritten; the journal has the keys of the chip.
+async fn why_not_bound(
+    db: &mut dyn Query,
+    encoding: &StoredEncoding,
+) -> Result<Option<Reason>, StorageError> {
+    let Target::Tag(tag) = encoding.target else {
+        return Ok(None);
+    };
+    let form = encoding.form.as_ref();
+    let inlay = inlays::with_uid(db, encoding.uid).await?;
+    let bound = inlay.and_then(|inlay| inlay.fields.tag_id);
+    if bound == Some(tag) {
+        return Ok(None);
+    }
+    if bound.is_some() && bound != form.and_then(|form| form.taken_from) {
+        return Ok(Some(Reason::AlreadyEncoded));
+    }
+    let sql = "SELECT count(*) FROM inlays WHERE tag_id = ?1 AND uid <> ?2 AND deleted_at IS NULL";
+    let others = db.count(sql, &values![tag, encoding.uid]).await?;
+    let additional = form.is_some_and(|form| form.additional);
+    Ok((others > 0 && !additional).then_some(Reason::TagHasInlay))
 }
 
 /// Taps are checked by the template as it is: a chip that was written by another text is not bound.

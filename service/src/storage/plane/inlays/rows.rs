@@ -78,6 +78,9 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
 /// What a trace says of an inlay: its UID, and where its MAC begins in the canonical form.
 pub(in crate::storage) const CODE_INLAY: &str =
     "SELECT uid, CASE WHEN url_template_id IS NULL THEN mac_from END FROM inlays WHERE id = ?1";
+/// The tag of the inlay with the UID `?1`, if it is on one, and the experience that it leads to.
+pub(in crate::storage) const NAMED_INLAY: &str = "SELECT i.tag_id, t.experience_id
+    FROM inlays i LEFT JOIN tags t ON t.id = i.tag_id WHERE i.uid = ?1 AND i.deleted_at IS NULL";
 
 /// Columns of [`bound`], for a query over [`BOUND_FROM`].
 pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \

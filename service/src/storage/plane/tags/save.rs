@@ -81,14 +81,17 @@ pub(in crate::storage::plane) async fn owners(
     db: &mut dyn Query,
     slugs: &[&str],
 ) -> Result<HashMap<String, SlugOwner>, StorageError> {
-    let sql = "SELECT slug, id, FALSE FROM tags WHERE slug IN texts(?1)
-         UNION ALL SELECT slug, tag_id, TRUE FROM former_slugs WHERE slug IN texts(?1)";
+    let sql = "SELECT slug, id, FALSE, experience_id FROM tags WHERE slug IN texts(?1)
+         UNION ALL SELECT f.slug, f.tag_id, TRUE, t.experience_id FROM former_slugs f
+             JOIN tags t ON t.id = f.tag_id WHERE f.slug IN texts(?1)";
     let found = db.query(sql, &values![Value::list(slugs)]).await?;
+    let reach = db.reach();
     let owners = found.into_iter().map(|mut row| {
         let slug = row.take()?;
         let owner = SlugOwner {
             tag: row.take()?,
             former: row.take()?,
+            within_reach: reach.has(row.take()?),
         };
         Ok((slug, owner))
     });
@@ -149,6 +152,7 @@ impl Taken {
         let owner = SlugOwner {
             tag: itself.unwrap_or(TagId(0)),
             former: false,
+            within_reach: true,
         };
         self.slugs.insert(tag.slug.to_string(), owner);
         Ok(())

@@ -8,7 +8,7 @@ use crate::revision::Precondition;
 use crate::storage::plane::audit::shown;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Transaction, insert_rows};
-use crate::storage::value::values;
+use crate::storage::value::{Value, values};
 use crate::storage::webhooks::WebhookEdit;
 use crate::storage::{Conflict, StorageError};
 use crate::webhook::{ENDPOINTS_MAX, EventKind, Webhook, WebhookFields};
@@ -18,14 +18,17 @@ pub(super) async fn insert(
     fields: &WebhookFields,
     secret: &[u8],
 ) -> Result<Webhook, StorageError> {
-    let sql = "INSERT INTO webhooks (fields, secret, created_at) SELECT ?1, ?2, ?3
-         WHERE (SELECT count(*) FROM webhooks) < ?4 RETURNING id";
-    let values = values![json(fields)?, secret, tx.now(), ENDPOINTS_MAX];
+    let sql =
+        "INSERT INTO webhooks (fields, secret, created_at, experience_ids) SELECT ?1, ?2, ?3, ?4
+         WHERE (SELECT count(*) FROM webhooks) < ?5 RETURNING id";
+    // It tells what its maker may read.
+    let limit = tx.reach().limit().map(|limit| json(&limit)).transpose()?;
+    let values = values![json(fields)?, secret, tx.now(), limit, ENDPOINTS_MAX];
     let Some(mut inserted) = tx.row(sql, &values).await? else {
         return Err(Conflict::TooManyWebhooks.into());
     };
     let id = inserted.take()?;
-    begin(tx, id, fields.enabled).await?;
+    begin(tx, id, fields.enabled, 0).await?;
     add_types(tx, id, &fields.events).await?;
     tx.changes(None);
     tx.note(Note::created(
@@ -40,8 +43,13 @@ async fn stored(tx: &mut dyn Transaction, id: WebhookId) -> Result<Webhook, Stor
     stored.ok_or_else(|| crate::storage::value::unreadable("webhook"))
 }
 
-/// Begins the endpoint's state: what happens from now on is its.
-async fn begin(tx: &mut dyn Transaction, id: WebhookId, enabled: bool) -> Result<(), StorageError> {
+/// Begins the endpoint's state: what happens from now on is its. `resends` have been made before.
+async fn begin(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    enabled: bool,
+    resends: i64,
+) -> Result<(), StorageError> {
     let places = match tx.dialect() {
         Dialect::Sqlite => {
             "(SELECT coalesce(max(id), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
@@ -55,10 +63,21 @@ async fn begin(tx: &mut dyn Transaction, id: WebhookId, enabled: bool) -> Result
     let sql = format!(
         "INSERT INTO webhook_states (webhook_id, enabled, tap_seq, tap_id, outbox_seq, outbox_id, again_seq,
              resends, waiting, kept, failures, next_at, held_back)
-         SELECT ?1, ?2, {places}, -1, 0, (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND waits),
-             (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND NOT waits), 0, 0, FALSE"
+         SELECT ?1, ?2, {places}, -1, ?3, 0,
+             (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1), 0, 0, FALSE"
     );
-    tx.execute(&sql, &values![id, enabled]).await.map(drop)
+    let values = values![id, enabled, resends];
+    tx.execute(&sql, &values).await.map(drop)
+}
+
+/// Begins again after a restore or a move. What waited in the original may have been delivered by
+/// it, or is delivered still: it is kept and sent no more. The number of resends is in the ids of
+/// what is made again, and the original counts on: from the time in seconds on it is another one.
+async fn begin_again(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageError> {
+    let sql = "UPDATE webhook_deliveries SET waits = FALSE WHERE webhook_id = ?1 AND waits";
+    tx.execute(sql, &values![id]).await?;
+    let resends = tx.now().unix_seconds();
+    begin(tx, id, false, resends).await
 }
 
 /// Switches an endpoint on or off, as `fields` say.
@@ -86,7 +105,16 @@ async fn wants(
 ) -> Result<(), StorageError> {
     let sql = "DELETE FROM webhook_types WHERE webhook_id = ?1";
     tx.execute(sql, &values![id]).await?;
-    add_types(tx, id, events).await
+    add_types(tx, id, events).await?;
+    // What waits of other types is not wanted any more. Who may edit a webhook of alerts may not
+    // have taps that still wait sent to another URL.
+    let names = Value::list(events.iter().map(|kind| kind.as_str()));
+    let sql = "UPDATE webhook_deliveries SET waits = FALSE
+         WHERE webhook_id = ?1 AND waits AND NOT type IN texts(?2)";
+    let unwanted = tx.execute(sql, &values![id, names]).await?;
+    let sql =
+        "UPDATE webhook_states SET waiting = waiting - ?2, kept = kept + ?2 WHERE webhook_id = ?1";
+    tx.execute(sql, &values![id, unwanted]).await.map(drop)
 }
 
 async fn add_types(
@@ -127,7 +155,7 @@ pub(super) async fn edit(
     let sql = "UPDATE webhooks SET fields = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, json(&after)?]).await?;
     if after.enabled && !has_state(tx, id).await? {
-        begin(tx, id, false).await?;
+        begin_again(tx, id).await?;
     }
     switch(tx, id, &after).await?;
     Ok(Some(Edited {
@@ -165,6 +193,9 @@ pub(super) async fn rotate(
     secret: &[u8],
     previous_until: Timestamp,
 ) -> Result<Option<Webhook>, StorageError> {
+    if find(tx, id).await?.is_none() {
+        return Ok(None);
+    }
     let sql = "UPDATE webhooks SET previous_secret = secret, previous_until = ?3, secret = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, secret, previous_until])
         .await?;

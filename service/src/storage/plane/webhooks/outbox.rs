@@ -131,7 +131,7 @@ pub(super) async fn after(
                 experience_id: row.take()?,
                 simulated: row.take()?,
             },
-            data: row.json("event")?,
+            data: Some(row.json("event")?),
         })
     });
     let mut events: Vec<OutboxEvent> = events.collect::<Result<_, _>>()?;
@@ -141,9 +141,8 @@ pub(super) async fn after(
     }
     let submissions = submissions::of_ids(db, &told).await?;
     for event in &mut events {
-        let of = submission(event);
-        if let Some(submission) = submissions.iter().find(|one| Some(one.id) == of) {
-            event.data = object(submission);
+        if let Some(of) = submission(event) {
+            event.data = submissions.iter().find(|one| one.id == of).map(object);
         }
     }
     Ok(events)
@@ -152,6 +151,6 @@ pub(super) async fn after(
 /// The submission that an event tells of: its row has nothing but the number, so that what is
 /// erased is nowhere else.
 fn submission(event: &OutboxEvent) -> Option<SubmissionId> {
-    let id = event.data.get("submission_id")?.as_i64()?;
+    let id = event.data.as_ref()?.get("submission_id")?.as_i64()?;
     (event.kind == EventKind::SubmissionCreated).then_some(SubmissionId(id))
 }

@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId, WebhookId};
+use crate::revision::Revision;
+use crate::scope::Reach;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, insert_rows};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{
-    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState, SOON_MILLIS,
+    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteFields, RouteState,
+    SOON_MILLIS,
 };
 use crate::storage::{StorageError, traces};
 use crate::tag::PropertyClass;
@@ -43,13 +47,21 @@ pub(super) async fn states(
 
 pub(super) async fn fields(
     db: &mut dyn Query,
-) -> Result<HashMap<WebhookId, WebhookFields>, StorageError> {
-    let sql = "SELECT w.id, w.fields FROM webhooks w JOIN webhook_states s ON s.webhook_id = w.id
-         WHERE s.enabled";
+) -> Result<HashMap<WebhookId, RouteFields>, StorageError> {
+    let sql = "SELECT w.id, w.fields, w.experience_ids
+         FROM webhooks w JOIN webhook_states s ON s.webhook_id = w.id WHERE s.enabled";
     let found = db.query(sql, &[]).await?;
-    let fields = found
-        .into_iter()
-        .map(|mut row| Ok((row.take()?, row.json("webhook")?)));
+    let fields = found.into_iter().map(|mut row| {
+        let id = row.take()?;
+        let fields: WebhookFields = row.json("webhook")?;
+        let limit = row.optional_text("experience", |json| serde_json::from_str(json).ok())?;
+        let fields = RouteFields {
+            revision: Revision::of(&fields),
+            fields,
+            reach: Reach::of(limit.as_ref()),
+        };
+        Ok((id, fields))
+    });
     fields.collect()
 }
 
@@ -62,8 +74,13 @@ pub(super) async fn properties(
     db: &mut dyn Query,
     tags: &[TagId],
 ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
-    let sql = "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)";
+    let sql = "SELECT id, experience_id FROM tags WHERE id IN ids(?1)";
     let mut found: HashMap<TagId, EventProperties> = HashMap::new();
+    for mut row in db.query(sql, &[Value::list(tags)]).await? {
+        let properties = found.entry(row.take()?).or_default();
+        properties.experience_id = row.take()?;
+    }
+    let sql = "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)";
     for mut row in db.query(sql, &[Value::list(tags)]).await? {
         let properties = found.entry(row.take()?).or_default();
         let class: String = row.take()?;
@@ -115,23 +132,27 @@ pub(super) async fn advance(
     Ok(moved.into_iter().collect())
 }
 
-/// Moves endpoints that are on, and still where they are said to be; answers which.
+/// Moves endpoints that are on, and still where and as they are said to be; answers which.
 async fn move_on(
     tx: &mut dyn Transaction,
     moves: &[Move],
 ) -> Result<HashSet<WebhookId>, StorageError> {
-    let sql = "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id FROM webhook_states
-         WHERE webhook_id IN ids(?1) AND enabled";
+    let sql = "SELECT s.webhook_id, w.fields, s.tap_seq, s.tap_id, s.outbox_seq, s.outbox_id
+         FROM webhook_states s JOIN webhooks w ON w.id = s.webhook_id
+         WHERE s.webhook_id IN ids(?1) AND s.enabled";
     let asked = Value::list(moves.iter().map(|one| one.webhook));
-    let mut found: HashMap<WebhookId, Cursor> = HashMap::new();
+    let mut found: HashMap<WebhookId, (Revision, Cursor)> = HashMap::new();
     for mut row in tx.query(sql, &[asked]).await? {
-        found.insert(row.take()?, cursor(&mut row)?);
+        let id = row.take()?;
+        let fields: WebhookFields = row.json("webhook")?;
+        found.insert(id, (Revision::of(&fields), cursor(&mut row)?));
     }
     let mut advanced = HashSet::new();
     let mut by_place: BTreeMap<Cursor, Vec<WebhookId>> = BTreeMap::new();
-    for Move { webhook, from, to } in moves {
-        if found.get(webhook) == Some(from) && advanced.insert(*webhook) {
-            by_place.entry(*to).or_default().push(*webhook);
+    for one in moves {
+        let as_known = found.get(&one.webhook) == Some(&(one.revision, one.from));
+        if as_known && advanced.insert(one.webhook) {
+            by_place.entry(one.to).or_default().push(one.webhook);
         }
     }
     for (to, webhooks) in by_place {
@@ -189,7 +210,8 @@ async fn insert(
             event_id,
             new.kind.as_str(),
             new.at,
-            new.tag_id,
+            // As the interaction's row has it: erasing what is kept of taps of no tag finds it.
+            new.tag_id.or(new.kind.is_tap().then_some(NO_TAG)),
             &new.body,
             true,
             0_u32,

@@ -28,7 +28,11 @@ pub(in crate::storage::postgres) async fn taps(
     writer: i16,
     taps: &[(InteractionId, NewInteraction)],
 ) -> Result<Vec<Recorded>, StorageError> {
-    let columns = Columns::of(taps);
+    // Each came to the lane after its id was reserved, maybe after one with a higher id. What came
+    // to a tag in one group stands in the order of ids in its history.
+    let mut in_order: Vec<_> = taps.iter().collect();
+    in_order.sort_unstable_by_key(|(id, _)| *id);
+    let columns = Columns::of(&in_order);
     let mut attempts = Attempts::new();
     let rows = loop {
         let session = attempts.session(node).await?;
@@ -115,9 +119,9 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(taps: &'a [(InteractionId, NewInteraction)]) -> Self {
+    fn of(taps: &[&'a (InteractionId, NewInteraction)]) -> Self {
         fn column<'a, T>(
-            taps: &'a [(InteractionId, NewInteraction)],
+            taps: &[&'a (InteractionId, NewInteraction)],
             value: impl Fn(&'a NewInteraction) -> T,
         ) -> Vec<T> {
             taps.iter().map(|(_, tap)| value(tap)).collect()

@@ -2,7 +2,7 @@
 //! commit, and it is forgotten if there is none.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use rusqlite::Connection;
 
@@ -119,6 +119,11 @@ impl<'a> Folding<'a> {
         self.changes.order.passes
     }
 
+    /// How many passes were given up.
+    pub(in crate::storage::sqlite) fn failures(&self) -> u64 {
+        self.folded.failures()
+    }
+
     /// Whether what follows from the interaction `id` is in the rows.
     pub(in crate::storage::sqlite) fn is_folded(&self, id: i64) -> bool {
         id <= self.changes.order.mark
@@ -150,19 +155,48 @@ impl<'a> Folding<'a> {
         self.changes.visits.insert(visitor, Stage::Gone);
     }
 
-    /// Forgets the clients of a tag, whose rows are being removed. Taps may make them known
-    /// again.
-    pub(in crate::storage::sqlite) fn forget_clients(&mut self, tag: TagId) {
+    /// Forgets clients of a tag who are newer than their rows, at most `most` of them, and
+    /// answers how many. The others are known by their rows: whoever removes those has each
+    /// forgotten.
+    pub(in crate::storage::sqlite) fn forget_unfolded_clients(
+        &mut self,
+        tag: TagId,
+        most: usize,
+    ) -> usize {
+        let staged = &self.changes.visits;
+        let everyone = Visitor::everyone(tag);
         let going: Vec<_> = {
             let shared = self.folded.state();
-            let kept = shared.visits.entries().map(|(visitor, _)| visitor);
-            let staged = self.changes.visits.keys().copied();
-            kept.chain(staged)
-                .filter(|visitor| !visitor.is_everyone() && visitor.tag() == tag)
+            let dirty = shared.visits.dirty_keys(Some(everyone));
+            let dirty = dirty.take_while(|visitor| visitor.tag() == tag);
+            // Of taps in this very transaction.
+            let new = staged.range((Bound::Excluded(everyone), Bound::Unbounded));
+            let new = new.map(|(visitor, _)| *visitor);
+            let new = new.take_while(|visitor| visitor.tag() == tag);
+            dirty
+                .chain(new)
+                .filter(|visitor| !matches!(staged.get(visitor), Some(Stage::Gone)))
+                .take(most)
                 .collect()
         };
-        for visitor in going {
-            self.changes.visits.insert(visitor, Stage::Gone);
+        for visitor in &going {
+            self.forget(*visitor);
+        }
+        going.len()
+    }
+
+    /// Forgets a visitor whose row is being removed because it is of before `since`, unless a tap
+    /// came that is not in the row yet.
+    pub(in crate::storage::sqlite) fn forget_if_before(
+        &mut self,
+        visitor: Visitor,
+        since: Timestamp,
+    ) {
+        if self
+            .peek::<Visit>(visitor)
+            .is_some_and(|visit| visit.last_at < since)
+        {
+            self.forget(visitor);
         }
     }
 
@@ -182,12 +216,7 @@ impl<'a> Folding<'a> {
                 .collect()
         };
         for visitor in old {
-            if self
-                .peek::<Visit>(visitor)
-                .is_some_and(|visit| visit.last_at < since)
-            {
-                self.changes.visits.insert(visitor, Stage::Gone);
-            }
+            self.forget_if_before(visitor, since);
         }
     }
 }

@@ -32,6 +32,11 @@ pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
     fn store(self, connection: &Connection, key: Self::Key, folded_to: i64)
     -> rusqlite::Result<()>;
 
+    /// Whether readers look for it, and not the writer alone.
+    fn is_shown(_: &Self::Key) -> bool {
+        true
+    }
+
     fn layer(state: &State) -> &Layer<Self>;
     fn layer_mut(state: &mut State) -> &mut Layer<Self>;
     fn staged(changes: &Changes) -> &Staged<Self>;
@@ -215,6 +220,10 @@ impl Entry for Visit {
 
     const FIND: &'static str = "SELECT scans, last_at, last_interaction, folded_to
          FROM visits WHERE tag_id = ?1 AND client = ?2";
+
+    fn is_shown(visitor: &Visitor) -> bool {
+        visitor.is_everyone()
+    }
 
     fn find(find: &mut Statement<'_>, visitor: Visitor) -> rusqlite::Result<Option<(Self, i64)>> {
         find.query_row((visitor.tag, visitor.client_bytes()), |row| {

@@ -1,6 +1,7 @@
 //! Entries in memory in front of a table.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Bound;
 
 use super::kinds::Entry;
@@ -9,21 +10,74 @@ use super::kinds::Entry;
 /// three tables together keep at most about 90 MB.
 const CLEAN: usize = 1 << 18;
 
+/// Parts of a generation. A map that grows moves all that it has while taps wait: a part moves little,
+/// and the parts do not grow all at once.
+const PARTS: u64 = 32;
+
+/// Clean entries that came one after the other.
+struct Generation<E: Entry> {
+    parts: Vec<HashMap<E::Key, E>>,
+    hasher: RandomState,
+    len: usize,
+}
+
+impl<E: Entry> Default for Generation<E> {
+    fn default() -> Self {
+        Self {
+            parts: (0..PARTS).map(|_| HashMap::new()).collect(),
+            hasher: RandomState::new(),
+            len: 0,
+        }
+    }
+}
+
+impl<E: Entry> Generation<E> {
+    fn part(&self, key: &E::Key) -> usize {
+        usize::try_from(self.hasher.hash_one(key) % PARTS).unwrap_or_default()
+    }
+
+    fn get(&self, key: &E::Key) -> Option<&E> {
+        self.parts[self.part(key)].get(key)
+    }
+
+    fn insert(&mut self, key: E::Key, entry: E) {
+        let part = self.part(&key);
+        let former = self.parts[part].insert(key, entry);
+        self.len += usize::from(former.is_none());
+    }
+
+    fn remove(&mut self, key: &E::Key) {
+        let part = self.part(key);
+        let former = self.parts[part].remove(key);
+        self.len -= usize::from(former.is_some());
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&E::Key, &E)> {
+        self.parts.iter().flatten()
+    }
+
+    /// Forgets all entries, and keeps their memory.
+    fn clear(&mut self) {
+        self.parts.iter_mut().for_each(HashMap::clear);
+        self.len = 0;
+    }
+}
+
 /// The newest entries of a table. What is not here is as its row says.
 pub(in crate::storage::sqlite) struct Layer<E: Entry> {
     /// Those that are newer than their rows, in the order in which rows lie.
     dirty: BTreeMap<E::Key, E>,
     /// Those that are as their rows, by generation: a full one drops the one before it.
-    young: HashMap<E::Key, E>,
-    old: HashMap<E::Key, E>,
+    young: Generation<E>,
+    old: Generation<E>,
 }
 
 impl<E: Entry> Default for Layer<E> {
     fn default() -> Self {
         Self {
             dirty: BTreeMap::new(),
-            young: HashMap::new(),
-            old: HashMap::new(),
+            young: Generation::default(),
+            old: Generation::default(),
         }
     }
 }
@@ -44,14 +98,17 @@ impl<E: Entry> Layer<E> {
 
     /// Every entry, dirty ones before clean ones. A key may come twice: the first counts.
     pub(super) fn entries(&self) -> impl Iterator<Item = (E::Key, E)> {
-        let clean = self.young.iter().chain(&self.old);
+        let clean = self.young.entries().chain(self.old.entries());
         let all = self.dirty.iter().chain(clean);
         all.map(|(key, entry)| (*key, *entry))
     }
 
-    /// Entries that are newer than their rows.
-    pub(super) fn dirty_entries(&self) -> impl Iterator<Item = (E::Key, E)> {
-        self.dirty.iter().map(|(key, entry)| (*key, *entry))
+    /// Entries that are newer than their rows, after `after`, in the order of their keys.
+    pub(super) fn dirty_entries(&self, after: Option<E::Key>) -> impl Iterator<Item = (E::Key, E)> {
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.dirty
+            .range((after, Bound::Unbounded))
+            .map(|(key, entry)| (*key, *entry))
     }
 
     pub(super) fn dirty_len(&self) -> usize {
@@ -60,10 +117,7 @@ impl<E: Entry> Layer<E> {
 
     /// Dirty keys after `after`, in their order.
     pub(super) fn dirty_keys(&self, after: Option<E::Key>) -> impl Iterator<Item = E::Key> {
-        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.dirty
-            .range((after, Bound::Unbounded))
-            .map(|(key, _)| *key)
+        self.dirty_entries(after).map(|(key, _)| key)
     }
 
     /// The entry is newer than its row.
@@ -77,9 +131,12 @@ impl<E: Entry> Layer<E> {
     pub(super) fn clean(&mut self, key: E::Key, entry: E) -> bool {
         self.dirty.remove(&key);
         self.young.insert(key, entry);
-        let full = self.young.len() >= CLEAN;
+        let full = self.young.len >= CLEAN;
         if full {
-            self.old = std::mem::take(&mut self.young);
+            // The memory of the one that is dropped is used again: taps would wait while it is
+            // freed, and while another one grows.
+            std::mem::swap(&mut self.old, &mut self.young);
+            self.young.clear();
         }
         full
     }
@@ -118,12 +175,21 @@ mod tests {
         let mut drops = 0;
         for hour in 0..many {
             drops += u32::from(layer.clean(key(hour), Taps(1)));
-            assert!(layer.young.len() + layer.old.len() <= 2 * CLEAN);
+            assert!(layer.young.len + layer.old.len <= 2 * CLEAN);
         }
         assert_eq!(drops, 3);
         assert_eq!(layer.get(&key(-1)), Some(Taps(7)));
         assert_eq!(layer.get(&key(0)), None, "its row is right");
         assert_eq!(layer.get(&key(many - 1)), Some(Taps(1)));
+        let largest = layer.old.parts.iter().map(HashMap::len).max();
+        assert!(
+            largest < Some(2 * CLEAN / layer.old.parts.len()),
+            "{largest:?}"
+        );
+        assert_eq!(
+            layer.old.parts.iter().map(HashMap::len).sum::<usize>(),
+            layer.old.len
+        );
     }
 
     #[test]

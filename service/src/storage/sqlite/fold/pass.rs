@@ -40,6 +40,8 @@ impl Pass {
 /// How much of a pass is done at once.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::storage::sqlite) struct Slice {
+    /// At least this many rows, if there are as many, however long they take.
+    pub(in crate::storage::sqlite) least: usize,
     /// At most this many rows.
     pub(in crate::storage::sqlite) rows: usize,
     /// At most this long, and a step more.
@@ -49,11 +51,13 @@ pub(in crate::storage::sqlite) struct Slice {
 impl Slice {
     /// Short enough not to be felt by a tap.
     pub(in crate::storage::sqlite) const SHORT: Self = Self {
+        least: 1,
         rows: usize::MAX,
         time: Duration::from_millis(2),
     };
-    /// For more than fits in memory: taps wait, and no more of them come.
+    /// Where nobody taps meanwhile.
     pub(in crate::storage::sqlite) const LONG: Self = Self {
+        least: 1,
         rows: usize::MAX,
         time: Duration::from_millis(20),
     };
@@ -65,7 +69,7 @@ impl Folding<'_> {
         let stopwatch = Stopwatch::start();
         let step = slice.rows.min(STEP);
         let mut rows = 0;
-        while rows < slice.rows && (rows == 0 || stopwatch.elapsed() < slice.time) {
+        while rows < slice.rows && (rows < slice.least || stopwatch.elapsed() < slice.time) {
             let Some(pass) = self.changes.order.pass else {
                 return Ok(false);
             };
@@ -120,5 +124,65 @@ impl Folding<'_> {
         self.changes.order.pass = None;
         self.changes.order.passes += 1;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::Folded;
+    use super::*;
+    use crate::interaction::Reason;
+    use crate::storage::sqlite::migrate;
+
+    /// A slice of its own transaction. Whether more is left.
+    fn fold(connection: &Connection, folded: &Folded, slice: Slice) -> bool {
+        let mut folding = Folding::new(connection, folded);
+        if !folded.folds() {
+            folding.begin_pass();
+        }
+        let more = folding.fold(slice).unwrap();
+        folded.publish(folding.into_changes());
+        more
+    }
+
+    #[test]
+    fn a_slice_has_no_more_rows_than_its_time_allows_and_as_many_as_it_must() {
+        const DIRTY: usize = 10_000;
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate::run(migrate::ours(), &mut connection).unwrap();
+        let folded = Folded::default();
+        let mut taps = Folding::new(&connection, &folded);
+        for number in 0..10_000 {
+            let hour = Hour {
+                number,
+                reason: Reason::Verified,
+                simulated: false,
+            };
+            taps.set(hour, Taps(1));
+        }
+        folded.publish(taps.into_changes());
+        let slice = Slice {
+            time: Duration::ZERO,
+            ..Slice::SHORT
+        };
+        // It goes through the tables of counters and of visitors first, which have nothing.
+        assert!(fold(&connection, &folded, slice));
+        assert!(fold(&connection, &folded, slice));
+        assert_eq!(folded.dirty(), DIRTY);
+        assert!(fold(&connection, &folded, slice));
+        assert_eq!(folded.dirty(), DIRTY - STEP);
+        let least = Slice {
+            least: 100,
+            ..slice
+        };
+        assert!(fold(&connection, &folded, least));
+        assert_eq!(
+            folded.dirty(),
+            DIRTY - STEP - 100usize.next_multiple_of(STEP)
+        );
+        while fold(&connection, &folded, least) {}
+        assert_eq!(folded.dirty(), 0);
     }
 }

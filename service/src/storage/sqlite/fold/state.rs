@@ -11,6 +11,9 @@ use super::pass::Pass;
 use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
 
+/// Entries that a reader looks at before it lets the writer go on: some 50 microseconds.
+const STRETCH: usize = 1_000;
+
 /// What follows from all committed taps, as far as it is in memory.
 #[derive(Default)]
 pub(in crate::storage::sqlite) struct State {
@@ -20,6 +23,15 @@ pub(in crate::storage::sqlite) struct State {
     pub(super) order: Order,
     /// How often clean entries were dropped.
     drops: u64,
+    failures: Failures,
+}
+
+/// Passes that were given up.
+#[derive(Default)]
+struct Failures {
+    count: u64,
+    /// Why the last one was.
+    last: Option<StorageError>,
 }
 
 /// Where taps and the fold stand.
@@ -53,6 +65,7 @@ impl State {
                 ..Order::default()
             },
             drops: 0,
+            failures: Failures::default(),
         }
     }
 
@@ -70,7 +83,7 @@ impl State {
                 Stage::Gone => {
                     layer.forget(&key);
                     // Who read the row before must read it again.
-                    drops += 2;
+                    drops += if E::is_shown(&key) { 2 } else { 0 };
                 }
             }
         }
@@ -103,12 +116,23 @@ impl Folded {
         visit.map(|visit| visit.last_interaction)
     }
 
-    /// What is known of all clients together, for each tag that is newer than its row.
+    /// What is known of all clients together, for each tag that is newer than its row. Rows are
+    /// to be read after this: they have what is folded meanwhile.
     pub(in crate::storage::sqlite) fn everyone(&self) -> Vec<(TagId, Visit)> {
-        let state = self.state();
-        let entries = state.visits.dirty_entries();
-        let all = entries.filter(|(visitor, _)| visitor.is_everyone());
-        all.map(|(visitor, visit)| (visitor.tag(), visit)).collect()
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let entries: Vec<_> = {
+                let state = self.state();
+                state.visits.dirty_entries(after).take(STRETCH).collect()
+            };
+            let Some((last, _)) = entries.last() else {
+                return found;
+            };
+            after = Some(*last);
+            let all = entries.iter().filter(|(visitor, _)| visitor.is_everyone());
+            found.extend(all.map(|(visitor, visit)| (visitor.tag(), *visit)));
+        }
     }
 
     /// The taps of these hours that are in memory. Rows are to be read after this.
@@ -128,18 +152,24 @@ impl Folded {
 
     /// Runs `read`, which reads rows and then looks here for newer entries, until its answer
     /// is exact. Between the two an entry may be folded, and be dropped when two further
-    /// generations of clean ones have come: then it was missed in both places.
+    /// generations of clean ones have come: then it was missed in both places. That what was found
+    /// does not fit together may come of the same: an error counts no more than an answer.
     pub(in crate::storage::sqlite) fn exactly<T>(
         &self,
         mut read: impl FnMut() -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
         loop {
             let drops = self.state().drops;
-            let found = read()?;
+            let found = read();
             if self.state().drops < drops + 2 {
-                return Ok(found);
+                return found;
             }
         }
+    }
+
+    /// The highest id that a committed interaction ever had.
+    pub(in crate::storage::sqlite) fn highest(&self) -> InteractionId {
+        InteractionId(self.state().order.highest)
     }
 
     /// How many entries are newer than their rows.
@@ -166,8 +196,117 @@ impl Folded {
         state.take(changes.hours);
     }
 
-    /// Gives up a pass. The next one begins at the first key again.
-    pub(in crate::storage::sqlite) fn abandon_pass(&self) {
-        self.state().order.pass = None;
+    /// Gives up a pass, for `error`. The next one begins at the first key again.
+    pub(in crate::storage::sqlite) fn abandon_pass(&self, error: &StorageError) {
+        let mut state = self.state();
+        state.order.pass = None;
+        state.failures.count += 1;
+        state.failures.last = Some(error.clone());
+    }
+
+    /// How many passes were given up.
+    pub(super) fn failures(&self) -> u64 {
+        self.state().failures.count
+    }
+
+    /// Why a pass was given up since there were `failures`, if one was.
+    pub(in crate::storage::sqlite) fn failed_since(&self, failures: u64) -> Option<StorageError> {
+        let state = self.state();
+        let last = state.failures.last.as_ref();
+        last.filter(|_| state.failures.count > failures).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::Folding;
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::interaction::ClientId;
+
+    const TAG: TagId = TagId(7);
+
+    fn client(number: u8) -> Visitor {
+        Visitor::client(TAG, ClientId([number; 16]))
+    }
+
+    fn visit(at: i64) -> Visit {
+        Visit::and(None, Timestamp::from_millis(at), InteractionId(at))
+    }
+
+    /// Runs `change` as a transaction that needs no table.
+    fn change(folded: &Folded, change: impl FnOnce(&mut Folding<'_>)) {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut folding = Folding::new(&connection, folded);
+        change(&mut folding);
+        folded.publish(folding.into_changes());
+    }
+
+    #[test]
+    fn what_is_read_while_an_entry_goes_is_read_again_even_if_it_was_an_error() {
+        let folded = Folded::default();
+        let forget = |visitor| change(&folded, |folding| folding.forget(visitor));
+        let read = |going: Visitor, first: Result<i32, StorageError>| {
+            let mut reads = 0;
+            let answer = folded.exactly(|| {
+                reads += 1;
+                if reads > 1 {
+                    return Ok(reads);
+                }
+                forget(going);
+                first.clone()
+            });
+            (answer.ok(), reads)
+        };
+        let unreadable = || Err(StorageError::Failed("it does not fit".to_owned()));
+        let everyone = Visitor::everyone(TAG);
+        assert_eq!(read(everyone, Ok(1)), (Some(2), 2));
+        assert_eq!(read(everyone, unreadable()), (Some(2), 2));
+        // Nobody but the writer reads what is known of one client.
+        assert_eq!(read(client(1), Ok(1)), (Some(1), 1));
+        assert_eq!(read(client(1), unreadable()), (None, 1));
+    }
+
+    #[test]
+    fn clients_without_rows_are_forgotten_in_steps_and_those_of_other_tags_stay() {
+        let folded = Folded::default();
+        let (before, after) = (TagId(TAG.0 - 1), TagId(TAG.0 + 1));
+        change(&folded, |folding| {
+            for tag in [before, TAG, after] {
+                folding.set(Visitor::everyone(tag), visit(1));
+                for number in 1..=5 {
+                    folding.set(Visitor::client(tag, ClientId([number; 16])), visit(1));
+                }
+            }
+        });
+        change(&folded, |folding| {
+            // One that came in this very transaction, and one whose row is removed in it.
+            folding.set(client(6), visit(2));
+            folding.forget(client(1));
+            for gone in [2, 2, 1, 0] {
+                assert_eq!(folding.forget_unfolded_clients(TAG, 2), gone);
+            }
+        });
+        assert_eq!(folded.dirty(), 13);
+        let of_tag = (1..=6).filter_map(|number| folded.get::<Visit>(client(number)));
+        assert_eq!(of_tag.count(), 0);
+        assert_eq!(folded.get(Visitor::everyone(TAG)), Some(visit(1)));
+    }
+
+    #[test]
+    fn all_tags_that_are_newer_than_their_rows_are_found_in_stretches() {
+        let folded = Folded::default();
+        let many = i64::try_from(STRETCH).unwrap() * 2 + 1;
+        change(&folded, |folding| {
+            for tag in 1..=many {
+                folding.set(Visitor::everyone(TagId(tag)), visit(tag));
+                folding.set(Visitor::client(TagId(tag), ClientId([1; 16])), visit(tag));
+            }
+        });
+        let found = folded.everyone();
+        let expected = (1..=many).map(|tag| (TagId(tag), visit(tag)));
+        assert!(found.into_iter().eq(expected));
     }
 }

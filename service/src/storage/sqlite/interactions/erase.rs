@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::tag_history;
 use crate::id::{InteractionId, TagId};
+use crate::interaction::ClientId;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::sqlite::fold::{Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
@@ -28,15 +29,20 @@ pub(super) fn visitors(
     for sql in traces::OF_TAG {
         connection.prepare_cached(sql)?.execute([tag.0])?;
     }
-    write.fold.forget_clients(tag);
     // The row of the empty client stands for all: the tag's counts.
-    let removed = connection
-        .prepare_cached(
-            "DELETE FROM visits WHERE tag_id = ?1 AND client IN
-                (SELECT client FROM visits WHERE tag_id = ?1 AND client <> x'' LIMIT ?2)",
-        )?
-        .execute((tag.0, crate::storage::sqlite::row::limit(BATCH)))?;
-    Ok(Some(removed == BATCH))
+    let mut remove = connection.prepare_cached(
+        "DELETE FROM visits WHERE tag_id = ?1 AND client IN
+            (SELECT client FROM visits WHERE tag_id = ?1 AND client <> x'' LIMIT ?2)
+         RETURNING client",
+    )?;
+    let limit = crate::storage::sqlite::row::limit(BATCH);
+    let removed = remove.query_map((tag.0, limit), |row| row.get(0).map(ClientId))?;
+    let removed = removed.collect::<rusqlite::Result<Vec<_>>>()?;
+    for client in &removed {
+        write.fold.forget(Visitor::client(tag, *client));
+    }
+    let unfolded = write.fold.forget_unfolded_clients(tag, BATCH);
+    Ok(Some(removed.len() == BATCH || unfolded == BATCH))
 }
 
 /// Erases a stretch of what `tag_history` hands over.

@@ -8,7 +8,8 @@ use prometheus_client::registry::Registry;
 
 use super::*;
 use crate::clock::SystemClock;
-use crate::storage::sqlite::fold::EVERY;
+use crate::id::TagId;
+use crate::storage::sqlite::fold::{EVERY, Visit, Visitor};
 
 /// A writer, and what makes its commits fail.
 fn writer() -> (Writer, Arc<AtomicBool>) {
@@ -74,6 +75,40 @@ async fn what_a_command_wrote_before_it_panicked_is_taken_back() {
     assert_eq!(notes(&writer).await, 0);
     note(&writer).await.unwrap();
     assert_eq!(writer.metrics().panics(), 1);
+}
+
+/// Makes the tables to which a visit is folded.
+const FOLDED: &str =
+    "CREATE TABLE visits (tag_id, client, scans, last_at, last_interaction, folded_to);
+     CREATE TABLE folded (up_to); INSERT INTO folded VALUES (0)";
+
+#[tokio::test]
+async fn whoever_waits_for_a_fold_is_told_that_it_failed() {
+    let (writer, _) = writer();
+    let tapped = writer.run(|write| {
+        let id = write.fold.next();
+        let visit = Visit::and(None, write.now, id);
+        write.fold.set(Visitor::everyone(TagId(1)), visit);
+        Ok(())
+    });
+    tapped.await.unwrap();
+    // There are no tables that it could be written to.
+    for _ in 0..3 {
+        let settled = tokio::time::timeout(Duration::from_secs(20), writer.settle());
+        let failed = settled.await.expect("it ends").unwrap_err();
+        assert!(failed.to_string().contains("no such table"), "{failed}");
+        assert_eq!(writer.folded().dirty(), 1, "nothing is lost");
+    }
+    let made = writer.run(|write| Ok(write.connection.execute_batch(FOLDED)?));
+    made.await.unwrap();
+    writer.settle().await.unwrap();
+    assert_eq!(writer.folded().dirty(), 0);
+    let scans = "SELECT scans FROM visits";
+    let scans = writer.run(move |write| {
+        let scans: i64 = write.connection.query_row(scans, [], |row| row.get(0))?;
+        Ok(scans)
+    });
+    assert_eq!(scans.await.unwrap(), 1);
 }
 
 /// Panics if the writer throws it away: outside of every command.

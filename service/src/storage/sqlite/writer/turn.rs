@@ -22,6 +22,8 @@ const GROUP: usize = 256;
 /// Entries that are newer than their rows, beyond which they are folded at once: about
 /// 100 MB, and what a start after a crash may have to read.
 const DIRTY_MAX: usize = 1_000_000;
+/// Rows that follow from one tap: a counter, a client, all clients, an hour.
+const ROWS_OF_A_TAP: usize = 4;
 /// At least so long after a pass over dirty entries, or after one that failed.
 const FOLD_PAUSE: Duration = Duration::from_secs(1);
 
@@ -53,8 +55,9 @@ pub(super) fn drain(turn: &Mutex<Option<Turn>>, mut commands: mpsc::Receiver<Box
     while wait(&mut commands, &mut group, folds) {
         let mut turn = lock(turn);
         let Some(turn) = turn.as_mut() else { break };
+        let commands = group.len();
         turn.take(&mut group);
-        turn.fold();
+        turn.fold(commands);
         folds = turn.goes_on();
     }
 }
@@ -141,17 +144,20 @@ impl Turn {
         dirty > 0 && self.folded_last.elapsed() >= pause
     }
 
-    /// Folds a slice, if it is time to.
-    fn fold(&mut self) {
+    /// Folds a slice after a group of `commands`, if it is time to.
+    fn fold(&mut self, commands: usize) {
         if self.fold_every == Duration::MAX {
             return;
         }
         let folds = self.folded.folds();
-        let many = self.folded.dirty() > DIRTY_MAX;
         if !folds && !self.is_to_fold() {
             return;
         }
-        let slice = if many { Slice::LONG } else { Slice::SHORT };
+        let mut slice = Slice::SHORT;
+        if self.folded.dirty() > DIRTY_MAX {
+            // There are not to be more of them, however slow the disk is.
+            slice.least = commands * ROWS_OF_A_TAP;
+        }
         let folded = self.transact(|write| {
             if !folds {
                 write.fold.begin_pass();
@@ -171,7 +177,7 @@ impl Turn {
                     tracing::warn!("taps are safe, and their counts are written later: {error}");
                 }
                 self.metrics.failed(&error);
-                self.folded.abandon_pass();
+                self.folded.abandon_pass(&error);
                 self.folded_last = Stopwatch::start();
             }
         }

@@ -14,6 +14,7 @@ pub(super) static TABLES: &[Table] = &[
             column("previous_secret", Bytes),
             column("previous_until", Integer),
             column("created_at", Integer),
+            column("experience_ids", Text),
         ],
     )
     .numbered(),

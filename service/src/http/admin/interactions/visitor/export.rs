@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
+use http_body_util::channel::Sender;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{find, proved};
-use crate::caller;
 use crate::clock::Timestamp;
+use crate::http::admin::export;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, Conflicting, NotFound};
 use crate::id::{InteractionId, TagId};
@@ -88,9 +88,8 @@ pub(crate) async fn export_visitor(
             format!("attachment; filename=\"visitor-of-tap-{id}.json\""),
         ),
     ];
-    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, id, tag, head, sender));
-    Ok((headers, Body::new(body)).into_response())
+    let body = export::body(move |sender| send(service, id, tag, head, sender));
+    Ok((headers, body).into_response())
 }
 
 /// What the document ends with.

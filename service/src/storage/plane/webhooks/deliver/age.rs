@@ -1,0 +1,32 @@
+//! What is kept of events that are as old as what they tell of may be.
+
+use crate::clock::Timestamp;
+use crate::storage::StorageError;
+use crate::storage::plane::told::forget_deliveries;
+use crate::storage::plane::{Query, Transaction};
+use crate::storage::value::{Value, values};
+use crate::webhook::EventKind;
+
+/// Deliveries that are removed in one transaction: taps wait for it.
+const AT_ONCE: usize = 500;
+
+/// Some deliveries of events of these types of before `keep_since`, done or not.
+pub(in crate::storage::plane::webhooks) async fn aged(
+    db: &mut dyn Query,
+    kinds: &[EventKind],
+    keep_since: Timestamp,
+) -> Result<Vec<i64>, StorageError> {
+    let names = Value::list(kinds.iter().map(|kind| kind.as_str()));
+    let sql = "SELECT id FROM webhook_deliveries WHERE type IN texts(?1) AND at < ?2 LIMIT ?3";
+    let values = values![names, keep_since, Value::limit(AT_ONCE)];
+    let found = db.query(sql, &values).await?;
+    found.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Removes deliveries with their attempts. An attempt that is on its way is not repeated.
+pub(in crate::storage::plane::webhooks) async fn forget(
+    tx: &mut dyn Transaction,
+    deliveries: &[i64],
+) -> Result<(), StorageError> {
+    forget_deliveries(tx, "id IN ids(?1)", &[Value::list(deliveries)]).await
+}

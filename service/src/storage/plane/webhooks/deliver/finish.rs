@@ -1,0 +1,264 @@
+//! What attempts came to.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::look_at_next;
+use crate::clock::Timestamp;
+use crate::id::WebhookId;
+use crate::storage::StorageError;
+use crate::storage::plane::Transaction;
+use crate::storage::plane::webhooks::{find, outbox};
+use crate::storage::value::{Value, values};
+use crate::storage::webhooks::{Finished, Settled};
+use crate::webhook::{
+    ATTEMPTS, Alert, Disabled, EventKind, FAILING_MAX, next_attempt, object, origin,
+};
+
+/// Deliveries of an endpoint that are kept once they are done, so that they can be looked at, and
+/// sent again as they were.
+const KEPT: i64 = 1_000;
+/// How many more there may be before they are removed, so that it is not done for each one.
+const SLACK: i64 = 200;
+/// Deliveries that are removed in one transaction: taps wait for it. The next attempts remove more.
+const TRIMMED_AT_ONCE: i64 = 1_000;
+/// Failures in a row after which an endpoint counts as down. When it is back, what waits is sent
+/// at once.
+const DOWN: u64 = 3;
+/// After so many rejections in a row an endpoint that takes other events rejects a kind of them.
+const REJECTED: usize = 3;
+/// What is rejected is tried again as if it had failed so often: not soon, so that it holds up no
+/// event behind it.
+const NOT_SOON: u32 = 3;
+
+pub(in crate::storage::plane::webhooks) async fn finish(
+    tx: &mut dyn Transaction,
+    finished: &[Finished],
+) -> Result<Settled, StorageError> {
+    let mut by_webhook: BTreeMap<WebhookId, Vec<&Finished>> = BTreeMap::new();
+    for one in finished {
+        by_webhook.entry(one.webhook_id).or_default().push(one);
+    }
+    let mut settled = Settled::default();
+    for (webhook, attempts) in by_webhook {
+        of_webhook(tx, webhook, &attempts, &mut settled).await?;
+    }
+    Ok(settled)
+}
+
+async fn of_webhook(
+    tx: &mut dyn Transaction,
+    webhook: WebhookId,
+    attempts: &[&Finished],
+    settled: &mut Settled,
+) -> Result<(), StorageError> {
+    let sql =
+        "SELECT failures, failing_since, enabled, kept FROM webhook_states WHERE webhook_id = ?1";
+    let Some(mut state) = tx.row(sql, &values![webhook]).await? else {
+        // A test of one that is off since a restore has a log, too; one that was deleted has none.
+        if find(tx, webhook).await?.is_some() {
+            for one in attempts {
+                log(tx, one).await?;
+            }
+        }
+        return Ok(());
+    };
+    let mut failures: u64 = state.take()?;
+    let mut failing_since: Option<Timestamp> = state.take()?;
+    let (enabled, mut kept): (bool, i64) = (state.take()?, state.take()?);
+    let was_down_since = failing_since;
+    let (mut done, mut back, mut slow, mut gone) = (0_i64, None, false, false);
+    for one in attempts {
+        log(tx, one).await?;
+        // The failure of a test counts for nothing; what was taken tells that the endpoint is back.
+        let is_test = one.chance.is_none();
+        if is_test && one.outcome.failure.is_some() {
+            continue;
+        }
+        slow |= one.slow;
+        if let Some(failure) = &one.outcome.failure {
+            failures += 1;
+            // Of attempts that are made at once, the first to begin may be the last to end.
+            let at = one.outcome.at;
+            failing_since = Some(failing_since.map_or(at, |since| since.min(at)));
+            gone |= failure.gone;
+        } else {
+            if failures >= DOWN {
+                back = failing_since;
+            }
+            failures = 0;
+            failing_since = None;
+        }
+        // Also one that ends beside the first success was made of an endpoint that was down.
+        let next = next_at(tx, one, was_down_since.or(failing_since)).await?;
+        let sql = "UPDATE webhook_deliveries SET waits = ?2, attempts = attempts + 1, next_at = ?3
+             WHERE id = ?1 AND waits";
+        let values = values![one.delivery, next.is_some(), next.unwrap_or_default()];
+        if tx.execute(sql, &values).await? > 0 && next.is_none() {
+            done += 1;
+            settled.given_up += u64::from(one.outcome.failure.is_some());
+        }
+    }
+    kept += done;
+    settled.back.extend(back.map(|since| (webhook, since)));
+    let failing_long =
+        failing_since.is_some_and(|since| tx.now().millis_since(since) >= FAILING_MAX);
+    let why = match (gone, failing_long && enabled) {
+        (true, _) => Some(Disabled::Gone),
+        (_, true) => Some(Disabled::Failing),
+        _ => None,
+    };
+    let sql = "UPDATE webhook_states SET failures = ?2, failing_since = ?3, waiting = waiting - ?4, kept = ?5,
+             held_back = ?6, enabled = enabled AND ?7, disabled = CASE WHEN ?7 THEN disabled ELSE ?8 END
+         WHERE webhook_id = ?1";
+    let values = values![
+        webhook,
+        failures,
+        failing_since,
+        done,
+        kept,
+        failures > 0 || slow,
+        why.is_none(),
+        why.map(Disabled::as_str),
+    ];
+    tx.execute(sql, &values).await?;
+    look_at_next(tx, webhook).await?;
+    if kept > KEPT + SLACK {
+        trim(tx, webhook, (kept - KEPT).min(TRIMMED_AT_ONCE)).await?;
+    }
+    if let Some(why) = why.filter(|_| enabled) {
+        settled.alerts.extend(disable(tx, webhook, why).await?);
+    }
+    Ok(())
+}
+
+/// When a delivery is tried again; `None` if it is done, or is given up. That is after so many
+/// attempts, and never while its endpoint has taken nothing since the first of them: an endpoint
+/// that is down refuses everybody, and is switched off if it stays so.
+async fn next_at(
+    tx: &mut dyn Transaction,
+    one: &Finished,
+    down_since: Option<Timestamp>,
+) -> Result<Option<Timestamp>, StorageError> {
+    let (Some(failure), Some(chance)) = (&one.outcome.failure, one.chance) else {
+        return Ok(None);
+    };
+    let sql = "SELECT attempts, type FROM webhook_deliveries WHERE id = ?1 AND waits";
+    let Some(mut waits) = tx.row(sql, &values![one.delivery]).await? else {
+        return Ok(None);
+    };
+    let made = waits.take::<u32>()?.saturating_add(1);
+    let kind: String = waits.take()?;
+    if made >= ATTEMPTS {
+        // The log may have attempts of before it was sent again.
+        let sql = "SELECT min(at) FROM
+             (SELECT at FROM webhook_attempts WHERE delivery_id = ?1 ORDER BY id DESC LIMIT ?2) AS made";
+        let mut first = tx.one(sql, &values![one.delivery, made]).await?;
+        let first: Option<Timestamp> = first.take()?;
+        if down_since.is_none_or(|since| first.is_some_and(|first| first < since)) {
+            return Ok(None);
+        }
+    }
+    let asked = failure.retry_after;
+    let made = if rejects(tx, one, &kind).await? {
+        made.max(NOT_SOON)
+    } else {
+        made
+    };
+    Ok(Some(next_attempt(made, one.outcome.at, asked, chance)))
+}
+
+/// Whether its endpoint is well and rejects this kind of event: it says so of the event, the last
+/// ones of the kind fared no better, and it took one of another kind.
+async fn rejects(
+    tx: &mut dyn Transaction,
+    one: &Finished,
+    kind: &str,
+) -> Result<bool, StorageError> {
+    if !one.outcome.status.is_some_and(is_rejection) {
+        return Ok(false);
+    }
+    let sql =
+        "SELECT a.status FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
+         WHERE a.webhook_id = ?1 AND d.type = ?2 ORDER BY a.id DESC LIMIT ?3";
+    let values = values![one.webhook_id, kind, Value::limit(REJECTED)];
+    let found = tx.query(sql, &values).await?;
+    let statuses = found.into_iter().map(|mut row| row.take());
+    let statuses: Vec<Option<u32>> = statuses.collect::<Result<_, _>>()?;
+    let rejected = |status: &Option<u32>| {
+        let status = status.and_then(|status| u16::try_from(status).ok());
+        status.is_some_and(is_rejection)
+    };
+    if statuses.len() < REJECTED || !statuses.iter().all(rejected) {
+        return Ok(false);
+    }
+    let sql = "SELECT 1 FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
+         WHERE d.webhook_id = ?1 AND NOT d.waits AND d.type <> ?2 AND a.error IS NULL LIMIT 1";
+    tx.exists(sql, &values![one.webhook_id, kind]).await
+}
+
+/// Whether a status says that the request is wrong, rather than the moment or the endpoint.
+fn is_rejection(status: u16) -> bool {
+    (400..500).contains(&status) && ![408, 410, 425, 429].contains(&status)
+}
+
+async fn log(tx: &mut dyn Transaction, one: &Finished) -> Result<(), StorageError> {
+    // What was erased while it was on its way has no log: an answer may repeat what was sent.
+    let sql = "INSERT INTO webhook_attempts (webhook_id, delivery_id, at, status, error, response, duration)
+         SELECT webhook_id, id, ?2, ?3, ?4, ?5, ?6 FROM webhook_deliveries WHERE id = ?1";
+    let outcome = &one.outcome;
+    let values = values![
+        one.delivery,
+        outcome.at,
+        outcome.status.map(u32::from),
+        outcome.failure.as_ref().map(|failure| &failure.why),
+        // PostgreSQL has no text with a zero byte.
+        outcome.response.replace('\0', ""),
+        u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+    ];
+    tx.execute(sql, &values).await.map(drop)
+}
+
+/// Removes the oldest deliveries that are done, with their attempts.
+async fn trim(tx: &mut dyn Transaction, webhook: WebhookId, many: i64) -> Result<(), StorageError> {
+    let sql = "SELECT id FROM webhook_deliveries WHERE webhook_id = ?1 AND NOT waits ORDER BY id LIMIT ?2";
+    let found = tx.query(sql, &values![webhook, many]).await?;
+    let ids = found.into_iter().map(|mut row| row.take());
+    let ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
+    let removed = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+    let ids = Value::list(ids);
+    let sql = "DELETE FROM webhook_attempts WHERE delivery_id IN ids(?1)";
+    tx.execute(sql, std::slice::from_ref(&ids)).await?;
+    let sql = "DELETE FROM webhook_deliveries WHERE id IN ids(?1)";
+    tx.execute(sql, &[ids]).await?;
+    let sql = "UPDATE webhook_states SET kept = kept - ?2 WHERE webhook_id = ?1";
+    tx.execute(sql, &values![webhook, removed]).await.map(drop)
+}
+
+/// Tells that an endpoint was switched off.
+async fn disable(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    why: Disabled,
+) -> Result<Option<Alert>, StorageError> {
+    tx.changes(None);
+    let Some(webhook) = find(tx, id).await? else {
+        return Ok(None);
+    };
+    let message = match why {
+        Disabled::Gone => "The endpoint answered 410, and was switched off.",
+        Disabled::Failing => "The endpoint failed for five days, and was switched off.",
+        Disabled::Restored => "The database was restored, and the endpoint is off.",
+    };
+    let data = json!({
+        "webhook_id": id,
+        // The rest of it may hold a secret, which other endpoints are not told.
+        "url": origin(&webhook.fields.url),
+        "reason": why,
+        "failing_since": webhook.failing_since,
+    });
+    let alert = Alert::new(EventKind::AlertWebhookDisabled, message, data);
+    outbox::tell(tx, alert.kind, alert.about, object(&alert.data)).await?;
+    Ok(Some(alert))
+}

@@ -1,0 +1,231 @@
+//! What a webhook tells is bounded by what its token may read, and by its experiences.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::{Answer, Client, Receiver, TestService, eventually};
+
+use super::{service, token};
+
+fn of_taps(url: &str) -> Value {
+    json!({"url": url, "events": ["tap.not_checked", "tag.updated"]})
+}
+
+fn needs_read(answer: &Answer) {
+    let problem = answer.expect(403);
+    let told = (&problem["code"], &problem["scope"]);
+    assert_eq!(told, (&json!("scope"), &json!("read")));
+}
+
+/// The status of each request about a webhook.
+async fn each(client: &Client, webhook: &Value) -> Vec<Answer> {
+    let path = format!("/webhooks/{}", webhook["id"]);
+    let since = json!({"since": "2026-01-01T00:00:00Z"});
+    let mut answers = Vec::new();
+    for (method, path, body) in [
+        (Method::GET, format!("{path}/attempts"), Value::Null),
+        (Method::POST, format!("{path}/resend"), since),
+        (Method::POST, format!("{path}/secrets"), json!({})),
+    ] {
+        answers.push(client.admin(method, &path, body).await);
+    }
+    answers
+}
+
+#[tokio::test]
+async fn what_was_sent_and_what_is_sent_again_needs_read() {
+    let service = service().await;
+    let scopes = |scopes: Value| json!({"name": "Script", "scopes": scopes});
+    let deaf = token(&service, scopes(json!(["webhooks"]))).await;
+    let both = token(&service, scopes(json!(["webhooks", "read"]))).await;
+    let url = "http://127.0.0.1:9/";
+    let taps = service.admin_create("/webhooks", of_taps(url)).await;
+    each(&deaf, &taps).await.iter().for_each(needs_read);
+    for answer in each(&both, &taps).await {
+        assert!(answer.status < 300, "{}", answer.body);
+    }
+    // A webhook of alerts may have had taps before; what signs it now is its own.
+    let alerts = json!({"url": url, "events": ["alert.disk_low"]});
+    let alerts = deaf.admin_create("/webhooks", alerts).await;
+    let [log, resend, secret] = &each(&deaf, &alerts).await[..] else {
+        panic!("three answers");
+    };
+    needs_read(log);
+    needs_read(resend);
+    secret.expect(201);
+    // It is there for nobody who looks for another.
+    let nobody = json!({"id": 999_999});
+    let answers = each(&deaf, &nobody).await;
+    assert!(answers.iter().all(|answer| answer.status == 404));
+}
+
+#[tokio::test]
+async fn what_waits_of_types_that_are_taken_away_is_sent_nowhere() {
+    let service = service().await;
+    let deaf = json!({"name": "Deaf", "scopes": ["webhooks"]});
+    let deaf = token(&service, deaf).await;
+    let down = Receiver::start().await;
+    down.react(tapdesk_tests::Reaction::status(500));
+    let webhook = service
+        .admin_create("/webhooks", of_taps(&down.url()))
+        .await;
+    let path = format!("/webhooks/{}", webhook["id"]);
+    let tag = service.redirecting_tag(Value::Null).await;
+    let house = service.keep_house();
+    service.tap(&tag.path()).await;
+    eventually("the failure is stored", async || {
+        let log = service.admin_get(&format!("{path}/attempts")).await;
+        (!log["items"].as_array()?.is_empty()).then_some(())
+    })
+    .await;
+    assert_eq!(service.admin_get(&path).await["waiting"], 1);
+    service
+        .admin_patch(&path, json!({"events": ["alert.copied_url"]}))
+        .await;
+    assert_eq!(service.admin_get(&path).await["waiting"], 0);
+    let elsewhere = Receiver::start().await;
+    deaf.admin_patch(&path, json!({"url": elsewhere.url()}))
+        .await;
+    service.advance(3_600_000);
+    let test = format!("{path}/test");
+    let tested = deaf.admin(Method::POST, &test, Value::Null).await;
+    tested.expect(200);
+    // An event of another webhook shows that what is due was looked for.
+    let other = Receiver::start().await;
+    service
+        .admin_create("/webhooks", of_taps(&other.url()))
+        .await;
+    service.tap(&tag.path()).await;
+    other.wait_for(1).await;
+    let told = elsewhere.received();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].json()["type"], "webhook.test");
+    drop(house);
+}
+
+async fn limited(service: &TestService, experiences: &[i64]) -> Client {
+    let limited = json!({
+        "name": "Shop", "scopes": ["read", "webhooks"], "experience_ids": experiences,
+    });
+    token(service, limited).await
+}
+
+#[tokio::test]
+async fn a_webhook_gets_the_events_that_its_maker_may_see() {
+    let service = service().await;
+    let _house = service.keep_house();
+    let redirect = async |name: &str| {
+        let target = "https://owner.example/";
+        let new = json!({"name": name, "kind": "redirect", "target_url": target});
+        service.experience(new).await
+    };
+    let (own, other) = (redirect("Own").await, redirect("Other").await);
+    let tag = async |experience: i64| {
+        let variables = json!({"owner": "Ada"});
+        let new = json!({"name": "T", "experience_id": experience, "variables": variables});
+        service.tag(new).await
+    };
+    let (inside, outside) = (tag(own).await, tag(other).await);
+    let client = limited(&service, &[own]).await;
+    let receiver = Receiver::start().await;
+    let mut fields = of_taps(&receiver.url());
+    fields["include"] = json!(["variables"]);
+    let webhook = client.admin_create("/webhooks", fields).await;
+    assert_eq!(webhook["experience_ids"], json!([own]));
+    let all = Receiver::start().await;
+    service.admin_create("/webhooks", of_taps(&all.url())).await;
+
+    let rename = |name: &str| json!({"name": name});
+    for tag in [&outside, &inside] {
+        service.tap(&tag.path()).await;
+        service
+            .admin_patch(&tag.admin_path(), rename("Renamed"))
+            .await;
+    }
+    all.wait_for(4).await;
+    let told = receiver.wait_for(2).await;
+    assert!(
+        told.iter()
+            .all(|one| one.json()["data"]["tag_id"] == inside.id)
+    );
+    let data = &told[0].json()["data"];
+    assert_eq!(data["variables"], json!({"owner": "Ada"}));
+
+    // Whoever edits it, it gets no more.
+    let path = format!("/webhooks/{}", webhook["id"]);
+    service
+        .admin_patch(&path, json!({"filter": {"world": "all"}}))
+        .await;
+    service.tap(&outside.path()).await;
+    // Of a tag that leads away meanwhile, its past taps are told, and not what it has by now.
+    service.tap(&inside.path()).await;
+    let away = json!({"experience_id": other});
+    service.admin_patch(&inside.admin_path(), away).await;
+    let since = json!({"since": "2026-01-01T00:00:00Z"});
+    let resend = format!("{path}/resend");
+    client.admin(Method::POST, &resend, since).await.expect(202);
+    service.tap(&inside.path()).await;
+    all.wait_for(8).await;
+    service
+        .admin_patch(&inside.admin_path(), json!({"experience_id": own}))
+        .await;
+    service.tap(&inside.path()).await;
+    let told = eventually("the last tap", async || {
+        let told = receiver.received();
+        let last = service.last_interaction().await;
+        let is_told = told.iter().any(|one| one.json()["data"]["id"] == last);
+        is_told.then_some(told)
+    })
+    .await;
+    let ids: Vec<_> = told.iter().map(|one| one.json()["data"].clone()).collect();
+    let experiences = ids.iter().filter_map(|data| data.get("experience_id"));
+    assert!(experiences.clone().count() >= 3);
+    for experience in experiences {
+        assert_eq!(*experience, own);
+    }
+}
+
+#[tokio::test]
+async fn a_limited_token_has_its_own_webhooks_and_no_alerts() {
+    let service = service().await;
+    let redirect = async || service.redirect("https://owner.example/").await;
+    let (first, second) = (redirect().await, redirect().await);
+    let url = "http://127.0.0.1:9/";
+    let narrow = limited(&service, &[first]).await;
+    let other = limited(&service, &[second]).await;
+    let wide = limited(&service, &[first, second]).await;
+    let own = narrow.admin_create("/webhooks", of_taps(url)).await;
+    let both = wide.admin_create("/webhooks", of_taps(url)).await;
+    let all = service.admin_create("/webhooks", of_taps(url)).await;
+    assert_eq!(all["experience_ids"], Value::Null);
+    for (client, seen) in [
+        (&narrow, vec![&own]),
+        (&other, vec![]),
+        (&wide, vec![&own, &both]),
+        (&*service, vec![&own, &both, &all]),
+    ] {
+        let list = client.admin_get("/webhooks").await;
+        let ids = list["items"].as_array().unwrap().iter();
+        let ids: Vec<_> = ids.map(|one| &one["id"]).collect();
+        assert_eq!(ids, seen.iter().map(|one| &one["id"]).collect::<Vec<_>>());
+    }
+    // A page is as long as it is asked to be, whatever is left out.
+    let page = narrow.admin_get("/webhooks?limit=1").await;
+    assert_eq!(
+        (&page["items"][0]["id"], &page["next"]),
+        (&own["id"], &Value::Null)
+    );
+    for events in [
+        json!(["alert.disk_low"]),
+        json!(["tap.verified", "alert.copied_url"]),
+    ] {
+        let alerts = json!({"url": url, "events": events});
+        let refused = narrow.admin(Method::POST, "/webhooks", alerts).await;
+        assert_eq!(refused.expect(422)["errors"][0]["field"], "events");
+        let path = format!("/webhooks/{}", own["id"]);
+        let change = json!({"events": events});
+        service
+            .admin(Method::PATCH, &path, change)
+            .await
+            .expect(422);
+    }
+}

@@ -1,0 +1,78 @@
+//! The encoding root lives in backups: restored elsewhere, one opens every chip.
+
+use std::fs;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::keyring::Passphrase;
+use tapdesk_tests::TestService;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::{Tear, TornOut};
+
+use super::bench::uid;
+use super::http::{ended, lay, replacing, wish};
+
+const PASSPHRASE: &str = "correct horse battery";
+
+#[tokio::test]
+async fn a_scheduled_backup_that_is_restored_elsewhere_opens_every_chip() {
+    let service =
+        TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await;
+    let mut tags = Vec::new();
+    for number in 1..=4 {
+        tags.push(
+            service
+                .tag(json!({"name": format!("Bottle {number}")}))
+                .await
+                .id,
+        );
+    }
+    // Finished, with random keys, half way; and one that is encoded after the backup.
+    let mut chips = Vec::new();
+    for (number, tag) in (1..=2).zip(&tags) {
+        let mut chip = VirtualNtag424::new(uid(number));
+        let mut wish = wish(uid(number), *tag);
+        wish["own_keys"] = (number == 2).into();
+        assert_eq!(
+            ended(&lay(&service, &mut chip, &wish).await),
+            ("verified", None)
+        );
+        chips.push(chip);
+    }
+    let mut held = TornOut::new(Tear::after(27), VirtualNtag424::new(uid(3)));
+    lay(&service, &mut held, &wish(uid(3), tags[2])).await;
+    chips.push(held.into_card());
+    let folder = service.folder().join("backups");
+    let schedule =
+        json!({"folder": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
+    let set = service
+        .admin(Method::PUT, "/backup/schedule", schedule)
+        .await;
+    set.expect(200);
+    let ran = service
+        .admin(Method::POST, "/backup/schedule/run", Value::Null)
+        .await;
+    assert_eq!(ran.expect(200)["last"]["ok"], true);
+    assert!(service.admin_get("/encoding-root").await["backed_up_at"].is_string());
+    let mut later = VirtualNtag424::new(uid(4));
+    lay(&service, &mut later, &wish(uid(4), tags[3])).await;
+    chips.push(later);
+
+    let file = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let elsewhere = TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await;
+    let before = chips
+        .iter()
+        .map(|chip| chip.key(0).clone())
+        .collect::<Vec<_>>();
+    for ((number, tag), (chip, before)) in (1..).zip(&tags).zip(chips.iter_mut().zip(&before)) {
+        let turn = lay(&elsewhere, chip, &replacing(uid(number), *tag)).await;
+        assert_eq!(ended(&turn), ("verified", None), "{number}: {turn}");
+        assert_ne!(chip.key(0), before, "{number}");
+        assert_eq!(chip.tally().refusals, 0, "{number}");
+    }
+}
