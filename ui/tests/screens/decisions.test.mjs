@@ -227,6 +227,7 @@ group("A decision", {
       const { id, location } = tags[31];
       await page.show(`tags/${id}?part=location`);
       const latitude = page.getByLabel("Latitude");
+      await page.getByLabel("Longitude").fill("10");
       for (const text of ["48,4 north", "91", ""]) {
         await latitude.fill(text);
         await page.getByRole("button", { name: "Save location" }).click();

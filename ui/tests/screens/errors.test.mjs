@@ -35,6 +35,8 @@ const forms = {
     async show(page, world) {
       await page.show(`tags/${await equipped(world)}?part=location`);
       await page.getByLabel("Street and number").fill("Kramgasse 1");
+      await page.getByLabel("Latitude").fill("46.9");
+      await page.getByLabel("Longitude").fill("7.4");
     },
     fields: {
       "location.street": "Street and number",
@@ -240,7 +242,7 @@ const forms = {
       colour: "Colour",
       display: "Display",
       picture_seconds: "Each picture is shown for",
-      idle_seconds: "A visit ends after idle",
+      idle_seconds: "A visit ends after",
       hosts: "Allowed hosts",
     },
   },

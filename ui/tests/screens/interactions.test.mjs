@@ -50,6 +50,24 @@ group("Interactions", {
       await page.getByRole("button", { name: "Resume (2 new)" }).click();
       await row(held.id).waitFor();
     },
+    "say in wide windows which experience they led to and how they were scanned, and drop columns in narrow ones": async (
+      page,
+      { api },
+    ) => {
+      const { items } = await api.get("/interactions?limit=20");
+      const scanned = items.find((one) => one.tech === "q" && one.experience_id !== null);
+      const { name } = await api.get(`/experiences/${scanned.experience_id}`);
+      const columns = async () =>
+        (await page.getByRole("group", { name: "Columns" }).innerText()).split("\n").filter((one) => one.trim() !== "");
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.show("interactions");
+      const row = page.locator(`a[href$="interactions/${scanned.id}"]`);
+      await row.getByText(name, { exact: true }).waitFor();
+      await row.getByText("QR code", { exact: true }).waitFor();
+      assert.deepEqual(await columns(), ["State", "Tag", "Experience", "Scanned", "Country", "No.", "Time"]);
+      await page.setViewportSize({ width: 1024, height: 700 });
+      assert.deepEqual(await columns(), ["State", "Tag", "Experience", "Scanned", "Time"]);
+    },
     "that a filter hides do not count as new": async (page, { api, tags }) => {
       const [shown, hidden] = tags.filter((tag) => tag.has_qr_code && tag.status === "active");
       await page.show(`interactions?tag=${shown.id}`);

@@ -62,6 +62,11 @@ group("Kiosk", {
       await look.getByText("Text black, contrast 14").waitFor();
       await page.getByLabel("Your name").fill("Lemon & Co.");
       await page.locator("figure", { hasText: "Lemon & Co." }).waitFor();
+      // The strip of a visit counts at most its last fifteen seconds.
+      const strip = page.locator("figure", { hasText: "This page closes in" });
+      await strip.getByText("in 15 seconds").waitFor();
+      await page.getByLabel("A visit ends after").fill("9");
+      await strip.getByText("in 9 seconds").waitFor();
       await page.getByRole("button", { name: "Use Tapdesk's own" }).click();
       await page.getByText("Tapdesk's own", { exact: true }).waitFor();
     },
@@ -90,7 +95,7 @@ group("Kiosk", {
       assert.equal(await page.getByText(/copied|failed page/).count(), 0);
       // A PIN that is set is no longer in the way of what is changed more often.
       const titles = await page.locator("main h2").allTextContents();
-      assert.deepEqual(titles, ["Kiosk", "Welcome page", "Visits", "Start", "Pictures", "PIN"]);
+      assert.deepEqual(titles, ["Kiosk", "Welcome page", "Pictures", "Visits", "When a tag is read", "Start", "PIN"]);
     },
     "the PIN pad opens with a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
       await kioskHost(page);

@@ -153,6 +153,17 @@ group("Inlays", {
       await narrow(page, "URL template", (await bottles(api)).name);
       await page.waitForFunction(() => document.querySelectorAll("[role=listitem]").length === 8);
     },
+    "say which tag they are on, and their state, in words": async (page, { api, equipped }) => {
+      const { tag, inlay } = equipped[0];
+      await page.show("inlays");
+      const row = (uid) => page.getByRole("list", { name: "Inlays" }).getByRole("link").filter({ hasText: uid });
+      await row(inlay.uid).getByText(tag.name, { exact: true }).waitFor();
+      await row(inlay.uid).getByText("in use", { exact: true }).waitFor();
+      const spare = (await api.get("/inlays?unbound=true&simulated=false")).items[0];
+      await page.show(`inlays?uid=${spare.uid}`);
+      await row(spare.uid).getByText("no tag", { exact: true }).waitFor();
+      await row(spare.uid).getByText("not in use", { exact: true }).waitFor();
+    },
     "one of a URL template is added with the keys its chip has, and what is wrong stands at its field": async (page, { api }) => {
       await page.show("inlays");
       await page.getByRole("button", { name: "New inlay" }).click();

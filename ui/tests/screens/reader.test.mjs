@@ -89,8 +89,35 @@ group("Reader and test sheets", {
       await desk.place(inlay.uid, `${ui.service}/t/${tag.slug}${inlay.read()}`);
       await page.getByRole("button", { name: "Send tap", exact: true }).click();
       const result = page.getByRole("status", { name: "Result" });
-      await result.getByText(/^after [\d.]+ m?s$/).waitFor();
+      await result.getByText(/^took [\d.]+ m?s$/).waitFor();
       assert.doesNotMatch(await result.innerText(), /NaN/);
+    },
+    "a tap is one picture, before it is sent and after: its URL and its counter stand there once": async (page, { ui, equipped }) => {
+      const { tag, inlay } = equipped[4];
+      const url = `${ui.service}/t/${tag.slug}${inlay.read()}`;
+      const desk = await readerHost(page, ui);
+      await page.show("reader");
+      await desk.place(inlay.uid, url);
+      const step = (name) =>
+        page
+          .getByRole("complementary", { name: "The tap" })
+          .getByRole("listitem")
+          .filter({ has: page.getByText(name, { exact: true }) });
+      const send = page.getByRole("button", { name: "Send tap", exact: true });
+      const once = async () => {
+        assert.equal(await step("URL").locator("code").innerText(), url);
+        assert.equal(await page.getByText(url, { exact: true }).count(), 1);
+        assert.equal(await page.getByText(inlay.uid, { exact: true }).count(), 1);
+        assert.match(await step("Counter").innerText(), new RegExp(`${parseInt(url.slice(-22, -16), 16)} after`));
+      };
+      await step("Counter").waitFor();
+      await once();
+      // The button is as high as the choice beside it.
+      const to = await page.getByLabel("Recipient of the tap").boundingBox();
+      assert.equal((await send.boundingBox()).height, to.height);
+      await send.click();
+      await step("Record").waitFor();
+      await once();
     },
     "the switch that sends taps has a line of its own in a narrow window": async (page) => {
       await page.setViewportSize({ width: 1024, height: 700 });

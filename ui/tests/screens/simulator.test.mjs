@@ -127,6 +127,7 @@ group("The simulator", {
         ["Link preview", 1, /\bverified[^]*recorded nothing/],
       ]) {
         assert.match(await attack(page, name, steps), came, name);
+        await page.getByText(`${name}: as expected`).waitFor();
       }
     },
     "moves its own time, not that of real tags": async (page, { api }) => {

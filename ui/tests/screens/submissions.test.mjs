@@ -36,7 +36,7 @@ group("Submissions", {
       await open(page, world);
       await page.getByRole("button", { name: "Erase a person…" }).click();
       await page.getByLabel("Text that the person sent").fill("ada@example.com");
-      await page.getByText("1 submission will be erased.").waitFor();
+      await page.getByLabel("Erase 1 submission with the text").waitFor();
     },
   },
   stories: {
@@ -62,6 +62,21 @@ group("Submissions", {
       await page.getByRole("button", { name: "Export…" }).click();
       assert.match((await asked).url(), /q=grace/);
     },
+    "wait while somebody reads, and are shown on demand": async (page, world) => {
+      const { tag } = await sent(world.api);
+      await open(page, world);
+      const list = page.getByRole("list", { name: "Submissions" });
+      await page.keyboard.press("j");
+      const read = await list.locator("a").first().getAttribute("href");
+      const rk = await world.api.form(tag.slug);
+      await world.api.update(rk, { name: "Late Reader", email: "late@example.com", message: "", agreed: "true" });
+      const fresh = page.getByRole("button", { name: "1 new" });
+      await fresh.waitFor();
+      assert.equal(await list.locator("a").first().getAttribute("href"), read);
+      await fresh.click();
+      await list.getByText(/Late Reader/).waitFor();
+      await fresh.waitFor({ state: "hidden" });
+    },
     "appear as they are sent, and are erased after a question, one or all of a person": async (page, world) => {
       const { tag } = await sent(world.api);
       await open(page, world);
@@ -86,6 +101,7 @@ group("Submissions", {
       await send("Mary Two");
       await page.getByRole("button", { name: "Erase a person…" }).click();
       await page.getByLabel("Text that the person sent").fill("MARY@example.com");
+      await page.getByLabel("Erase 1 submission with the text").check();
       await page.getByRole("button", { name: "Erase 1 submission" }).click();
       await page.getByText("1 submission erased.").waitFor();
       assert.equal((await world.api.get("/submissions?q=mary")).items.length, 0);

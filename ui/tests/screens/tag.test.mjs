@@ -213,9 +213,15 @@ group("A tag", {
       await page.getByLabel("Street and number").fill("Hauptstraße 3");
       await page.getByLabel("Latitude").fill("48.4");
       await page.getByRole("button", { name: "Save location" }).click();
+      // Half a coordinate is no place: the other half is asked for, and not taken to be 0.
+      const longitude = page.getByLabel("Longitude");
+      await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
+      assert.equal((await api.get(`/tags/${tags[3].id}`)).location, null);
+      await longitude.fill("0");
+      await page.getByRole("button", { name: "Save location" }).click();
       await page.getByText("Location saved.").waitFor();
       const { location } = await api.get(`/tags/${tags[3].id}`);
-      assert.equal(location.lat, 48.4);
+      assert.deepEqual([location.lat, location.lon], [48.4, 0]);
       await page.getByRole("button", { name: "Remove location" }).click();
       await page.getByText("Location removed.").waitFor();
       assert.equal((await api.get(`/tags/${tags[3].id}`)).location, null);

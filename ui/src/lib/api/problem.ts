@@ -31,3 +31,19 @@ export class Switched extends Problem {
     super(0, "The connection changed while a change was on its way. Connect there again to see whether it was made.");
   }
 }
+
+/** An error in words. As text, an error would begin with the name of its class. */
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Why something is not shown. */
+export interface Failure {
+  text: string;
+  /** Whether there is no such thing: another try finds nothing either. */
+  gone: boolean;
+}
+
+/** Why something could not be loaded; `gone` says so if there is no such thing. */
+export function failureOf(error: unknown, gone: string): Failure {
+  const missing = error instanceof Problem && error.status === 404;
+  return { text: missing ? gone : wordsOf(error), gone: missing };
+}

@@ -2039,7 +2039,7 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The oldest first.
+         * @description The oldest first. A token that is limited to experiences sees those that get events of these alone.
          */
         get: operations["get_webhooks"];
         put?: never;
@@ -2050,7 +2050,8 @@ export interface paths {
          *     repeated for three days, and for as long as the webhook takes nothing, with the same
          *     `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
          *     Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-         *     alone, and nothing to `include` in them.
+         *     alone, and nothing to `include` in them. The webhook of a token that is limited to experiences gets
+         *     their events alone, and no alerts.
          */
         post: operations["post_webhooks"];
         delete?: never;
@@ -2080,8 +2081,9 @@ export interface paths {
         /**
          * Change a webhook
          * @description If it is switched on, it continues where it was: what happened meanwhile is sent. After a
-         *     restore, or a move to another database, it begins at that moment. A token without the scope
-         *     `read` can change a webhook of alerts alone.
+         *     restore, or a move to another database, it begins at that moment: what waited before is not sent.
+         *     Nor is what waits of types that it does not get any more. A token without the scope `read` can
+         *     change a webhook of alerts alone. Whose events a webhook gets stays as its maker's token had it.
          */
         patch: operations["patch_webhooks_id"];
         trace?: never;
@@ -2096,7 +2098,7 @@ export interface paths {
         /**
          * List a webhook's attempts
          * @description The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
-         *     that still wait.
+         *     that still wait, for as long as what the event tells of. They need the scope `read`, too.
          */
         get: operations["get_webhooks_id_attempts"];
         put?: never;
@@ -2120,7 +2122,8 @@ export interface paths {
          * Send events again
          * @description An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
          *     1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
-         *     because its tag may have another name by now. Give `event_id` or `since`.
+         *     because its tag may have another name by now. Give `event_id` or `since`. To a webhook that is off
+         *     nothing is sent: 409, `code: "webhook_off"`. It needs the scope `read`, too.
          */
         post: operations["post_webhooks_id_resend"];
         delete?: never;
@@ -2141,7 +2144,8 @@ export interface paths {
         /**
          * Rotate a webhook's secret
          * @description Requests carry two signatures until the secret before has gone, so that no request is refused
-         *     meanwhile. Only this answer shows the new secret: store it.
+         *     meanwhile. Only this answer shows the new secret: store it. A token without the scope `read` can
+         *     rotate that of a webhook of alerts alone.
          */
         post: operations["post_webhooks_id_secrets"];
         delete?: never;
@@ -2161,7 +2165,8 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off.
+         * @description Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off. If it
+         *     fails, that counts for nothing: it switches no webhook off.
          */
         post: operations["post_webhooks_id_test"];
         delete?: never;
@@ -3216,6 +3221,8 @@ export interface components {
         };
         /** @description An encoding. */
         Encoding: {
+            /** @description Whether the tag may have other inlays, too. */
+            additional: boolean;
             /**
              * Format: int32
              * @description The counter of the read that proved it.
@@ -3231,7 +3238,11 @@ export interface components {
             /** @description Its identifier. */
             id: components["schemas"]["EncodingId"];
             inlay_id?: components["schemas"]["InlayId"] | null;
+            mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
+            mode?: components["schemas"]["Mode"] | null;
+            /** @description Whether its keys are random ones instead of derived from the encoding root. */
+            own_keys: boolean;
             reason?: components["schemas"]["EncodingReason"] | null;
             run_id?: components["schemas"]["EncodingRunId"] | null;
             /**
@@ -3242,8 +3253,9 @@ export interface components {
             /** @description How far it is. */
             state: components["schemas"]["EncodingState"];
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip. */
-            uid: components["schemas"]["Uid"];
+            technology?: components["schemas"]["Technology"] | null;
+            /** @description The chip: 7 bytes, or 4 of one with random UIDs. */
+            uid: string;
             /** @description When its last turn was made. */
             updated_at: components["schemas"]["Timestamp"];
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
@@ -3268,11 +3280,14 @@ export interface components {
         EncodingCommand: {
             /** @description The bytes to send to the chip, in hexadecimal. */
             apdu?: string | null;
-            /** @description The statuses with which the relay goes on to the next command; after any other one it stops. */
+            /**
+             * @description The statuses with which the relay goes on to the next command; after any other one it stops. A
+             *     command to the chip always has some. A new activation has none, for its answer has no status.
+             */
             expect?: string[];
             /** @description The name of the step, for people. */
             name: string;
-            /** @description If true, the reader activates the chip again; the answer is the ATR. */
+            /** @description If true, the reader activates the chip again; the answer is the ATR, and the relay goes on with any. */
             reset?: boolean;
         };
         /** @description A command that was sent. */
@@ -3515,8 +3530,8 @@ export interface components {
             state: components["schemas"]["EncodingState"];
             tag_id?: components["schemas"]["TagId"] | null;
             technology?: components["schemas"]["Technology"] | null;
-            /** @description The chip. */
-            uid: components["schemas"]["Uid"];
+            /** @description The chip: 7 bytes, or 4 of one with random UIDs. */
+            uid: string;
         };
         /** @description How the chips of a template are written. */
         EncodingSheet: {
@@ -4637,10 +4652,14 @@ export interface components {
             plan?: components["schemas"]["EncodingRunPlan"];
             /**
              * Format: int32
-             * @description How many inlays are planned; by default as many as there are tags.
+             * @description How many inlays are planned; by default as many as there are tags, or an open number if the plan has a
+             *     pattern. Never fewer than there are tags, and without a pattern not more.
              */
             planned?: number | null;
-            /** @description The tags that get an inlay, in this order. Those that have one are left out. */
+            /**
+             * @description The tags that get an inlay, in this order. Those that have one are left out; if none is left, or one is
+             *     deleted or simulated, the run is refused.
+             */
             tag_ids?: components["schemas"]["TagId"][];
         };
         /** @description An experience to be created. */
@@ -5272,7 +5291,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "template_changed" | "too_many_templates" | "too_many_webhooks" | "too_many_unproved" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "template_changed" | "too_many_templates" | "too_many_webhooks" | "webhook_off" | "too_many_unproved" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -5797,6 +5816,12 @@ export interface components {
             mac_from: components["schemas"]["MacStart"];
             /** @description Its cipher. */
             mode: components["schemas"]["Mode"];
+            /**
+             * Format: int32
+             * @description The NDEF prefix code the chip was written with, if the MAC covers it and it is not the
+             *     longest that fits; null otherwise.
+             */
+            ndef_prefix?: number | null;
             /** @description How many URLs' MACs prove it. */
             proved_by: number;
             slots?: components["schemas"]["SolveSlots"] | null;
@@ -6916,6 +6941,8 @@ export interface components {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             disabled?: components["schemas"]["WebhookDisabled"] | null;
+            /** @description The only experiences whose events it gets: those of the token that made it. Null for all. */
+            experience_ids?: components["schemas"]["ExperienceId"][] | null;
             failing_since?: components["schemas"]["Timestamp"] | null;
             /** @description Its identifier. */
             id: components["schemas"]["WebhookId"];
@@ -9954,8 +9981,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only those of this run. */
                 run_id?: components["schemas"]["EncodingRunId"];
-                /** @description Only those of this chip. */
-                uid?: components["schemas"]["Uid"];
+                /** @description Only those of this chip: 7 bytes, or 4 of one with random UIDs. */
+                uid?: string;
             };
             header?: never;
             path?: never;
@@ -10732,7 +10759,10 @@ export interface operations {
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
             };
-            header?: never;
+            header?: {
+                /** @description The `id` of the last interaction's event that arrived: the stream goes on behind it */
+                "Last-Event-ID"?: components["schemas"]["InteractionId"] | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -24298,15 +24328,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -24402,15 +24423,6 @@ export interface operations {
             };
             /** @description The token lacks the scope that the operation needs */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -25054,6 +25066,15 @@ export interface operations {
             };
             /** @description The body took too long to arrive */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

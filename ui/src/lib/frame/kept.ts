@@ -15,3 +15,9 @@ export function kept<T>(name: string, none: T): { load: () => T; save: (value: T
     save: (value) => localStorage.setItem(key(), JSON.stringify(value)),
   };
 }
+
+/** Forgets what is remembered of a connection that is removed. */
+export function forget(connection: string): void {
+  const names = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? "");
+  for (const name of names.filter((one) => one.endsWith(` ${connection}`))) localStorage.removeItem(name);
+}

@@ -1,7 +1,7 @@
 // Notices of finished actions, with undo, and of failures. Notices disappear after a
 // while, but not while somebody is on one of them; failures stay until they are closed.
 
-import { Switched } from "../api/problem";
+import { Switched, wordsOf } from "../api/problem";
 import { switchedSince } from "../shell/connection.svelte";
 
 export interface Notice {
@@ -40,7 +40,7 @@ class Notices {
   failed(error: unknown): void {
     // What was only read has no place any more.
     if (error instanceof Switched && !error.wrote) return;
-    this.#show({ text: error instanceof Error ? error.message : String(error), failed: true });
+    this.#show({ text: wordsOf(error), failed: true });
   }
 
   /** Says whether the pointer or the focus is on a notice: none disappears meanwhile. */

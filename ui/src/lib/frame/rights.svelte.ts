@@ -2,6 +2,7 @@
 
 import { get } from "../api/client";
 import type { CurrentToken, Scope } from "../api/types";
+import { perConnection } from "../shell/connection.svelte";
 
 class Rights {
   /** `null` until it is known: everything is shown, and the service decides. */
@@ -23,4 +24,4 @@ class Rights {
   }
 }
 
-export const rights = new Rights();
+export const rights = perConnection(() => new Rights());

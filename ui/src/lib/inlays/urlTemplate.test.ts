@@ -40,6 +40,15 @@ describe("a URL template", () => {
     expect(length({ ...bottles, template: "https://x.example/{slug}?m={uid}x{counter}x{mac}", technology: "sic43nt" }, "counter")).toBe(8);
   });
 
+  it("has an example of what each chip writes for a closed loop", () => {
+    const tamper = (technology: Settings["technology"]) =>
+      exampleUrl({ ...bottles, template: "https://x.example/{slug}?t={tamper}", technology }).find((part) => part.name === "tamper")?.text;
+    expect(tamper("ntag424dna_tt")).toBe("CC");
+    expect(tamper("ntag224dna")).toBe("CC00000000");
+    expect(tamper("sic43nt")).toBe("00");
+    expect(tamper("ntag213tt")).toBe("00000000");
+  });
+
   it("shows what the MAC covers: from where its input begins, to the MAC", () => {
     const covered = (settings: Settings) =>
       exampleUrl(settings)

@@ -59,6 +59,15 @@ const example: Record<Placeholder, string> = {
   "*": "anything",
 };
 
+/** What a chip writes for a loop that is closed. An NTAG 424 DNA whose loop is not mirrored leaves the zeros of its file. */
+const closed: Partial<Record<Technology, string>> = {
+  ntag223dna: "CC00000000",
+  ntag224dna: "CC00000000",
+  sic43nt: "00",
+  sic43s1: "00",
+  ntag213tt: "00000000",
+};
+
 /** A part of the URL as a chip makes it. */
 export interface Shown {
   text: string;
@@ -100,7 +109,7 @@ export function exampleUrl(settings: Settings): Shown[] {
 
 function filled(name: Placeholder, { technology, mode, enc_length }: Settings): string {
   const length = name === "enc" ? (enc_length ?? 32) : lengthOf(technology, mode, name);
-  const text = example[name];
+  const text = (name === "tamper" && closed[technology]) || example[name];
   return typeof length === "number" ? text.repeat(Math.ceil(length / text.length)).slice(-length) : text;
 }
 

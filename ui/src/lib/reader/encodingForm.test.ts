@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
+import type { Encoding } from "../api/types";
+import { finishFields, formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
 
 const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({
   id: 3,
@@ -7,6 +8,31 @@ const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213"
   template: text,
   mode: "aes" as "aes" | "lrp",
   tamper_at: null,
+});
+
+describe("what finishes an encoding", () => {
+  const begun = {
+    run_id: null,
+    tag_id: 41,
+    url_template_id: null,
+    mirror: "plain",
+    mac_from: "none",
+    technology: "ntag424dna",
+    mode: "aes",
+    own_keys: true,
+    additional: false,
+  } as Encoding;
+
+  it("is as it was begun, but for what is for ever", () => {
+    const canonical = { tag_id: 41, mirror: "plain", mac_from: "none", own_keys: true, additional: false };
+    expect(finishFields(begun)).toEqual(canonical);
+    const pages: Encoding = { ...begun, mirror: null, mac_from: null, technology: "ntag213", own_keys: false };
+    expect(finishFields(pages)).toEqual({ tag_id: 41, technology: "ntag213", additional: false });
+    const templated: Encoding = { ...pages, url_template_id: 3 };
+    expect(finishFields(templated)).toEqual({ tag_id: 41, url_template_id: 3, own_keys: false, additional: false });
+    expect(finishFields({ ...templated, mode: "lrp" })).toBeNull();
+    expect(finishFields({ ...templated, mode: "lrp", run_id: 7 })).toEqual({ run_id: 7 });
+  });
 });
 
 describe("the form of an encoding", () => {

@@ -1,6 +1,6 @@
 // How inlays are written: what the dialogs of one inlay and of a run choose, as the service wants it.
 
-import type { MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
+import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
 
 export interface EncodingForm {
   /** `ntag424dna` for Tapdesk's own form, a chip without keys for a static URL, or the id of a URL template. */
@@ -48,6 +48,18 @@ export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" 
   if (template) return { url_template_id: template.id, ...keys, ...(template.mode === "lrp" && { lrp }) };
   if (withoutKeys) return { technology: choice as Technology, ...keys };
   return { mirror, mac_from: macFrom, ...keys };
+}
+
+/**
+ * The members that finish an encoding as it was begun. What is for ever is asked for anew, on the tag's page: a
+ * lock is not set, and `null` says that the chip is to be in LRP mode.
+ */
+export function finishFields(begun: Encoding): Record<string, unknown> | null {
+  const { run_id, tag_id, url_template_id, mirror, mac_from, technology, own_keys, additional } = begun;
+  if (run_id !== null) return { run_id };
+  if (begun.mode === "lrp") return null;
+  if (url_template_id !== null) return { tag_id, url_template_id, own_keys, additional };
+  return mirror === null ? { tag_id, technology, additional } : { tag_id, mirror, mac_from, own_keys, additional };
 }
 
 /** What the service is asked before anything is written; with the chip that lies on the reader, as far as it is known. */

@@ -2,6 +2,7 @@
 // service asks for the scope "keys" then.
 
 import type { EncodingReason } from "../api/types";
+import type { EncodingProgress } from "../shell/desktop";
 
 interface Word {
   /** What the button says that asks. */
@@ -27,6 +28,14 @@ const words: Partial<Record<EncodingReason, Word>> = {
       "Tapdesk asks a chip for its keys six times, and another chip with the same UID may have used them up. " +
       "Try again only if you know that this is the right chip: one that refuses 1,000 times is locked permanently.",
   },
+  delayed: {
+    ask: "Try again…",
+    title: "Try this chip again?",
+    action: "Try again",
+    text:
+      "40 attempts with this chip in a row were interrupted, and a chip delays its answers from 50 on. " +
+      "Try again only if the chip can stay on the reader until it is encoded.",
+  },
   not_genuine: {
     ask: "Continue with this chip…",
     title: "Continue with this chip?",
@@ -37,4 +46,6 @@ const words: Partial<Record<EncodingReason, Word>> = {
   },
 };
 
-export const wordFor = (reason: EncodingReason | null): Word | null => (reason && words[reason]) ?? null;
+/** Only a chip that was rejected is decided about: any other one is placed on the reader again. */
+export const wordFor = (progress: Pick<EncodingProgress, "state" | "reason"> | null): Word | null =>
+  (progress?.state === "rejected" && progress.reason && words[progress.reason]) || null;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { EncodingProgress } from "../shell/desktop";
-import { encodingReasons, outcomeOf } from "./encodings";
+import type { EncodingReason } from "../api/types";
+import { encodingReasons, outcomeOf, rowWords, workingWords } from "./encodings";
 
 const progress: EncodingProgress = {
   reader: "A",
@@ -8,6 +9,7 @@ const progress: EncodingProgress = {
   id: 12,
   state: "writing",
   reason: null,
+  refusal: null,
   result: null,
   step: { at: 14, of: 33 },
   doing: null,
@@ -30,4 +32,21 @@ test("every reason has a title, a sentence and a way out", () => {
   }
   expect(outcomeOf({ ...progress, state: "rejected", reason: "not_genuine" }).tone).toBe("alarm");
   expect(outcomeOf({ ...progress, state: "interrupted", reason: "delayed" }).tone).toBe("again");
+});
+
+test("what cannot be repeated is never shown as something to repeat", () => {
+  for (const reason of Object.keys(encodingReasons) as EncodingReason[]) {
+    const { tone, text } = outcomeOf({ ...progress, state: "rejected", reason });
+    expect(tone, reason).not.toBe("again");
+    expect(text.split(". ").length, reason).toBeGreaterThan(1);
+  }
+  const refusal = "The encoding run has no tag left.";
+  expect(outcomeOf({ ...progress, state: "planned", refusal })).toMatchObject({ tone: "bad", title: "Refused", text: refusal });
+  expect(rowWords({ state: "rejected", reason: "delayed" }).tone).toBe("bad");
+  expect(rowWords({ state: "interrupted", reason: "delayed" }).tone).toBe("again");
+});
+
+test("a chip that delays is to be left on the reader", () => {
+  expect(workingWords({ ...progress, reason: "delayed" })).toContain("delays");
+  expect(workingWords(progress)).toBe("Leave the inlay on the reader.");
 });

@@ -1,6 +1,6 @@
 // Encodings in words: how one ended, why, and what to do.
 
-import type { EncodingReason, EncodingState } from "../api/types";
+import type { EncodingReason, EncodingRunRow, EncodingState } from "../api/types";
 import type { EncodingProgress } from "../shell/desktop";
 import type { Tone } from "../ui/sound";
 
@@ -40,7 +40,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   delayed: {
     tone: "again",
     title: "Chip delayed",
-    text: "Wrong keys were tried on this chip, so it delays its answers. Leave it on the reader, or place it there again later.",
+    text: "Wrong keys were tried on this chip, so it delays its answers. Place it on the reader again, and leave it there.",
   },
   lrp: {
     tone: "bad",
@@ -103,6 +103,37 @@ export const encodingStates: Record<EncodingState, string> = {
   reset: "factory state",
 };
 
+/** What is for another attempt as long as the encoding is open, and final once the service has rejected the chip. */
+const rejected: Partial<Record<EncodingReason, Words>> = {
+  delayed: {
+    tone: "bad",
+    title: "Rejected",
+    text: "Too many attempts with this chip were interrupted, and each one brings its delay closer. Use another inlay, or try again if you know this chip.",
+  },
+  uid_mismatch: {
+    tone: "bad",
+    title: "Different chip",
+    text: "The chip that answers is not the one that was placed on the reader. Nothing was written. Place one inlay on the reader, and keep others away from it.",
+  },
+};
+
+/** A reason in words. What cannot be repeated is never shown as something to repeat. */
+export const reasonWords = (state: EncodingState, reason: EncodingReason): Words =>
+  (state === "rejected" ? rejected[reason] : undefined) ?? encodingReasons[reason];
+
+/** The tone and words of a chip in a run. */
+export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reason">): Words {
+  if (state === "verified") return { tone: "good", title: "Encoded", text: "" };
+  if (state === "abandoned") return { tone: "bad", title: "Rejected", text: "Rejected at the desk." };
+  if (state === "reset") return { tone: "warn", title: "Wiped", text: "In factory state." };
+  if (reason) return reasonWords(state, reason);
+  return { tone: "again", title: "Unfinished", text: "Place it on a reader again to finish it." };
+}
+
+/** What to do while an inlay is being encoded. */
+export const workingWords = (progress: EncodingProgress | null): string =>
+  progress?.reason === "delayed" ? "The chip delays its answers. Leave it on the reader." : "Leave the inlay on the reader.";
+
 const again: Words = {
   tone: "again",
   title: "Again",
@@ -111,7 +142,8 @@ const again: Words = {
 
 /** How an insertion ended. */
 export function outcomeOf(progress: EncodingProgress): Outcome {
-  const { state, reason, result } = progress;
+  const { state, reason, refusal, result } = progress;
+  if (refusal) return { tone: "bad", title: "Refused", text: refusal, progress };
   if (state === "verified") {
     return {
       tone: "good",
@@ -121,7 +153,7 @@ export function outcomeOf(progress: EncodingProgress): Outcome {
     };
   }
   if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is in factory state. Its keys were verified.", progress };
-  if (reason) return { ...encodingReasons[reason], progress };
+  if (reason) return { ...reasonWords(state, reason), progress };
   return { ...again, progress };
 }
 

@@ -41,6 +41,11 @@ class Readers {
     return this.#present().some((one) => one.insertion === insertion);
   }
 
+  /** The UID of the card of this insertion, as far as it was read. */
+  uidOf(insertion: number): string | null {
+    return this.#present().find((one) => one.insertion === insertion)?.uid ?? null;
+  }
+
   /** The name of the reader on which the card of this insertion still is. */
   readerOf(insertion: number): string | null {
     const places = this.table.readers;

@@ -27,6 +27,10 @@ export type * from "./types";
 
 export const inDesktop = isTauri();
 
+/** The connection that the page shows. A command for its service names it: sent before a switch, it acts on no other. */
+let shown = "";
+export const showing = (connection: string): void => void (shown = connection);
+
 /** The address before every path of the service. It names the connection: the shell refuses what is meant for another one. */
 export const serviceBase = (connection: string) => (inDesktop ? convertFileSrc(connection, "tapdesk") : "");
 
@@ -116,7 +120,7 @@ export function downloadFile(
     return told;
   };
   return {
-    outcome: invoke<DownloadOutcome>("download", { wanted: { id, name, path, body }, channel: channel() }),
+    outcome: invoke<DownloadOutcome>("download", { wanted: { id, connection: shown, name, path, body }, channel: channel() }),
     goOn: () => invoke<DownloadOutcome>("continue_download", { id, channel: channel() }),
     stop: () => void invoke("stop_download", { id }),
   };
@@ -138,7 +142,7 @@ export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
   channel.onmessage = (event) => {
     if (open) heard(event);
   };
-  void invoke("live_events", { channel });
+  void invoke("live_events", { connection: shown, channel });
   return () => {
     open = false;
   };
@@ -166,7 +170,7 @@ export function onReaders(heard: (table: ReaderTable) => void): void {
  */
 export async function sendTap(url: string, to: Destination, automatic: ReadChip | null): Promise<SentTap> {
   if (!inDesktop) throw new Error("Only the desktop can send taps.");
-  return invoke<SentTap>("send_tap", { url, to, automatic });
+  return invoke<SentTap>("send_tap", { connection: shown, url, to, automatic });
 }
 
 /**
@@ -182,7 +186,7 @@ export async function encodeInlay(
   if (!inDesktop) throw new Error("Only the desktop can encode inlays.");
   const channel = new Channel<EncodingProgress>();
   channel.onmessage = heard;
-  return invoke<EncodingProgress>("encode", { reader, insertion, target, channel });
+  return invoke<EncodingProgress>("encode", { connection: shown, reader, insertion, target, channel });
 }
 
 /** Why inlays cannot be read. */

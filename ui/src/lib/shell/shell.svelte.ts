@@ -1,6 +1,7 @@
 // The shell's state, for every screen.
 
-import { onShellState, serviceBase, shellState, type Ready, type ShellState } from "./desktop";
+import { around } from "../ui/around";
+import { onShellState, serviceBase, setUnsaved, shellState, showing, type Ready, type ShellState } from "./desktop";
 
 class Shell {
   state = $state<ShellState>({ phase: "starting" });
@@ -23,12 +24,20 @@ class Shell {
     let heard = false;
     onShellState((state) => {
       heard = true;
-      this.state = state;
+      this.#take(state);
     });
     // The answer may be older than what was heard meanwhile: the service is ready in a moment.
     const asked = await shellState();
-    if (!heard) this.state = asked;
+    if (!heard) this.#take(asked);
+  }
+
+  #take(state: ShellState): void {
+    this.state = state;
+    if (state.phase === "ready") showing(state.connection.id);
   }
 }
 
 export const shell = new Shell();
+
+around.connection = () => shell.ready?.connection.id ?? null;
+around.unsaved = (unsaved) => void setUnsaved(unsaved);

@@ -1,10 +1,12 @@
 import { expect, test, vi } from "vitest";
 import type { ShellState } from "./desktop";
 
-const ready = { phase: "ready", address: "http://127.0.0.1:8787" } as ShellState;
+const ready = { phase: "ready", connection: { id: "shop" }, address: "http://127.0.0.1:8787" } as ShellState;
 let hear: (state: ShellState) => void = () => undefined;
 let answer: (state: ShellState) => void = () => undefined;
+const showing = vi.hoisted(() => vi.fn());
 vi.mock("./desktop", () => ({
+  showing,
   onShellState: (heard: typeof hear) => (hear = heard),
   shellState: () => new Promise<ShellState>((done) => (answer = done)),
 }));
@@ -16,6 +18,7 @@ test("an answer that is older than what was heard meanwhile counts for nothing",
   answer({ phase: "starting" } as ShellState);
   await started;
   expect(shell.ready).toEqual(ready);
+  expect(showing.mock.calls).toEqual([["shop"]]);
 });
 
 test("in a browser nothing is heard, and the answer counts", async () => {

@@ -151,6 +151,10 @@ state: EncodingState,
  */
 reason: EncodingReason | null,
 /**
+ * Why the service refuses to encode it, in its own words. Another attempt is refused, too.
+ */
+refusal: string | null,
+/**
  * What came of it.
  */
 result: { tag_id: number; slug: string; url: string; counter: number } | null,

@@ -1,5 +1,8 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { get, post, Problem, remove } from "../api/client";
+import { Switched } from "../api/problem";
+import type { ShellState } from "../shell/desktop";
+import { shell } from "../shell/shell.svelte";
 import { ownTaps } from "./ownTaps";
 import { twins } from "./twins";
 
@@ -43,4 +46,34 @@ test("a simulated tag is tapped itself, with the chip that it has", async () => 
   vi.mocked(get).mockResolvedValue({ items: [{ id: 40, tag_id: 3 }] } as never);
   await twins.url({ id: 3, simulated: true, updated_at: "a" });
   expect(asked()).toEqual([["/simulator/inlays/{id}/tap", { follow: false }, { id: 40 }]]);
+});
+
+const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
+
+test("the twin of a tag is no twin of another service's tag with the same id", async () => {
+  const tag = { id: 4, simulated: false, updated_at: "a" };
+  connect("embedded");
+  await twins.url(tag);
+  connect("shop");
+  await twins.url(tag);
+  const inlays = () => asked().map(([path, , at]) => (path === "/simulator/inlays" ? "made" : (at as { id: number }).id));
+  const [, first, , second] = inlays();
+  expect(inlays()).toEqual(["made", first, "made", second]);
+  expect(second).not.toBe(first);
+  connect("embedded");
+  await twins.url(tag);
+  expect(inlays().at(-1)).toBe(first);
+});
+
+test("a switch while an old twin is deleted makes nothing in the other service", async () => {
+  connect("embedded");
+  await twins.url({ id: 5, simulated: false, updated_at: "a" });
+  vi.mocked(post).mockClear();
+  vi.mocked(remove).mockImplementationOnce(async () => {
+    connect("shop");
+    throw new Switched(true);
+  });
+  await expect(twins.url({ id: 5, simulated: false, updated_at: "b" })).rejects.toThrow(Switched);
+  expect(asked()).toEqual([]);
+  expect(vi.mocked(remove)).toHaveBeenCalledTimes(1);
 });

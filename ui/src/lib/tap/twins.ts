@@ -2,7 +2,9 @@
 // that neither the tag nor its counts change.
 
 import { get, post, Problem, remove } from "../api/client";
+import { Switched } from "../api/problem";
 import type { Tag, VirtualInlay, VirtualTapped } from "../api/types";
+import { perConnection } from "../shell/connection.svelte";
 import { ownTaps, timesOf } from "./ownTaps";
 
 /** A virtual inlay, and the version of the tag that its twin is a copy of. */
@@ -60,8 +62,13 @@ const chipOf = async (tagId: number) => (await get("/simulator/inlays", { limit:
 
 /** Deletes a twin that is no copy any more. It may be gone. */
 async function forget({ id, tag_id }: VirtualInlay): Promise<void> {
-  await remove("/simulator/inlays/{id}", { id }).catch(() => undefined);
-  if (tag_id !== null) await remove("/tags/{id}", { id: tag_id }).catch(() => undefined);
+  await remove("/simulator/inlays/{id}", { id }).catch(goneAlready);
+  if (tag_id !== null) await remove("/tags/{id}", { id: tag_id }).catch(goneAlready);
 }
 
-export const twins = new Twins();
+/** Ids are other things' in another service: after a switch, nothing more is sent. */
+function goneAlready(error: unknown): void {
+  if (error instanceof Switched) throw error;
+}
+
+export const twins = perConnection(() => new Twins());

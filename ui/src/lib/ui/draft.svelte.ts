@@ -2,6 +2,7 @@
 // stored values. Typed text is never lost: a conflicting value is shown beside it, and
 // a refused save leaves the fields as they are.
 
+import { wordsOf } from "../api/problem";
 import { wrongOf } from "./wrong";
 
 /** A member that is absent is the same as one that is `null`: a removed property. */
@@ -90,7 +91,7 @@ export class Draft<T extends object> {
       return true;
     } catch (error) {
       ({ fields: this.wrong, general: this.#unshown } = wrongOf(error, Object.keys(this.form)));
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = wordsOf(error);
       return false;
     } finally {
       this.saving = false;

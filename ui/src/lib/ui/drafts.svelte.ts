@@ -2,12 +2,11 @@
 // another row, another screen or another connection, and is there when the form opens
 // again. The window asks before it closes on any of them, and before it loads the page again.
 
-import { onDestroy } from "svelte";
+import { onDestroy, untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
-import { setUnsaved } from "../shell/desktop";
+import { around } from "./around";
 import { Draft } from "./draft.svelte";
 import { notices } from "../frame/notices.svelte";
-import { shell } from "../shell/shell.svelte";
 
 /** A form with its place. */
 export interface Form {
@@ -32,7 +31,7 @@ class Drafts {
   constructor() {
     $effect.root(() => {
       const unsaved = $derived(this.unsaved.length > 0);
-      $effect(() => void setUnsaved(unsaved));
+      $effect(() => around.unsaved(unsaved));
       $effect(() => {
         if (!unsaved) return;
         addEventListener("beforeunload", ask);
@@ -52,13 +51,23 @@ class Drafts {
   }
 
   /** The draft of a form: the one that was left, or a new one of what is `stored`. */
-  open<T extends object>(form: Form, stored: () => T): Draft<T> {
-    const connection = here();
-    const key = `${connection} ${form.href}`;
-    const kept = this.#all.get(key);
+  open<T extends object>(form: Form, stored: () => T, shown = true): Draft<T> {
+    const kept = this.#all.get(`${here()} ${form.href}`);
     const draft = (kept?.draft as Draft<T> | undefined) ?? new Draft(stored());
-    this.#all.set(key, { ...form, connection, draft, open: (kept?.open ?? 0) + 1 });
+    this.#put(form, draft, (kept?.open ?? 0) + (shown ? 1 : 0));
     return draft;
+  }
+
+  /** Takes note that the form of `draft`, which was left, is in the page again. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  shown(form: Form, draft: Draft<any>): void {
+    this.#put(form, draft, (this.#all.get(`${here()} ${form.href}`)?.open ?? 0) + 1);
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  #put(form: Form, draft: Draft<any>, open: number): void {
+    const connection = here();
+    this.#all.set(`${connection} ${form.href}`, { ...form, connection, draft, open });
   }
 
   /** Takes note that the form of `draft` is no longer in the page. */
@@ -71,10 +80,24 @@ class Drafts {
       else {
         this.#all.set(key, { ...kept, title, open: 0 });
         // "Show" would look for it in the service that the screens show.
-        if (shell.ready && kept.connection !== here())
+        if (around.connection() !== null && kept.connection !== here())
           notices.done(`${title}: your changes are kept for when you connect there again, but not saved.`);
         else notices.offer(`${title}: your changes are kept, but not saved.`, "Show", () => (location.hash = kept.href));
       }
+    }
+  }
+
+  /** The drafts with edits of a connection. */
+  of(connection: string): readonly Kept[] {
+    return this.unsaved.filter((kept) => kept.connection === connection);
+  }
+
+  /** Forgets the drafts of a connection that is removed: nobody can connect there again. */
+  dropAll(connection: string): void {
+    for (const [key, kept] of this.#all) {
+      if (kept.connection !== connection) continue;
+      kept.draft.revert();
+      this.#all.delete(key);
     }
   }
 
@@ -89,16 +112,25 @@ class Drafts {
 /** Lets the window ask whether to leave the page. */
 const ask = (event: Event) => event.preventDefault();
 
-const here = () => shell.ready?.connection.id ?? "";
+const here = () => around.connection() ?? "";
 
 export const drafts = new Drafts();
 
-/** The draft of the form of this component. `title` names it when the form is left. */
-export function useDraft<T extends object>(title: () => string, href: string, stored: () => T): Draft<T> {
-  const draft = drafts.open({ title: title(), href }, stored);
+/**
+ * The draft of the form of this component. `title` names it when the form is left. A dialog whose component stays
+ * while it is closed says whether it is `shown`: closed, its form was left.
+ */
+export function useDraft<T extends object>(title: () => string, href: string, stored: () => T, shown = () => true): Draft<T> {
+  let open = untrack(shown);
+  const draft = drafts.open({ title: title(), href }, stored, open);
   // The component's properties may be gone by the time it is destroyed.
   let last = title();
   $effect(() => void (last = title()));
-  onDestroy(() => drafts.leave(draft, last));
+  $effect(() => {
+    if (shown() === open) return;
+    open = !open;
+    untrack(() => (open ? drafts.shown({ title: last, href }, draft) : drafts.leave(draft, last)));
+  });
+  onDestroy(() => open && drafts.leave(draft, last));
   return draft;
 }

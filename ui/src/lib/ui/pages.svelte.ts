@@ -1,6 +1,7 @@
 // A list that is fetched page by page, by cursor.
 
-import { Problem, type Page, type Query } from "../api/client";
+import { wordsOf } from "../api/problem";
+import type { Page, Query } from "../api/client";
 import type { ParametersOf } from "../api/operations";
 import { notices } from "../frame/notices.svelte";
 import { count } from "./format";
@@ -199,7 +200,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
       this.#changes++;
       this.problem = null;
     } catch (error) {
-      if (asked === this.#asked) this.problem = error instanceof Problem ? error.message : String(error);
+      if (asked === this.#asked) this.problem = wordsOf(error);
     } finally {
       if (asked === this.#asked) this.loading = false;
     }

@@ -1,6 +1,7 @@
 // What the service refuses, at the fields that it is about. What no field of a form shows is
 // said for the whole form: nothing that was refused goes unsaid.
 
+import { wordsOf } from "../api/problem";
 import { Problem } from "../api/client";
 
 export interface Wrong {
@@ -21,7 +22,7 @@ function shownAs(field: string, shown: readonly string[]): string | undefined {
 
 /** Sorts out what is wrong; `shown` are the fields that show it themselves. */
 export function wrongOf(error: unknown, shown: readonly string[]): Wrong {
-  const whole = error instanceof Error ? error.message : String(error);
+  const whole = wordsOf(error);
   if (!(error instanceof Problem) || error.errors.length === 0) return { fields: {}, general: whole };
   const fields: Record<string, string> = {};
   const others: string[] = [];

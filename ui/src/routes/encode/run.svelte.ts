@@ -3,9 +3,9 @@
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
-import type { Result } from "../../lib/ui/ResultRows.svelte";
+import type { Result } from "../../lib/reader/ResultRows.svelte";
 import { Encoder } from "../../lib/reader/encoder.svelte";
-import { encodingReasons, type Outcome } from "../../lib/reader/encodings";
+import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/reader/encodings";
 import { count as digits } from "../../lib/ui/format";
 import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { play, type Tone } from "../../lib/ui/sound";
@@ -66,7 +66,7 @@ export class Run {
 
   /** What is said on a reader, and what to do next. */
   todo(place: Encoder | null): string {
-    if (place?.working) return "Leave the inlay on the reader.";
+    if (place?.working) return workingWords(place.progress);
     if (this.run?.closed) return "The run is closed.";
     if (this.undoing) return `Place ${this.undoing.uid} on the reader to wipe it. Press Escape to keep it.`;
     if (this.paused) return "Paused. Press P to resume.";
@@ -162,15 +162,6 @@ function show(place: Encoder, insertion: number | null, tone: Tone, title: strin
   place.insertion = insertion;
   place.outcome = { tone, title, text, progress: null } satisfies Outcome;
   play(tone);
-}
-
-/** The tone and words of a row. */
-export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reason">): { tone: Tone; title: string; text: string } {
-  if (state === "verified") return { tone: "good", title: "Encoded", text: "" };
-  if (state === "abandoned") return { tone: "bad", title: "Rejected", text: "Rejected at the desk." };
-  if (state === "reset") return { tone: "warn", title: "Wiped", text: "In factory state." };
-  if (reason) return encodingReasons[reason];
-  return { tone: "again", title: "Unfinished", text: "Place it on a reader again to finish it." };
 }
 
 /** The rows of a run for its table, newest first. */

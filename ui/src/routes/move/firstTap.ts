@@ -1,33 +1,30 @@
-// The first real tap of an inlay of a URL template.
+// The first real tap at a URL template's address.
 
 import { get } from "../../lib/api/client";
-import type { Interaction } from "../../lib/api/types";
+import type { Interaction, UrlTemplate } from "../../lib/api/types";
 
-/** The newest taps that are looked at each time. */
-const NEWEST = 50;
+/** The taps at that moment that are looked at: many inlays can be tapped in one second. */
+const AT_ONCE = 50;
 
-/** Which template each inlay has, as far as it was asked. */
-export class TemplateTaps {
-  #of = new Map<number, number | null>();
-
-  constructor(readonly template: number) {}
-
-  /** The newest tap of the template: a verified one, if there is one. */
-  async find(): Promise<Interaction | null> {
-    const taps = (await get("/interactions", { limit: NEWEST })).items;
-    const own: Interaction[] = [];
-    for (const tap of taps) if (tap.inlay_id !== null && (await this.#templateOf(tap.inlay_id)) === this.template) own.push(tap);
-    return own.find((tap) => tap.tag_verified === true) ?? own[0] ?? null;
-  }
-
-  async #templateOf(inlay: number): Promise<number | null> {
-    const known = this.#of.get(inlay);
-    if (known !== undefined) return known;
-    const template = await get("/inlays/{id}", { id: inlay }).then(
-      ({ url_template_id }) => url_template_id,
-      () => null,
-    );
-    this.#of.set(inlay, template);
-    return template;
-  }
+/** When the first tap of a template came in, and its record, if its inlay still has the template. */
+export interface FirstTap {
+  at: string;
+  tap: Interaction | null;
 }
+
+/** Asks the service, which notes the moment; `null` if there was no tap yet. */
+export async function firstTap(id: number): Promise<FirstTap | null> {
+  const { first_tap_at: at }: UrlTemplate = await get("/url-templates/{id}", { id });
+  if (!at) return null;
+  const until = new Date(Date.parse(at) + 1).toISOString();
+  const { items } = await get("/interactions", { since: at, until, limit: AT_ONCE });
+  for (const tap of items) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return { at, tap };
+  return { at, tap: null };
+}
+
+/** The template of an inlay; `null` if it is gone. */
+const templateOf = (id: number) =>
+  get("/inlays/{id}", { id }).then(
+    (inlay) => inlay.url_template_id,
+    () => null,
+  );

@@ -18,10 +18,20 @@ export async function storeTemplate(
   keys: readonly string[],
   master: number | null,
 ): Promise<UrlTemplate> {
-  const { slots, template, technology, mode, mac_from, enc_length, tamper_at } = candidate;
+  const { slots, template, technology, mode, mac_from, ndef_prefix, enc_length, tamper_at } = candidate;
   const shared = has(template, "picc") && findsBy(template) === "meta_key";
   const own = slots?.meta == null ? undefined : keys[slots.meta];
-  const body = { name, template, technology, mode, mac_from, enc_length, tamper_at, ...(shared && own && { meta_keys: [own] }) };
+  const body = {
+    name,
+    template,
+    technology,
+    mode,
+    mac_from,
+    ndef_prefix,
+    enc_length,
+    tamper_at,
+    ...(shared && own && { meta_keys: [own] }),
+  };
   try {
     return await post("/url-templates", { ...body, ...(shared && master !== null && { master_key_ids: [master] }) });
   } catch (error) {

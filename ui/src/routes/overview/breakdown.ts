@@ -1,6 +1,7 @@
 // What a report says of its taps: by what they are told apart, in words.
 
 import type { Report } from "../../lib/api/types";
+import { countryWords, languageWords, systemWords, wayWords } from "../../lib/tap/visit";
 
 export type Counted = Pick<Report["totals"], "taps" | "updates" | "submissions" | "before">;
 export type View = "experiences" | "technologies" | "countries" | "systems" | "languages" | "hours";
@@ -14,25 +15,7 @@ export const views: [view: View, name: string][] = [
   ["hours", "Hour of the week"],
 ];
 
-const technologies: Record<string, string> = { n: "NFC", q: "QR code", u: "Link" };
-const systems: Record<string, string> = {
-  ios: "iOS",
-  android: "Android",
-  windows: "Windows",
-  macos: "macOS",
-  linux: "Linux",
-  other: "Another system",
-};
 export const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-const named = (kind: "region" | "language", code: string) => {
-  try {
-    return new Intl.DisplayNames(["en"], { type: kind, fallback: "code" }).of(code) ?? code;
-  } catch {
-    // Codes that are none, such as those of a proxy for anonymous visitors.
-    return code;
-  }
-};
 
 export interface Row {
   key: string;
@@ -51,9 +34,7 @@ export function rows(report: Report, view: Exclude<View, "hours">): Row[] {
   }
   const name = (value: string) => {
     if (value === "") return "Not known";
-    if (view === "technologies") return technologies[value] ?? value;
-    if (view === "systems") return systems[value] ?? value;
-    return named(view === "countries" ? "region" : "language", value);
+    return { technologies: wayWords, systems: systemWords, countries: countryWords, languages: languageWords }[view](value);
   };
   return report[view].map((counts) => ({ key: counts.value, name: name(counts.value), counts }));
 }

@@ -1,6 +1,7 @@
 // The last inlay on the reader, what the service knows about it, and the result of
 // its tap. Taps are sent one after the other, so that none is missed.
 
+import { wordsOf } from "../../lib/api/problem";
 import { get, mayWrite, post, Problem, publicCall } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/shell/desktop";
@@ -143,7 +144,7 @@ class Bench {
       this.outcome = outcome;
       this.history = [outcome, ...this.history].slice(0, 500);
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = wordsOf(error);
     }
   }
 

@@ -2,7 +2,7 @@
 // problem decides.
 
 import type { Experience, SheetRow, Verification, WholeSheet } from "../../lib/api/types";
-import type { Result } from "../../lib/ui/ResultRows.svelte";
+import type { Result } from "../../lib/reader/ResultRows.svelte";
 import type { Reading } from "../../lib/shell/desktop";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import type { Tone } from "../../lib/ui/sound";

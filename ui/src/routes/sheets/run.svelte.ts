@@ -2,6 +2,7 @@
 // heard. The service stores the rows, so a new start continues where the last one
 // ended.
 
+import { wordsOf } from "../../lib/api/problem";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/frame/names.svelte";
@@ -90,7 +91,7 @@ export class Run {
       play(toneOf(verdict.name));
     } catch (error) {
       // Nothing was recorded: the same inlay has to be read again.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = wordsOf(error);
       this.hint = `Not recorded. ${why} Place the inlay on the reader again.`;
       play("again");
     } finally {

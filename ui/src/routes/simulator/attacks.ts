@@ -1,30 +1,82 @@
 // Attacks and mishaps: each is a few steps of a run, with the expected result.
 
-import type { Action } from "./run";
+import type { Action, Outcome } from "./run";
 
 const LIFETIME_MS = 300_000;
 const register: Action = { do: "update", key: "registered", value: "true" };
 
-export const attacks: { name: string; expected: string; steps: Action[] }[] = [
-  { name: "Replay", expected: "The same URL is not verified again.", steps: [{ do: "tap" }, { do: "replay" }] },
-  { name: "Out of order", expected: "An older code is not verified.", steps: [{ do: "out_of_order" }] },
-  { name: "Altered code", expected: "A changed code is not verified.", steps: [{ do: "tamper" }] },
-  { name: "Another tag's code", expected: "A code is valid only for its own tag.", steps: [{ do: "other_tag" }] },
+/** What the service must answer: whether the tap is verified, or that it refuses the request. */
+export type Expected = "verified" | "not verified" | "refused";
+
+export interface Attack {
+  name: string;
+  /** What it tries, in one line. */
+  tries: string;
+  expected: Expected;
+  steps: Action[];
+}
+
+export const groups: { name: string; attacks: Attack[] }[] = [
   {
-    name: "Expired key",
-    expected: "A key expires after five minutes.",
-    steps: [{ do: "tap" }, { do: "advance", ms: LIFETIME_MS }, register],
+    name: "With the URL of a tap",
+    attacks: [
+      { name: "Replay", tries: "Opens the same URL again.", expected: "not verified", steps: [{ do: "tap" }, { do: "replay" }] },
+      { name: "Out of order", tries: "Opens an older URL after a newer one.", expected: "not verified", steps: [{ do: "out_of_order" }] },
+      { name: "Altered code", tries: "Changes one digit of the code.", expected: "not verified", steps: [{ do: "tamper" }] },
+      {
+        name: "Another tag's code",
+        tries: "Puts the code of another tag into the URL.",
+        expected: "not verified",
+        steps: [{ do: "other_tag" }],
+      },
+    ],
   },
-  { name: "Double update", expected: "A key updates once.", steps: [{ do: "tap" }, register, { ...register, value: "again" }] },
   {
-    name: "Unknown variable",
-    expected: "Only predefined variables change.",
-    steps: [{ do: "tap" }, { ...register, key: "no-such-variable" }],
+    name: "With the rolling key of a tap",
+    attacks: [
+      {
+        name: "Expired key",
+        tries: "Updates a variable after five minutes.",
+        expected: "refused",
+        steps: [{ do: "tap" }, { do: "advance", ms: LIFETIME_MS }, register],
+      },
+      {
+        name: "Double update",
+        tries: "Updates twice with one key.",
+        expected: "refused",
+        steps: [{ do: "tap" }, register, { ...register, value: "again" }],
+      },
+      {
+        name: "Unknown variable",
+        tries: "Updates a variable that the tag does not have.",
+        expected: "refused",
+        steps: [{ do: "tap" }, { ...register, key: "no-such-variable" }],
+      },
+      {
+        name: "Raw key",
+        tries: "Sends the key without its Base64 form.",
+        expected: "refused",
+        steps: [{ do: "tap" }, { do: "update_raw", key: "registered", value: "true" }],
+      },
+    ],
   },
   {
-    name: "Raw key",
-    expected: "A key is accepted only in Base64.",
-    steps: [{ do: "tap" }, { do: "update_raw", key: "registered", value: "true" }],
+    name: "Not an attack",
+    attacks: [
+      {
+        name: "Link preview",
+        tries: "A messenger fetches the URL before the visitor opens it.",
+        expected: "verified",
+        steps: [{ do: "link_preview" }],
+      },
+    ],
   },
-  { name: "Link preview", expected: "A link preview does not use up the URL.", steps: [{ do: "link_preview" }] },
 ];
+
+export const attacks = groups.flatMap((group) => group.attacks);
+
+/** Whether the last step of an attack came to what was expected. */
+export function asExpected({ expected }: Attack, { verified, failed }: Outcome): boolean {
+  if (expected === "refused") return failed === true;
+  return verified === (expected === "verified");
+}

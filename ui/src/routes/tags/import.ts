@@ -2,7 +2,7 @@
 // can be stopped. Results are numbered by the rows of the whole file.
 
 import { upload } from "../../lib/api/client";
-import { Problem } from "../../lib/api/problem";
+import { Problem, wordsOf } from "../../lib/api/problem";
 import type { TagImportResult, TagImportRow } from "../../lib/api/types";
 import { count } from "../../lib/ui/format";
 import { formatCsv, type Table } from "./csv";
@@ -78,7 +78,7 @@ export async function importTable(
       part = await upload("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
     } catch (error) {
       if (from === 0) throw error;
-      sum.stopped = `${error instanceof Error ? error.message : String(error)}${unheard(error, table, from, to)}`;
+      sum.stopped = `${wordsOf(error)}${unheard(error, table, from, to)}`;
       break;
     }
     const results = part.results.map((row): TagImportRow => ({ ...row, row: table.numbers[from + row.row - 2] ?? row.row }));

@@ -28,12 +28,13 @@ export const labels = {
   stationary: "Stationary",
 };
 
+/** A tag without a location has no coordinates: 0 is a place, too. */
 export function placeOf(location: Location | null) {
   const { street, lat, lon, dma, stationary, venue, asset } = location ?? nowhere();
   return {
     street,
-    lat,
-    lon,
+    lat: location && lat,
+    lon: location && lon,
     venue_name: venue.name,
     venue_type: venue.type.name,
     asset_id: asset.id,
@@ -46,7 +47,7 @@ export function placeOf(location: Location | null) {
 export type PlaceForm = ReturnType<typeof placeOf>;
 
 /** The edited members in the service's nested shape. */
-export function nested({ venue_name, venue_type, asset_id, asset_type, ...plain }: Partial<PlaceForm>) {
+export function nested({ venue_name, venue_type, asset_id, asset_type, lat, lon, ...plain }: Partial<PlaceForm>) {
   const named = (member: string, value: string | undefined, type: string | undefined) => ({
     ...(value !== undefined && { [member]: value }),
     ...(type !== undefined && { type: { name: type } }),
@@ -55,6 +56,8 @@ export function nested({ venue_name, venue_type, asset_id, asset_type, ...plain 
   const asset = named("id", asset_id, asset_type);
   return {
     ...plain,
+    ...(lat != null && { lat }),
+    ...(lon != null && { lon }),
     ...(Object.keys(venue).length > 0 && { venue }),
     ...(Object.keys(asset).length > 0 && { asset }),
   };
@@ -62,10 +65,12 @@ export function nested({ venue_name, venue_type, asset_id, asset_type, ...plain 
 
 /** `location` with the edited members in it. */
 export const withPlace = (location: Location, changes: Partial<PlaceForm>): Location => {
-  const { venue_name, venue_type, asset_id, asset_type, ...plain } = { ...placeOf(location), ...changes };
+  const { venue_name, venue_type, asset_id, asset_type, lat, lon, ...plain } = { ...placeOf(location), ...changes };
   return {
     ...location,
     ...plain,
+    lat: lat ?? location.lat,
+    lon: lon ?? location.lon,
     venue: { name: venue_name, type: { ...location.venue.type, name: venue_type } },
     asset: { id: asset_id, type: { ...location.asset.type, name: asset_type } },
   };

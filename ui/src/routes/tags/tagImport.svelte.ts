@@ -1,6 +1,7 @@
 // The import of tags, which outlives its dialog and the screen of the tags.
 
 import { router } from "../../lib/frame/router.svelte";
+import { perConnection } from "../../lib/shell/connection.svelte";
 import { ImportRun } from "./importRun.svelte";
 
 class TagImport extends ImportRun {
@@ -8,9 +9,15 @@ class TagImport extends ImportRun {
   open = $state(false);
   /** How many imports came to an end, each with what it made. */
   ended = $state(0);
+
+  /** That of the service that is connected now, also after a switch. */
+  get own(): this {
+    return this;
+  }
 }
 
-export const tagImport = new TagImport();
+/** A file is chosen for one service: another one neither shows nor imports it. */
+export const tagImport = perConnection(() => new TagImport());
 
 /** Leads to the dialog. */
 export function showImport(): void {

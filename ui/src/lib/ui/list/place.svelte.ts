@@ -2,8 +2,8 @@
 
 import { onDestroy, tick, untrack } from "svelte";
 import { notices } from "../../frame/notices.svelte";
+import { around } from "../around";
 import { count } from "../format";
-import { shell } from "../../shell/shell.svelte";
 import { FARTHEST } from "../pages.svelte";
 
 interface Left {
@@ -32,7 +32,7 @@ const places = new Map<string, Left>();
 /** Keeps the place of this component's list by its name. Another query begins at the top. */
 export function keepPlace(name: string, list: PlacedList): void {
   // That of the list: it is left when another service is already connected.
-  const key = untrack(() => `${name} ${shell.ready?.connection.id ?? ""}`);
+  const key = untrack(() => `${name} ${around.connection() ?? ""}`);
   let shown = untrack(list.query);
   /** The place that rows are being loaded for: it is not lost if the list is left before. */
   let sought: Left | null = null;

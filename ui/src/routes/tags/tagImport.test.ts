@@ -1,0 +1,48 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { upload } from "../../lib/api/client";
+import { Switched } from "../../lib/api/problem";
+import { notices } from "../../lib/frame/notices.svelte";
+import { works } from "../../lib/frame/works.svelte";
+import type { ShellState } from "../../lib/shell/desktop";
+import { shell } from "../../lib/shell/shell.svelte";
+import { tagImport } from "./tagImport.svelte";
+
+vi.mock("../../lib/api/client", () => ({ upload: vi.fn() }));
+vi.mock("../../lib/frame/router.svelte", () => ({ router: { place: { screen: "tags" }, go: vi.fn() } }));
+
+const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
+const file = new File([`name\n${Array.from({ length: 2_500 }, (_, index) => `Bottle ${index}`).join("\n")}\n`], "bottles.csv");
+
+beforeEach(() => vi.mocked(upload).mockReset());
+
+test("an import is of the service that its file was chosen for", async () => {
+  connect("embedded");
+  await tagImport.choose(file, ({ header }) => header);
+  tagImport.open = true;
+  connect("shop");
+  expect([tagImport.table, tagImport.file, tagImport.open]).toEqual([null, "", false]);
+  connect("embedded");
+  expect([tagImport.file, tagImport.open]).toEqual(["bottles.csv", true]);
+});
+
+test("an import that runs while the connection is switched sends nothing more, says so, and its rest is found there again", async () => {
+  connect("embedded");
+  await tagImport.choose(file, ({ header }) => header);
+  const piece = { rows: 1_000, results: [], created: 1_000, updated: 0, refused: 0, left_out: 0, deleted: 0, stopped: null };
+  vi.mocked(upload)
+    .mockResolvedValueOnce(piece as never)
+    .mockImplementationOnce(async () => {
+      connect("shop");
+      works.switched();
+      throw new Switched(true);
+    });
+  await tagImport.start(false);
+  expect(upload).toHaveBeenCalledTimes(2);
+  expect(notices.shown.map(({ text }) => text)).toContain("Importing bottles.csv was stopped, because the connection changed.");
+  expect([tagImport.unfinished, tagImport.result]).toEqual([false, null]);
+  expect(await tagImport.resume()).toBeNull();
+  expect(upload).toHaveBeenCalledTimes(2);
+  connect("embedded");
+  expect(tagImport.unfinished).toBe(true);
+  expect(tagImport.result?.stopped).toContain("Rows 1,002 to 2,001 may be imported");
+});
