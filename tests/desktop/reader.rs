@@ -87,7 +87,7 @@ async fn send_tap<C: VirtualCard + 'static>(
 
 fn counter(counter: u32) -> String {
     format!(
-        "//li[span[normalize-space()='Counter']]/span[starts-with(normalize-space(), '{counter} ')]"
+        "//li[span[normalize-space()='Counter']]/span[starts-with(translate(normalize-space(), ',', ' '), '{counter} ')]"
     )
 }
 

@@ -144,7 +144,7 @@ async fn a_tap_reaches_the_page_as_it_happens() {
     let bottle = json!({"name": "Bottle 41"});
     let (_, tag) = window.call("POST", "/admin/v1/tags", &bottle).await;
     let address = window.find_text("//header//code").await;
-    let listen = "(window.heard = [], window.__TAURI_INTERNALS__.invoke('live_events', {channel: \
+    let listen = "(window.heard = [], window.__TAURI_INTERNALS__.invoke('live_events', {connection: 'embedded', channel: \
                   '__CHANNEL__:' + window.__TAURI_INTERNALS__.transformCallback( \
                   told => window.heard.push(told.message))}))";
     window.value_of(listen).await;

@@ -111,6 +111,20 @@ group("A list", {
       await on(page, newest[1].name);
       assert.match(page.url(), /#\/tags\?q=crate$/);
     },
+    "gives the focus to what a row leads to once it is loaded": async (page, { tags }) => {
+      const [newest] = tags.filter(({ name }) => name.startsWith("Crate")).reverse();
+      await page.route(`**/admin/v1/tags/${newest.id}`, async (route) => {
+        await page.getByText("Loading the tag…").waitFor();
+        await route.continue();
+      });
+      await page.show("tags?q=crate");
+      await page.keyboard.press("j");
+      await on(page, newest.name);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: newest.name }).waitFor();
+      await page.waitForFunction(() => document.activeElement.localName === "h2");
+      await page.unrouteAll();
+    },
     "is one stop of the Tab key": async (page) => {
       await page.show("tags");
       await page.getByRole("button", { name: "Views" }).focus();

@@ -275,7 +275,7 @@ export const pictures = [
       await page.show("submissions");
       await page.getByRole("button", { name: "Erase a person…" }).click();
       await page.getByLabel("Text that the person sent").fill("ada@example.com");
-      await page.getByText("1 submission will be erased.").waitFor();
+      await page.getByText("Erase 1 submission with the text").waitFor();
     },
     { size: small },
   ],

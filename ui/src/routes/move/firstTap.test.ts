@@ -43,3 +43,16 @@ it("tells the moment alone if the inlay of that tap is gone", async () => {
   service({ "/url-templates/3": { first_tap_at: at }, "/interactions": { items: [{ id: 1, inlay_id: 7 }] } });
   expect(await firstTap(3)).toEqual({ at, tap: null });
 });
+
+it("tells the first verified tap once there is one, if the code of the first was refused", async () => {
+  const refused = { id: 1, inlay_id: 8, tag_verified: false };
+  const [verified, later] = [
+    { id: 2, inlay_id: 8, tag_verified: true, at: "2026-01-01T12:05:00.000Z" },
+    { id: 3, inlay_id: 8, tag_verified: true, at: "2026-01-01T12:06:00.000Z" },
+  ];
+  const template = { "/url-templates/3": { first_tap_at: at }, "/inlays/8": { url_template_id: 3 } };
+  service({ ...template, "verification=verified": { items: [] }, "/interactions": { items: [refused] } });
+  expect(await firstTap(3)).toEqual({ at, tap: refused });
+  service({ ...template, "verification=verified": { items: [later, verified] }, "/interactions": { items: [refused] } });
+  expect(await firstTap(3)).toEqual({ at: verified.at, tap: verified });
+});

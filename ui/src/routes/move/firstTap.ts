@@ -6,7 +6,10 @@ import type { Interaction, UrlTemplate } from "../../lib/api/types";
 /** The taps at that moment that are looked at: many inlays can be tapped in one second. */
 const AT_ONCE = 50;
 
-/** When the first tap of a template came in, and its record, if its inlay still has the template. */
+/**
+ * When the first tap of a template came in, and its record. If its code was refused, the first verified
+ * tap since then, as soon as there is one. No record if its inlay is gone, or has another template now.
+ */
 export interface FirstTap {
   at: string;
   tap: Interaction | null;
@@ -17,9 +20,16 @@ export async function firstTap(id: number): Promise<FirstTap | null> {
   const { first_tap_at: at }: UrlTemplate = await get("/url-templates/{id}", { id });
   if (!at) return null;
   const until = new Date(Date.parse(at) + 1).toISOString();
-  const { items } = await get("/interactions", { since: at, until, limit: AT_ONCE });
-  for (const tap of items) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return { at, tap };
-  return { at, tap: null };
+  const tap = await ofTemplate(id, await get("/interactions", { since: at, until, limit: AT_ONCE }));
+  if (tap?.tag_verified !== false) return { at, tap };
+  const verified = await ofTemplate(id, await get("/interactions", { since: at, verification: "verified", limit: AT_ONCE }));
+  return verified ? { at: verified.at, tap: verified } : { at, tap };
+}
+
+/** The first of these taps that an inlay of the template made; a page begins with the newest. */
+async function ofTemplate(id: number, { items }: { items: Interaction[] }): Promise<Interaction | null> {
+  for (const tap of items.toReversed()) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return tap;
+  return null;
 }
 
 /** The template of an inlay; `null` if it is gone. */

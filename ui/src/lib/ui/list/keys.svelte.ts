@@ -152,14 +152,19 @@ export class Keys {
     return link === document.activeElement;
   }
 
-  /** The focus goes where the eye goes: into the pane that opened. */
+  /** The focus goes where the eye goes: into the pane that opened, once its thing is there. Until then it stays on the row. */
   async #enterPane(id: string): Promise<void> {
-    const heading = () => document.querySelector<HTMLElement>("aside h2");
+    const heading = () => {
+      const head = document.querySelector<HTMLElement>("aside h2");
+      return head?.closest("[aria-busy=true]") ? null : head;
+    };
     const former = router.place.selected === id ? null : heading();
+    const from = document.activeElement;
     for (let tries = 0; tries < FRAMES; tries++) {
       const now = heading();
       if (now && now !== former) return now.focus();
       await frame();
+      if (document.activeElement !== from && document.activeElement !== document.body) return;
     }
   }
 }
