@@ -28,7 +28,7 @@ export async function firstTap(id: number): Promise<FirstTap | null> {
 
 /** The first of these taps that an inlay of the template made; a page begins with the newest. */
 async function ofTemplate(id: number, { items }: { items: Interaction[] }): Promise<Interaction | null> {
-  for (const tap of items.toReversed()) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return tap;
+  for (const tap of [...items].reverse()) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return tap;
   return null;
 }
 
