@@ -22,6 +22,7 @@ mod inlays;
 mod interactions;
 mod key_rotation;
 mod metrics;
+mod notes;
 mod payload_reads;
 mod plane;
 mod refused_updates;

@@ -283,8 +283,7 @@ impl Storage for PostgresStorage {
         self.taps.stop().await;
         self.updates.stop().await;
         // Both are for the trace alone; a failure here loses nothing else.
-        let _ = self.store_payload_reads().await;
-        let _ = self.store_refused_updates().await;
+        let _ = self.store_notes().await;
         self.tasks.iter().for_each(AbortHandle::abort);
         self.pool.close();
     }

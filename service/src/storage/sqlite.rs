@@ -44,9 +44,8 @@ pub use restore::{Restore, move_aside};
 pub use transfer::SqliteEnd;
 
 use super::interactions::NO_TAG;
-use super::payload_reads::PayloadReads;
+use super::notes::Notes;
 use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
-use super::refused_updates::RefusedUpdates;
 use super::{BackupContent, BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
@@ -74,8 +73,7 @@ pub struct SqliteStorage {
     readers: Readers,
     writer: Writer,
     events: broadcast::Sender<Told>,
-    payload_reads: PayloadReads,
-    refused_updates: RefusedUpdates,
+    notes: Notes,
     rankings: Rankings,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
@@ -138,8 +136,7 @@ impl SqliteStorage {
             ),
             clock,
             events,
-            payload_reads: PayloadReads::default(),
-            refused_updates: RefusedUpdates::default(),
+            notes: Notes::default(),
             rankings: Rankings::default(),
             sweep_position: Arc::new(AtomicI64::new(NO_TAG.0)),
             expired_keys: Arc::new(expired_keys),
@@ -322,8 +319,6 @@ impl Storage for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
-        let reads = self.payload_reads.take();
-        let refused = self.refused_updates.take();
         let unfolded = move |write: &mut Write<'_>| sweep::removes_unfolded(write, keep_since);
         if self.write(unfolded).await? {
             self.writer.settle().await?;
@@ -333,6 +328,9 @@ impl Storage for SqliteStorage {
         let expiry = expiry.await?;
         let keys = Arc::clone(&self.expired_keys);
         let position = Arc::clone(&self.sweep_position);
+        let moving = self.notes.move_on().await;
+        let reads = self.notes.payload_reads.take();
+        let refused = self.notes.refused_updates.take();
         let swept = self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
             if let Some(expiry) = expiry {
@@ -341,6 +339,7 @@ impl Storage for SqliteStorage {
             sweep::run(write, keep_since, &reads, &position)
         });
         let swept = swept.await?;
+        drop(moving);
         if let Some(expiry) = expiry {
             self.expired_keys.publish(expiry);
         }
@@ -376,8 +375,9 @@ impl Storage for SqliteStorage {
     }
 
     async fn close(&self) {
-        let reads = self.payload_reads.take();
-        let refused = self.refused_updates.take();
+        let moving = self.notes.move_on().await;
+        let reads = self.notes.payload_reads.take();
+        let refused = self.notes.refused_updates.take();
         // Both are for the trace alone; a failure here loses nothing else.
         let _ = self
             .write(move |write| {
@@ -385,6 +385,7 @@ impl Storage for SqliteStorage {
                 sweep::store_payload_reads(write, &reads)
             })
             .await;
+        drop(moving);
         self.writer.settle_at_end().await;
         self.closed.store(true, Ordering::Release);
         self.readers.close();

@@ -1,6 +1,6 @@
 //! What is removed from time to time, and what is not.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
@@ -61,6 +61,28 @@ pub(crate) async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>
     }
     for tapped in taps {
         assert!(db.issued_key(tapped.id).await.unwrap().is_none());
+    }
+}
+
+pub(crate) async fn a_trace_tells_each_read_once_while_reads_are_stored<B: Backend>(
+    db: Database<B>,
+) {
+    let tag = db.tag(json!({})).await;
+    let tapped = db.tap(Tap::of(tag)).await;
+    for noted in 1..=100 {
+        db.note_payload_read(tapped.id, db.now());
+        let looks = async {
+            let mut seen = Vec::new();
+            for _ in 0..8 {
+                let traced = db.interaction(tapped.id).await.unwrap().unwrap();
+                seen.push(traced.payload_reads.map(|told| told.reads));
+                tokio::task::yield_now().await;
+            }
+            seen
+        };
+        let (swept, seen) = join(db.sweep(EVER), looks).await;
+        swept.unwrap();
+        assert_eq!(seen, vec![Some(noted); 8]);
     }
 }
 

@@ -50,8 +50,9 @@ impl Interactions for PostgresStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
-        let reads = self.payload_reads.pending(id);
-        let refused = self.refused_updates.pending(id);
+        let _noted = self.notes.stay().await;
+        let reads = self.notes.payload_reads.pending(id);
+        let refused = self.notes.refused_updates.pending(id);
         let reach = caller::reach();
         traced(&self.session().await?, id, &reach, reads, refused).await
     }

@@ -19,8 +19,7 @@ use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::panics;
-use crate::storage::payload_reads::PayloadReads;
-use crate::storage::refused_updates::RefusedUpdates;
+use crate::storage::notes::Notes;
 use crate::storage::{SIMULATED_AHEAD, StorageError, StorageMetrics};
 
 /// How long an attempt whose answer was lost is made again.
@@ -40,8 +39,7 @@ pub struct Node {
     /// No other node has it, and none had.
     pub(super) number: i64,
     pub(super) ids: Ids,
-    pub(super) payload_reads: PayloadReads,
-    pub(super) refused_updates: RefusedUpdates,
+    pub(super) notes: Notes,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
 }
@@ -77,8 +75,7 @@ impl Node {
             events: Events::new(number, metrics.clone()),
             number,
             ids: Ids::default(),
-            payload_reads: PayloadReads::default(),
-            refused_updates: RefusedUpdates::default(),
+            notes: Notes::default(),
             sweep_position: Position::default(),
             metrics,
         })

@@ -32,8 +32,7 @@ impl Default for Position {
 impl Node {
     /// One round.
     pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
-        self.store_payload_reads().await?;
-        self.store_refused_updates().await?;
+        self.store_notes().await?;
         let session = self.session().await?;
         let alone = "SELECT pg_try_advisory_lock($1, $2), present()";
         let alone = session.one(alone, &[&LOCKS, &SWEEP_LOCK]).await?;
@@ -105,9 +104,16 @@ impl Node {
         Ok(forgotten)
     }
 
+    /// Makes rows of what is noted for traces.
+    pub(super) async fn store_notes(&self) -> Result<(), StorageError> {
+        let _moving = self.notes.move_on().await;
+        self.store_payload_reads().await?;
+        self.store_refused_updates().await
+    }
+
     /// Adds noted payload reads to those that are stored.
-    pub(super) async fn store_payload_reads(&self) -> Result<(), StorageError> {
-        let mut reads = self.payload_reads.take();
+    async fn store_payload_reads(&self) -> Result<(), StorageError> {
+        let mut reads = self.notes.payload_reads.take();
         if reads.is_empty() {
             return Ok(());
         }
@@ -134,8 +140,8 @@ impl Node {
     }
 
     /// Stores noted refusals, each in the place of an earlier one of its interaction.
-    pub(super) async fn store_refused_updates(&self) -> Result<(), StorageError> {
-        let mut refusals = self.refused_updates.take();
+    async fn store_refused_updates(&self) -> Result<(), StorageError> {
+        let mut refusals = self.notes.refused_updates.take();
         if refusals.is_empty() {
             return Ok(());
         }

@@ -81,11 +81,11 @@ impl Taps for PostgresStorage {
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
-        self.payload_reads.note(id, at);
+        self.notes.payload_reads.note(id, at);
     }
 
     fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
-        self.refused_updates.note(id, at, refusal);
+        self.notes.refused_updates.note(id, at, refusal);
     }
 
     #[tracing::instrument(level = "debug", skip_all)]

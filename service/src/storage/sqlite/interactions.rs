@@ -54,8 +54,9 @@ impl Interactions for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
-        let reads = self.payload_reads.pending(id);
-        let refused = self.refused_updates.pending(id);
+        let _noted = self.notes.stay().await;
+        let reads = self.notes.payload_reads.pending(id);
+        let refused = self.notes.refused_updates.pending(id);
         let reach = caller::reach();
         // What is erased or removed meanwhile is there as a whole, or not at all.
         self.read(|connection| {
