@@ -239,3 +239,27 @@ async fn a_counter_is_judged_as_the_domain_judges_it() {
         assert_eq!(tapped.verdict(), expected);
     }
 }
+
+/// `present()`, which tells in a sequence how often it was asked.
+const ASKED: &str = "CREATE SEQUENCE asked;
+    ALTER FUNCTION present() RENAME TO told;
+    CREATE FUNCTION present() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT nextval(''asked'') * 0 + told()'";
+
+/// More of the interaction that is there.
+const MORE: &str = "INSERT INTO interactions
+    SELECT (jsonb_populate_record(i, jsonb_build_object('id', i.id + n, 'seq', 0))).*
+    FROM interactions i, generate_series(1, 3000) AS n";
+
+#[tokio::test]
+async fn a_start_does_not_ask_the_clock_for_each_interaction() {
+    let mut db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    db.tap(Tap::of(tag)).await;
+    let client = db.backend().look_into().await;
+    client.batch_execute(ASKED).await.unwrap();
+    assert_eq!(client.execute(MORE, &[]).await.unwrap(), 3_000);
+    db.reopen().await;
+    let asked = client.query_one("SELECT last_value FROM asked", &[]).await;
+    let asked: i64 = asked.unwrap().get(0);
+    assert!((1..1_000).contains(&asked), "asked {asked} times");
+}
