@@ -34,6 +34,9 @@ pub(crate) const FILE_KEY: [u8; 16] = [0x5a; 16];
 const TARGET: &str =
     r#"{"kind": "redirect", "target_url": "https://shop.example/register?campaign=spring"}"#;
 
+/// How far back the history of a database goes, in milliseconds; its taps are spread evenly over it.
+pub(crate) const HISTORY: i64 = 360 * 24 * 60 * 60 * 1000;
+
 /// A database of tags with the ids 1 to `tags`; their inlays have the same ids.
 pub(crate) struct Fixture {
     folder: TempDir,
@@ -85,7 +88,7 @@ impl Fixture {
         })
     }
 
-    /// Has had so many taps in the last year, none of which is counted for reports yet. They lead to
+    /// Has had so many taps within [`HISTORY`], none of which is counted for reports yet. They lead to
     /// several experiences, and their visitors differ.
     pub(crate) fn with_history(&self, taps: u32) -> Result<()> {
         history::fill(self, taps)

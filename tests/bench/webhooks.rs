@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_tests::Client;
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::service::ADMIN_TOKEN;
 
 use crate::commits::Pair;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, HISTORY};
 use crate::load::{self, Case, Supply};
 use crate::server::Server;
 use crate::visitors::Visitors;
@@ -140,6 +141,9 @@ async fn add_webhooks(client: &Client, silent: &str) -> Result<()> {
 /// million was waiting all the time.
 async fn are_dead_and_behind(client: &Client) -> Result<()> {
     let started = Instant::now();
+    // Within the first tenth of the history. Times are written in their order.
+    let early = SystemClock::start().now().plus_millis(-HISTORY / 10 * 9);
+    let early = early.to_string();
     loop {
         let webhooks = client.admin_get("/webhooks").await;
         let webhooks = webhooks["items"].as_array().map_or(&[][..], Vec::as_slice);
@@ -152,8 +156,8 @@ async fn are_dead_and_behind(client: &Client) -> Result<()> {
             .all(|one| one["failing_since"] != Value::Null)
         {
             for webhook in webhooks {
-                let tap = last_tap_sent(client, webhook).await?;
-                ensure!(tap < WAITING / 10, "it was sent tap {tap}: {webhook}");
+                let at = last_tap_sent(client, webhook).await?;
+                ensure!(at < early, "it was sent the tap at {at}: {webhook}");
             }
             return Ok(());
         }
@@ -162,15 +166,18 @@ async fn are_dead_and_behind(client: &Client) -> Result<()> {
     }
 }
 
-/// The number of the tap that was last sent to an endpoint; events are named by it.
-async fn last_tap_sent(client: &Client, webhook: &Value) -> Result<u32> {
+/// When the tap was that was last sent to an endpoint; events are named by their interaction.
+async fn last_tap_sent(client: &Client, webhook: &Value) -> Result<String> {
     let path = format!("/webhooks/{}/attempts", webhook["id"]);
     let attempts = client.admin_get(&path).await;
     let attempts = attempts["items"].as_array().map_or(&[][..], Vec::as_slice);
     let taps = attempts.iter().filter_map(|attempt| {
         let mut parts = attempt["event_id"].as_str()?.split('_');
         (parts.next() == Some("tap")).then_some(())?;
-        parts.next()?.parse().ok()
+        parts.next()?.parse::<i64>().ok()
     });
-    taps.max().context("an attempt of a tap")
+    let last = taps.max().context("an attempt of a tap")?;
+    let tap = client.admin_get(&format!("/interactions/{last}")).await;
+    let at = tap["at"].as_str().context("the tap is there")?;
+    Ok(at.to_owned())
 }
