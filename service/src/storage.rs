@@ -86,8 +86,9 @@ pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 pub use visitors::Visitors;
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
-    Advance, Backlog, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, Move, NewDelivery,
-    Place, Resend, RouteFields, RouteState, SOON_MILLIS, Settled, WebhookEdit, Webhooks,
+    Advance, Backlog, Claimed, Cursor, DOWN, EventProperties, Finished, LEASE_MILLIS, Move,
+    NewDelivery, Place, Resend, RouteFields, RouteState, SOON_MILLIS, Settled, WebhookEdit,
+    Webhooks,
 };
 
 use crate::clock::Timestamp;

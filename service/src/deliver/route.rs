@@ -16,7 +16,9 @@ use tokio::time::timeout;
 use crate::clock::Stopwatch;
 use crate::id::{TagId, WebhookId};
 use crate::service::Service;
-use crate::storage::{Advance, Cursor, EventProperties, Move, NewDelivery, Place, StorageError};
+use crate::storage::{
+    Advance, Cursor, DOWN, EventProperties, Move, NewDelivery, Place, StorageError,
+};
 use crate::webhook::Include;
 use endpoint::{Endpoint, Page};
 
@@ -44,8 +46,6 @@ const WINDOW: u64 = 256;
 /// Deliveries of an endpoint that may wait in all. One that rejects a kind of event gets the others
 /// until so many rejected ones are kept; one that is down is switched off before.
 const WAITING: u64 = 10_000;
-/// Failures in a row after which an endpoint counts as down.
-const DOWN: u64 = 8;
 /// Of an endpoint that is down, so many deliveries may be due soon. As each is due soon for some six
 /// minutes, it is seen that quickly that the endpoint is back, and eighty events an hour are tried of
 /// one that rejects all of a kind.

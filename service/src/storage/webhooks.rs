@@ -129,6 +129,14 @@ pub const LEASE_MILLIS: i64 = 60_000;
 /// five minutes and a little.
 pub const SOON_MILLIS: i64 = 10 * 60_000;
 
+/// Failures in a row after which an endpoint counts as down.
+pub const DOWN: u64 = 8;
+
+/// Of an endpoint that is down, deliveries are taken no more often than this, in milliseconds. It is
+/// seen as quickly that it is back, and what it refuses at once is not thousands of commits, for
+/// which taps would wait.
+pub const PACE_DOWN_MILLIS: i64 = 1_000;
+
 /// An attempt that was made.
 #[derive(Clone, Debug)]
 pub struct Finished {

@@ -86,6 +86,40 @@ async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing(
 }
 
 #[tokio::test]
+async fn an_endpoint_that_is_down_is_tried_once_a_second_with_two_events() {
+    const TAPS: usize = 60;
+    /// Eight at once, and eight more that began before any of these had ended, or two at once after.
+    const UNTIL_DOWN: usize = 16 + 2;
+    let (service, _house) = start().await;
+    let (dead, _, watcher) = watched(&service, 503).await;
+    let well = Receiver::start().await;
+    webhook(&service, &well, Value::Null).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    // Each is delivered to another endpoint meanwhile, so there was time for the one that is down.
+    for tap in 1..=TAPS {
+        service.tap(&tag.path()).await;
+        well.wait_for(tap).await;
+    }
+    let tried = dead.received().len();
+    assert!((8..=UNTIL_DOWN).contains(&tried), "{tried} attempts");
+    for second in 1..=3 {
+        let before = dead.received().len();
+        service.advance(1_000);
+        dead.wait_for(before + 1).await;
+        let tried = dead.received().len();
+        assert!(tried <= UNTIL_DOWN + 2 * second, "{tried} attempts");
+    }
+    // It is seen as quickly that it is back.
+    dead.react(Reaction::status(200));
+    service.advance(1_000);
+    eventually("every tap", async || {
+        (dead.taken().len() == TAPS).then_some(())
+    })
+    .await;
+    assert!(watcher.received().is_empty(), "nothing was switched off");
+}
+
+#[tokio::test]
 async fn what_an_endpoint_rejects_holds_up_nothing_else() {
     /// More than may be due of an endpoint at once.
     const REJECTED: usize = 260;

@@ -56,7 +56,7 @@ pub(super) async fn claim(
         let until = now.plus_millis(LEASE_MILLIS);
         tx.execute(sql, &values![leased, until]).await?;
         claimed.extend(found);
-        look_at_next(tx, *webhook).await?;
+        look_at_next(tx, *webhook, None).await?;
     }
     Ok(claimed)
 }
@@ -79,12 +79,19 @@ fn read(mut row: Row, now: Timestamp) -> Result<Claimed, StorageError> {
     })
 }
 
-/// Notes when the endpoint's next attempt is.
-async fn look_at_next(tx: &mut dyn Transaction, webhook: WebhookId) -> Result<(), StorageError> {
-    let sql = "UPDATE webhook_states SET next_at = coalesce((SELECT min(d.next_at) FROM webhook_deliveries d
-             WHERE d.webhook_id = ?1 AND d.waits), 0)
+/// Notes when the endpoint's next attempt is: once a delivery is due, and not before `earliest`.
+async fn look_at_next(
+    tx: &mut dyn Transaction,
+    webhook: WebhookId,
+    earliest: Option<Timestamp>,
+) -> Result<(), StorageError> {
+    let sql =
+        "UPDATE webhook_states SET next_at = (SELECT CASE WHEN first.at < ?2 THEN ?2 ELSE first.at END
+             FROM (SELECT coalesce(min(d.next_at), 0) AS at FROM webhook_deliveries d
+                 WHERE d.webhook_id = ?1 AND d.waits) AS first)
          WHERE webhook_id = ?1";
-    tx.execute(sql, &values![webhook]).await.map(drop)
+    let values = values![webhook, earliest.unwrap_or_default()];
+    tx.execute(sql, &values).await.map(drop)
 }
 
 pub(super) async fn claim_test(

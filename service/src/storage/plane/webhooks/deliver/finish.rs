@@ -11,7 +11,7 @@ use crate::storage::StorageError;
 use crate::storage::plane::Transaction;
 use crate::storage::plane::webhooks::{find, outbox};
 use crate::storage::value::{Value, values};
-use crate::storage::webhooks::{Finished, Settled};
+use crate::storage::webhooks::{DOWN, Finished, PACE_DOWN_MILLIS, Settled};
 use crate::webhook::{
     ATTEMPTS, Alert, Disabled, EventKind, FAILING_MAX, next_attempt, object, origin,
 };
@@ -23,9 +23,8 @@ const KEPT: i64 = 1_000;
 const SLACK: i64 = 200;
 /// Deliveries that are removed in one transaction: taps wait for it. The next attempts remove more.
 const TRIMMED_AT_ONCE: i64 = 1_000;
-/// Failures in a row after which an endpoint counts as down. When it is back, what waits is sent
-/// at once.
-const DOWN: u64 = 3;
+/// After so many failures in a row, what waits is sent at once when one succeeds.
+const WOKEN_AFTER: u64 = 3;
 /// After so many rejections in a row an endpoint that takes other events rejects a kind of them.
 const REJECTED: usize = 3;
 /// What is rejected is tried again as if it had failed so often: not soon, so that it holds up no
@@ -84,7 +83,7 @@ async fn of_webhook(
             failing_since = Some(failing_since.map_or(at, |since| since.min(at)));
             gone |= failure.gone;
         } else {
-            if failures >= DOWN {
+            if failures >= WOKEN_AFTER {
                 back = failing_since;
             }
             failures = 0;
@@ -123,7 +122,11 @@ async fn of_webhook(
         why.map(Disabled::as_str),
     ];
     tx.execute(sql, &values).await?;
-    look_at_next(tx, webhook).await?;
+    // One that rejects some events takes others, and those are not to wait for them.
+    let last = attempts.iter().rev().find(|one| one.chance.is_some());
+    let is_down = failures >= DOWN && last.is_some_and(|one| !one.is_rejected());
+    let paced = tx.now().plus_millis(PACE_DOWN_MILLIS);
+    look_at_next(tx, webhook, is_down.then_some(paced)).await?;
     if kept > KEPT + SLACK {
         trim(tx, webhook, (kept - KEPT).min(TRIMMED_AT_ONCE)).await?;
     }
@@ -176,7 +179,7 @@ async fn rejects(
     one: &Finished,
     kind: &str,
 ) -> Result<bool, StorageError> {
-    if !one.outcome.status.is_some_and(is_rejection) {
+    if !one.is_rejected() {
         return Ok(false);
     }
     let sql =
@@ -196,6 +199,12 @@ async fn rejects(
     let sql = "SELECT 1 FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
          WHERE d.webhook_id = ?1 AND NOT d.waits AND d.type <> ?2 AND a.error IS NULL LIMIT 1";
     tx.exists(sql, &values![one.webhook_id, kind]).await
+}
+
+impl Finished {
+    fn is_rejected(&self) -> bool {
+        self.outcome.status.is_some_and(is_rejection)
+    }
 }
 
 /// Whether a status says that the request is wrong, rather than the moment or the endpoint.

@@ -48,7 +48,7 @@ pub(in crate::storage::plane::webhooks) async fn resend(
     };
     let sql = "UPDATE webhook_states SET waiting = waiting + ?2 WHERE webhook_id = ?1";
     tx.execute(sql, &values![id, waiting]).await?;
-    look_at_next(tx, id).await?;
+    look_at_next(tx, id, None).await?;
     tx.changes(None);
     Ok(Some(true))
 }
@@ -115,7 +115,7 @@ pub(in crate::storage::plane::webhooks) async fn wake(
     hurry(tx, deliveries).await?;
     let sql = "UPDATE webhook_deliveries SET attempts = 0 WHERE id IN ids(?1) AND waits";
     tx.execute(sql, &[Value::list(deliveries)]).await?;
-    look_at_next(tx, webhook).await
+    look_at_next(tx, webhook, None).await
 }
 
 /// Has deliveries that wait be attempted at once. One that is due within a lease may be on its way:
