@@ -5,6 +5,8 @@ use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::payload_reads::PayloadReads;
 use super::refused_updates::RefusedUpdates;
+use crate::id::InteractionId;
+use crate::interaction::{RecordedReads, RecordedRefusal};
 
 #[derive(Default)]
 pub(super) struct Notes {
@@ -15,7 +17,20 @@ pub(super) struct Notes {
     moving: RwLock<()>,
 }
 
+/// What is noted of one interaction.
+pub(super) struct Noted {
+    pub(super) payload_reads: Option<RecordedReads>,
+    pub(super) refused_update: Option<RecordedRefusal>,
+}
+
 impl Notes {
+    pub(super) fn of(&self, id: InteractionId) -> Noted {
+        Noted {
+            payload_reads: self.payload_reads.pending(id),
+            refused_update: self.refused_updates.pending(id),
+        }
+    }
+
     /// Until it is dropped, no note becomes a row.
     pub(super) async fn stay(&self) -> RwLockReadGuard<'_, ()> {
         self.moving.read().await

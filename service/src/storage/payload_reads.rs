@@ -5,17 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Timestamp;
 use crate::id::InteractionId;
+use crate::interaction::RecordedReads;
 
-/// Payload reads that are not written yet.
+/// Payload reads that are not written yet: of each payload those since they were last written.
 #[derive(Default)]
-pub(super) struct PayloadReads(Mutex<HashMap<i64, PayloadRead>>);
-
-/// First and number of reads of one payload since they were last written.
-#[derive(Clone, Copy)]
-pub(super) struct PayloadRead {
-    pub(super) first_at: Timestamp,
-    pub(super) reads: u32,
-}
+pub(super) struct PayloadReads(Mutex<HashMap<i64, RecordedReads>>);
 
 /// Payloads whose reads are remembered between two writes; further ones go unnoted.
 const PAYLOAD_READS_MAX: usize = 100_000;
@@ -29,7 +23,7 @@ impl PayloadReads {
         } else if !full {
             reads.insert(
                 id.0,
-                PayloadRead {
+                RecordedReads {
                     first_at: at,
                     reads: 1,
                 },
@@ -38,13 +32,13 @@ impl PayloadReads {
     }
 
     /// What was noted of one payload.
-    pub(super) fn pending(&self, id: InteractionId) -> Option<PayloadRead> {
+    pub(super) fn pending(&self, id: InteractionId) -> Option<RecordedReads> {
         let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reads.get(&id.0).copied()
     }
 
     /// Everything noted so far, to be written.
-    pub(super) fn take(&self) -> Vec<(i64, PayloadRead)> {
+    pub(super) fn take(&self) -> Vec<(i64, RecordedReads)> {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *reads).into_iter().collect()
     }

@@ -22,6 +22,7 @@ mod free_tags;
 mod images;
 mod imports;
 pub(super) mod inlays;
+pub(super) mod interactions;
 mod key_rotation;
 mod master_keys;
 mod reports;

@@ -44,6 +44,17 @@ impl Value<'_> {
         Self::from(serde_json::to_string(&items).unwrap_or_default())
     }
 
+    /// The same, for no longer than this one is there.
+    fn as_borrowed(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(number) => Value::Integer(*number),
+            Self::Flag(flag) => Value::Flag(*flag),
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Self::Bytes(bytes) => Value::Bytes(Cow::Borrowed(bytes)),
+        }
+    }
+
     /// The same, for longer than the row it was read from.
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
@@ -357,6 +368,15 @@ impl Row {
         what: &str,
     ) -> Result<T, StorageError> {
         self.text(what, |json| serde_json::from_str(json).ok())
+    }
+}
+
+impl Columns for Row {
+    fn value(&self, column: usize) -> Result<Value<'_>, StorageError> {
+        let value = self.0.as_slice().get(column);
+        value
+            .map(Value::as_borrowed)
+            .ok_or_else(|| unreadable("column"))
     }
 }
 

@@ -1,14 +1,18 @@
 //! Experiences and their versions.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::audit::shown;
 use super::{Database, Query, Transaction, callers, images};
 use crate::audit::Note;
 use crate::experience::{
-    Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
+    Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, PublishedExperience,
+    Version,
 };
 use crate::id::{ExperienceId, ImageId};
+use crate::interaction::VersionRef;
 use crate::revision::Precondition;
 use crate::storage::search::{containing, fold};
 use crate::storage::value::{Row, Value, unreadable, values};
@@ -431,6 +435,49 @@ async fn versions(
         })
     });
     versions.collect::<Result<_, StorageError>>().map(Some)
+}
+
+/// The version of an experience that is published now.
+pub(in crate::storage) async fn published_now(
+    db: &mut dyn Query,
+    id: ExperienceId,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let sql = "SELECT v.version, v.name, v.content FROM experiences e
+             JOIN experience_versions v ON v.experience_id = e.id AND v.version = e.published
+         WHERE e.id = ?1 AND e.deleted_at IS NULL";
+    let found = db.row(sql, &values![id]).await?;
+    found.map(|row| published_version(row, id)).transpose()
+}
+
+/// An experience as it was published once.
+pub(in crate::storage) async fn published(
+    db: &mut dyn Query,
+    version: VersionRef,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let VersionRef {
+        experience_id,
+        version,
+    } = version;
+    let sql = "SELECT version, name, content FROM experience_versions
+         WHERE experience_id = ?1 AND version = CAST(?2 AS BIGINT)";
+    let found = db.row(sql, &values![experience_id, version]).await?;
+    found
+        .map(|row| published_version(row, experience_id))
+        .transpose()
+}
+
+fn published_version(
+    mut row: Row,
+    experience_id: ExperienceId,
+) -> Result<PublishedExperience, StorageError> {
+    Ok(PublishedExperience {
+        version: VersionRef {
+            experience_id,
+            version: row.take()?,
+        },
+        name: row.take()?,
+        content: Arc::new(content(&mut row)?),
+    })
 }
 
 /// Whether there is such an experience, and it is not deleted.

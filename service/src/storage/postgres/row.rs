@@ -5,7 +5,6 @@ use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
 use crate::clock::Timestamp;
-use crate::experience::Content;
 use crate::storage::StorageError;
 pub(super) use crate::storage::value::unreadable;
 
@@ -39,9 +38,4 @@ pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, StorageError> {
 /// The same, which may be absent.
 pub(super) fn optional_time(row: &Row, index: usize) -> Result<Option<Timestamp>, StorageError> {
     Ok(column::<Option<i64>>(row, index)?.map(Timestamp::from_millis))
-}
-
-/// An experience's stored content.
-pub(super) fn content(json: &str) -> Result<Content, StorageError> {
-    Content::from_json(json).map_err(|_| unreadable("experience"))
 }

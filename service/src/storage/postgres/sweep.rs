@@ -8,9 +8,8 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::LOCKS;
 use crate::clock::Timestamp;
-use crate::interaction::RecordedRefusal;
+use crate::interaction::{RecordedReads, RecordedRefusal};
 use crate::storage::interactions::NO_TAG;
-use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept};
 
 /// Held while a step runs.
@@ -119,7 +118,7 @@ impl Node {
         }
         // In the same order on every node.
         reads.sort_unstable_by_key(|(id, _)| *id);
-        let column = |value: fn(&(i64, PayloadRead)) -> i64| -> Vec<i64> {
+        let column = |value: fn(&(i64, RecordedReads)) -> i64| -> Vec<i64> {
             reads.iter().map(value).collect()
         };
         self.session()

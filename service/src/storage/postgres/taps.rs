@@ -3,7 +3,7 @@
 pub(super) mod record;
 pub(super) mod update;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use futures_util::future::try_join;
@@ -17,7 +17,7 @@ use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
 use crate::storage::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
-use crate::storage::plane::{inlays as inlay_rows, tags};
+use crate::storage::plane::{Database as _, experiences, inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
@@ -40,7 +40,10 @@ impl Taps for PostgresStorage {
         &self,
         experience: ExperienceId,
     ) -> Result<Option<PublishedExperience>, StorageError> {
-        published_now(&self.session().await?, experience).await
+        self.run_read("published_now", experience, |db, experience| {
+            Box::pin(experiences::published_now(db, *experience))
+        })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -57,7 +60,10 @@ impl Taps for PostgresStorage {
         &self,
         version: VersionRef,
     ) -> Result<Option<PublishedExperience>, StorageError> {
-        published(&self.session().await?, version).await
+        self.run_read("published", version, |db, version| {
+            Box::pin(experiences::published(db, *version))
+        })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -188,55 +194,6 @@ async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, Stor
     let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
     let found = session.row(sql, &[&slug]).await?;
     found.map(|row| column(&row, 0).map(TagId)).transpose()
-}
-
-async fn published_now(
-    session: &Session,
-    experience_id: ExperienceId,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let found = session
-        .row(
-            "SELECT x.version, x.name, x.content FROM experiences e
-                 JOIN experience_versions x ON x.experience_id = e.id AND x.version = e.published
-             WHERE e.id = $1 AND e.deleted_at IS NULL",
-            &[&experience_id.0],
-        )
-        .await?;
-    let Some(found) = found else {
-        return Ok(None);
-    };
-    Ok(Some(PublishedExperience {
-        version: VersionRef {
-            experience_id,
-            version: column::<i32>(&found, 0)?.cast_unsigned(),
-        },
-        name: column(&found, 1)?,
-        content: Arc::new(row::content(column(&found, 2)?)?),
-    }))
-}
-
-pub(super) async fn published(
-    session: &Session,
-    version: VersionRef,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let VersionRef {
-        experience_id: ExperienceId(id),
-        version: number,
-    } = version;
-    let found = session
-        .row(
-            "SELECT name, content FROM experience_versions WHERE experience_id = $1 AND version = $2",
-            &[&id, &number.cast_signed()],
-        )
-        .await?;
-    let Some(found) = found else {
-        return Ok(None);
-    };
-    Ok(Some(PublishedExperience {
-        version,
-        name: column(&found, 0)?,
-        content: Arc::new(row::content(column(&found, 1)?)?),
-    }))
 }
 
 pub(super) async fn properties(

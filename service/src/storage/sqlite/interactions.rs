@@ -9,25 +9,20 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::taps;
 use super::{SqliteStorage, row};
 use crate::caller;
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
-use crate::inlay::Uid;
-use crate::interaction::{
-    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault,
-    Verdict,
-};
+use crate::id::{InteractionId, TagId};
+use crate::interaction::{Interaction, TagName};
 use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::interactions::row::{COLUMNS, interaction};
-use crate::storage::payload_reads::PayloadRead;
-use crate::storage::plane::inlays::{CODE_INLAY, NAMED_INLAY};
+use crate::storage::plane::Database as _;
+use crate::storage::plane::interactions::traced;
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };
-use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
+use crate::trace::TracedInteraction;
 use crate::world::World;
 
 #[async_trait]
@@ -55,14 +50,11 @@ impl Interactions for SqliteStorage {
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
         let _noted = self.notes.stay().await;
-        let reads = self.notes.payload_reads.pending(id);
-        let refused = self.notes.refused_updates.pending(id);
-        let reach = caller::reach();
-        // What is erased or removed meanwhile is there as a whole, or not at all.
-        self.read(|connection| {
-            let snapshot = connection.unchecked_transaction()?;
-            traced(&snapshot, id, &reach, reads, refused)
+        let asked = (id, self.notes.of(id));
+        self.read_snapshot("interaction", asked, |db, (id, noted)| {
+            Box::pin(traced(db, *id, noted))
         })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -215,161 +207,6 @@ fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError
         })
         .optional()?;
     name.ok_or_else(|| row::unreadable("tag"))
-}
-
-fn traced(
-    connection: &Connection,
-    id: InteractionId,
-    reach: &Reach,
-    reads: Option<PayloadRead>,
-    refused: Option<RecordedRefusal>,
-) -> Result<Option<TracedInteraction>, StorageError> {
-    let found = connection
-        .prepare_cached(&BY_ID)?
-        .query_row([id.0], |row| Ok(interaction(row)))
-        .optional()?;
-    let found = found.transpose()?;
-    let Some(interaction) = found.filter(|interaction| interaction.is_within(reach)) else {
-        return Ok(None);
-    };
-    let named = match interaction.verdict {
-        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
-            named(connection, uid, reach)?
-        }
-        _ => None,
-    };
-    Ok(Some(TracedInteraction {
-        tag: interaction
-            .tag_id
-            .map(|tag| tag_name(connection, tag))
-            .transpose()?,
-        inlay: match interaction.inlay_id {
-            Some(inlay) => code_inlay(connection, inlay)?,
-            None => None,
-        },
-        named,
-        experience: match interaction.experience {
-            Some(version) => taps::published(connection, version)?,
-            None => None,
-        },
-        update: update(connection, id)?,
-        refused_update: match refused {
-            Some(refused) => Some(refused),
-            None => refused_update(connection, id)?,
-        },
-        payload_reads: payload_reads(connection, id, reads)?,
-        left_out: left_out(connection, id)?,
-        interaction,
-    }))
-}
-
-fn code_inlay(connection: &Connection, id: InlayId) -> Result<Option<CodeInlay>, StorageError> {
-    let inlay: Option<([u8; 7], Option<String>)> = connection
-        .prepare_cached(CODE_INLAY)?
-        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let inlay = inlay.map(|(uid, mac_from)| {
-        Ok(CodeInlay {
-            uid: Uid::from_bytes(uid),
-            mac_from: mac_from
-                .map(|mac_from| mac_from.parse())
-                .transpose()
-                .map_err(|_| row::unreadable("mac_from"))?,
-        })
-    });
-    inlay.transpose()
-}
-
-/// The inlay with `uid`, and whose it is now. One out of reach is as one that is not there.
-fn named(
-    connection: &Connection,
-    uid: Uid,
-    reach: &Reach,
-) -> Result<Option<NamedInlay>, StorageError> {
-    let inlay: Option<(Option<i64>, Option<i64>)> = connection
-        .prepare_cached(NAMED_INLAY)?
-        .query_row([uid.bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let inlay = inlay.filter(|(_, experience)| reach.has(experience.map(ExperienceId)));
-    Ok(match inlay {
-        Some((Some(tag), _)) => Some(NamedInlay::OfTag(tag_name(connection, TagId(tag))?)),
-        Some((None, _)) => Some(NamedInlay::Unbound),
-        None => None,
-    })
-}
-
-fn update(
-    connection: &Connection,
-    id: InteractionId,
-) -> Result<Option<RecordedUpdate>, StorageError> {
-    let found: Option<(i64, String)> = connection
-        .prepare_cached("SELECT at, changes FROM updates WHERE interaction_id = ?1")?
-        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let update = found.map(|(at, changes)| {
-        Ok(RecordedUpdate {
-            at: Timestamp::from_millis(at),
-            changes: serde_json::from_str(&changes).map_err(|_| row::unreadable("change"))?,
-        })
-    });
-    update.transpose()
-}
-
-fn refused_update(
-    connection: &Connection,
-    id: InteractionId,
-) -> Result<Option<RecordedRefusal>, StorageError> {
-    let found: Option<(i64, String, Option<String>)> = connection
-        .prepare_cached(
-            "SELECT at, fault, variable FROM refused_updates WHERE interaction_id = ?1",
-        )?
-        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let refusal = found.map(|(at, fault, variable)| {
-        Ok(RecordedRefusal {
-            at: Timestamp::from_millis(at),
-            fault: UpdateFault::parse(&fault).ok_or_else(|| row::unreadable("fault"))?,
-            variable,
-        })
-    });
-    refusal.transpose()
-}
-
-fn left_out(connection: &Connection, id: InteractionId) -> Result<Vec<String>, StorageError> {
-    let macros: Option<String> = connection
-        .prepare_cached("SELECT macros FROM left_out WHERE interaction_id = ?1")?
-        .query_row([id.0], |row| row.get(0))
-        .optional()?;
-    let macros = macros.map(|macros| serde_json::from_str(&macros));
-    Ok(macros
-        .transpose()
-        .map_err(|_| row::unreadable("macro"))?
-        .unwrap_or_default())
-}
-
-/// The reads that are stored, and those that wait to be.
-fn payload_reads(
-    connection: &Connection,
-    id: InteractionId,
-    pending: Option<PayloadRead>,
-) -> Result<Option<RecordedReads>, StorageError> {
-    let stored = connection
-        .prepare_cached("SELECT first_at, reads FROM payload_reads WHERE interaction_id = ?1")?
-        .query_row([id.0], |row| {
-            Ok(RecordedReads {
-                first_at: Timestamp::from_millis(row.get(0)?),
-                reads: row.get(1)?,
-            })
-        })
-        .optional()?;
-    let pending = pending.map(|PayloadRead { first_at, reads }| RecordedReads { first_at, reads });
-    Ok(match (stored, pending) {
-        (Some(stored), Some(pending)) => Some(RecordedReads {
-            reads: stored.reads.saturating_add(pending.reads),
-            ..stored
-        }),
-        (stored, pending) => stored.or(pending),
-    })
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use super::fold::Visitor;
 use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::id::TagId;
-use crate::interaction::{ClientId, RecordedRefusal};
+use crate::interaction::{ClientId, RecordedReads, RecordedRefusal};
 use crate::storage::interactions::NO_TAG;
-use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept, traces};
 
 /// Rows removed of one kind in one round.
@@ -27,7 +26,7 @@ pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
-    reads: &[(i64, PayloadRead)],
+    reads: &[(i64, RecordedReads)],
     position: &AtomicI64,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
@@ -135,7 +134,7 @@ pub(super) fn note_highest_removed(connection: &Connection, highest: i64) -> rus
 /// Adds noted payload reads to those that are stored.
 pub(super) fn store_payload_reads(
     write: &mut Write<'_>,
-    reads: &[(i64, PayloadRead)],
+    reads: &[(i64, RecordedReads)],
 ) -> Result<(), StorageError> {
     let mut add = write.connection.prepare_cached(
         "INSERT INTO payload_reads (interaction_id, first_at, reads) VALUES (?1, ?2, ?3)

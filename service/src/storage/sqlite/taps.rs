@@ -18,7 +18,7 @@ use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef}
 use crate::rolling_key::IssuedKey;
 use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
-use crate::storage::plane::tags;
+use crate::storage::plane::{Database as _, experiences, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
@@ -43,7 +43,10 @@ impl Taps for SqliteStorage {
         &self,
         experience: ExperienceId,
     ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.read(|connection| current_version(connection, experience))
+        self.run_read("published_now", experience, |db, experience| {
+            Box::pin(experiences::published_now(db, *experience))
+        })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -60,7 +63,10 @@ impl Taps for SqliteStorage {
         &self,
         version: VersionRef,
     ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.read(|connection| published(connection, version))
+        self.run_read("published", version, |db, version| {
+            Box::pin(experiences::published(db, *version))
+        })
+        .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -204,47 +210,6 @@ fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, Stor
         .query_row([slug], |row| row.get(0).map(TagId))
         .optional()?;
     Ok(tag)
-}
-
-fn current_version(
-    connection: &Connection,
-    id: ExperienceId,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let version = connection
-        .prepare_cached("SELECT published FROM experiences WHERE id = ?1 AND deleted_at IS NULL")?
-        .query_row([id.0], |row| row.get::<_, Option<u32>>(0))
-        .optional()?
-        .flatten();
-    match version {
-        Some(version) => published(
-            connection,
-            VersionRef {
-                experience_id: id,
-                version,
-            },
-        ),
-        None => Ok(None),
-    }
-}
-
-pub(super) fn published(
-    connection: &Connection,
-    version: VersionRef,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let found = connection
-        .prepare_cached("SELECT name, content FROM experience_versions WHERE experience_id = ?1 AND version = ?2")?
-        .query_row((version.experience_id.0, version.version), |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-        })
-        .optional()?;
-    let Some((name, content)) = found else {
-        return Ok(None);
-    };
-    Ok(Some(PublishedExperience {
-        version,
-        name,
-        content: Arc::new(row::content(&content)?),
-    }))
 }
 
 pub(super) fn properties(
