@@ -76,6 +76,7 @@ const STOP_TIME: Duration = Duration::from_secs(15);
 pub fn run() -> ExitCode {
     // First: what is only asked for help touches nothing.
     let arguments = Arguments::parse();
+    session::spare_a_missing_gpu();
     logging::start();
     if arguments.doctor {
         return doctor();

@@ -54,6 +54,26 @@ async fn it_opens_on_the_overview_and_every_screen_keeps_to_the_policy() {
 }
 
 #[tokio::test]
+async fn without_a_gpu_no_program_stands_in_for_one() {
+    let devices = fs::read_dir("/dev/dri").into_iter().flatten().flatten();
+    let mut devices = devices.map(|device| device.file_name().to_string_lossy().into_owned());
+    let has_gpu = devices.any(|name| name.starts_with("renderD"));
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", window.process));
+    let children = children.expect("the kernel tells them");
+    let mut environments = children.split_whitespace().map(|child| {
+        let environment = fs::read(format!("/proc/{child}/environ"));
+        String::from_utf8_lossy(&environment.unwrap_or_default()).into_owned()
+    });
+    let of_webkit = environments.find(|environment| environment.contains("TAURI_WEBVIEW"));
+    let of_webkit = of_webkit.expect("WebKit's processes are the window's children");
+    let without_opengl = of_webkit.contains("WEBKIT_DISABLE_DMABUF_RENDERER=1");
+    assert_eq!(without_opengl, !has_gpu);
+    window.quit().await;
+}
+
+#[tokio::test]
 async fn a_restart_finds_everything() {
     let desk = Desk::new();
     let window = desk.open_ready().await;

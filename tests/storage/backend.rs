@@ -233,7 +233,7 @@ pub(super) fn sealed(number: u8, slot: u8) -> SealedKey {
 pub(super) struct Tap {
     pub tag: TagId,
     pub claim: Claim,
-    pub client: u8,
+    pub client: u16,
     /// Offset of simulated time if the tag is simulated.
     pub simulated: Option<i64>,
 }
@@ -264,7 +264,7 @@ impl Tap {
         self
     }
 
-    pub(super) fn by(mut self, client: u8) -> Self {
+    pub(super) fn by(mut self, client: u16) -> Self {
         self.client = client;
         self
     }
@@ -287,7 +287,7 @@ impl Tap {
                 hash,
                 url_digest: [7; 8],
             }),
-            client: ClientId([self.client; 16]),
+            client: client(self.client),
             country: "CH".to_owned(),
             traits: Traits::default(),
             simulated: self.simulated.is_some(),
@@ -295,6 +295,14 @@ impl Tap {
             first_at_template: None,
         }
     }
+}
+
+/// Clients of different numbers, in their order.
+fn client(number: u16) -> ClientId {
+    let [high, low] = number.to_be_bytes();
+    let mut id = [low; 16];
+    id[0] = high;
+    ClientId(id)
 }
 
 /// A tap that was recorded, and the key it was given.

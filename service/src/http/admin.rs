@@ -43,15 +43,15 @@ use crate::http::document;
 use crate::http::state::AppState;
 
 pub(super) use routes::Requester;
-use routes::{Routes, bounded};
+use routes::{Purpose, Routes, bounded};
 
 /// Every route below `/admin/v1`, with the scope that it needs.
 #[expect(
     clippy::too_many_lines,
     reason = "all routes on one screen, a line for each"
 )]
-fn routes() -> Routes {
-    Routes::new()
+fn routes(purpose: Purpose) -> Routes {
+    Routes::new(purpose)
         .admin(routes!(backup::create))
         .admin(routes!(
             backup::schedule,
@@ -193,29 +193,29 @@ fn routes() -> Routes {
         .tags(routes!(simulator::advance))
 }
 
-/// The routes of the admin API, and the document made from the same list.
-fn api() -> (Router<AppState>, openapi::OpenApi) {
-    let api = OpenApiRouter::with_openapi(document::of_public_routes())
-        .nest("/admin/v1", routes().into_router());
-    let metrics = Routes::new().read(routes!(metrics::metrics));
-    let api = api
+/// The admin API: routes alone, or with what they say of themselves.
+fn api(purpose: Purpose) -> OpenApiRouter<AppState> {
+    let metrics = Routes::new(purpose).read(routes!(metrics::metrics));
+    OpenApiRouter::new()
+        .nest("/admin/v1", routes(purpose).into_router())
         .routes(routes!(reference::document))
         .routes(routes!(reference::page))
-        .merge(metrics.into_router());
-    let (router, mut document) = api.split_for_parts();
-    document::version(&mut document);
-    document::complete(&mut document);
-    (router, document)
+        .merge(metrics.into_router())
 }
 
 /// The OpenAPI document, as it is committed at `service/openapi.json`.
 pub fn openapi() -> openapi::OpenApi {
-    api().1
+    let public = OpenApiRouter::with_openapi(document::of_public_routes());
+    let api = public.merge(api(Purpose::Document));
+    let mut document = api.into_openapi();
+    document::version(&mut document);
+    document::complete(&mut document);
+    document
 }
 
 /// The admin API as a router.
 pub(super) fn router() -> Router<AppState> {
-    api().0
+    api(Purpose::Serve).into()
 }
 
 #[cfg(test)]

@@ -43,7 +43,6 @@ pub use migrate::{OpenError, check_audit, check_sqlite, examine};
 pub use restore::{Restore, move_aside};
 pub use transfer::SqliteEnd;
 
-use super::interactions::NO_TAG;
 use super::notes::Notes;
 use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::{BackupContent, BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
@@ -76,7 +75,7 @@ pub struct SqliteStorage {
     notes: Notes,
     rankings: Rankings,
     /// The tag from which the next round of housekeeping looks for old visitors.
-    sweep_position: Arc<AtomicI64>,
+    sweep_position: Arc<sweep::Position>,
     /// Keys that are expired whatever the clock says.
     expired_keys: Arc<ExpiredKeys>,
     /// Keys of the latest taps.
@@ -138,7 +137,7 @@ impl SqliteStorage {
             events,
             notes: Notes::default(),
             rankings: Rankings::default(),
-            sweep_position: Arc::new(AtomicI64::new(NO_TAG.0)),
+            sweep_position: Arc::default(),
             expired_keys: Arc::new(expired_keys),
             recent_keys,
             simulated_offset: AtomicI64::new(simulated_offset),

@@ -135,7 +135,7 @@ pub const DOWN: u64 = 8;
 /// Of an endpoint that is down, deliveries are taken no more often than this, in milliseconds. It is
 /// seen as quickly that it is back, and what it refuses at once is not thousands of commits, for
 /// which taps would wait.
-pub const PACE_DOWN_MILLIS: i64 = 1_000;
+pub(crate) const PACE_DOWN_MILLIS: i64 = 1_000;
 
 /// An attempt that was made.
 #[derive(Clone, Debug)]

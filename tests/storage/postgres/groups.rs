@@ -75,7 +75,7 @@ async fn of_many_taps_at_once_none_is_missing_in_the_history_of_their_tag() {
     let taps = (0..200_u8).map(|number| {
         let storage = std::sync::Arc::clone(&db);
         let tap = Tap::of(tag)
-            .by(number % 7)
+            .by(u16::from(number % 7))
             .interaction(KeyHash([number; 16]));
         tokio::spawn(async move { storage.record_tap(tap).await.unwrap().id.0 })
     });

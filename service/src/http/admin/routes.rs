@@ -2,7 +2,7 @@
 //! way to add one.
 //!
 //! ```text
-//! Routes::new()
+//! Routes::new(purpose)
 //!     .read(bounded(routes!(tags::list)))
 //!     .keys(routes!(master_keys::create))
 //! ```
@@ -105,7 +105,20 @@ pub(super) fn bounded(routes: UtoipaMethodRouter<AppState>) -> Declared {
 }
 
 /// The routes of the admin API.
-pub(super) struct Routes(OpenApiRouter<AppState>);
+pub(super) struct Routes {
+    router: OpenApiRouter<AppState>,
+    purpose: Purpose,
+}
+
+/// What routes are gathered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To answer requests. What routes say of themselves is let go: all of it together takes some
+    /// twenty megabytes, and longer to be made than the rest of a start.
+    Serve,
+    /// To be told in the OpenAPI document.
+    Document,
+}
 
 macro_rules! scopes {
     ($($(#[$doc:meta])* $name:ident: $scope:expr),+ $(,)?) => {$(
@@ -118,8 +131,11 @@ macro_rules! scopes {
 }
 
 impl Routes {
-    pub(super) fn new() -> Self {
-        Self(OpenApiRouter::new())
+    pub(super) fn new(purpose: Purpose) -> Self {
+        Self {
+            router: OpenApiRouter::new(),
+            purpose,
+        }
     }
 
     scopes! {
@@ -181,11 +197,17 @@ impl Routes {
         });
         let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
         let methods = methods.route_layer(middleware::from_fn(admit));
-        Self(self.0.routes((schemas, paths, methods)))
+        let router = match self.purpose {
+            Purpose::Document => self.router.routes((schemas, paths, methods)),
+            Purpose::Serve => paths.paths.keys().fold(self.router, |router, path| {
+                router.route(path, methods.clone())
+            }),
+        };
+        Self { router, ..self }
     }
 
     pub(super) fn into_router(self) -> OpenApiRouter<AppState> {
-        self.0
+        self.router
     }
 }
 

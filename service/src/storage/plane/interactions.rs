@@ -10,7 +10,7 @@ use crate::interaction::{
 use crate::storage::StorageError;
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::notes::Noted;
-use crate::storage::value::{unreadable, values};
+use crate::storage::value::values;
 use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 
 /// An interaction with all that led to it and came of it; `None` if there is none within reach.

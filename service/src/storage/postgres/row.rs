@@ -18,18 +18,6 @@ pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T
     row.try_get(index).map_err(StorageError::from)
 }
 
-/// A number that is never negative, from an `INTEGER`.
-pub(super) fn number(row: &Row, index: usize) -> Result<u32, StorageError> {
-    Ok(column::<i32>(row, index)?.unsigned_abs())
-}
-
-/// Bytes of a known number.
-pub(super) fn bytes<const N: usize>(row: &Row, index: usize) -> Result<[u8; N], StorageError> {
-    column::<&[u8]>(row, index)?
-        .try_into()
-        .map_err(|_| unreadable("byte string"))
-}
-
 /// A moment.
 pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, StorageError> {
     column(row, index).map(Timestamp::from_millis)

@@ -1,7 +1,7 @@
 //! Housekeeping, in steps small enough not to be felt by a tap. One node at a
 //! time does it; whichever comes while another is at it leaves it alone.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::node::Node;
 use super::row::{self, column};
@@ -9,22 +9,27 @@ use super::session::Session;
 use super::transaction::LOCKS;
 use crate::clock::Timestamp;
 use crate::interaction::{RecordedReads, RecordedRefusal};
-use crate::storage::interactions::NO_TAG;
 use crate::storage::{StorageError, Swept};
 
 /// Held while a step runs.
 const SWEEP_LOCK: i32 = 4;
-/// Rows removed of one kind in one round.
+/// Rows removed of one kind in one round, and visitors looked at.
 const BATCH: i64 = 2_000;
 /// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
 const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The tag from which the next round looks for old visitors.
-pub(super) struct Position(AtomicI64);
+/// The tag and the client after whom the next round looks for old visitors; `None`: from the first on.
+#[derive(Default)]
+pub(super) struct Position(Mutex<Option<(i64, Vec<u8>)>>);
 
-impl Default for Position {
-    fn default() -> Self {
-        Self(AtomicI64::new(NO_TAG.0))
+impl Position {
+    fn get(&self) -> (i64, Vec<u8>) {
+        let position = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        position.clone().unwrap_or((i64::MIN, Vec::new()))
+    }
+
+    fn set(&self, position: Option<(i64, Vec<u8>)>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = position;
     }
 }
 
@@ -73,34 +78,39 @@ impl Node {
         })
     }
 
-    /// Visitors are found by their tag, a stretch of tags a round: an index on
-    /// time would cost every tap a page.
+    /// Looks at some visitors, and removes those who did not come for long. They are found by their
+    /// tag: an index on time would cost every tap a page.
     async fn forget_visitors(
         &self,
         session: &Session,
         now: Timestamp,
     ) -> Result<u64, StorageError> {
-        let first_tag = self.sweep_position.0.fetch_add(BATCH, Ordering::Relaxed);
-        let forgotten = session
-            .run(
-                "DELETE FROM visits v USING (
-                     SELECT tag_id, client FROM visits
-                     WHERE tag_id >= $1 AND tag_id < $2 AND client <> '' AND last_at < $3
-                     FOR UPDATE SKIP LOCKED
-                 ) old WHERE v.tag_id = old.tag_id AND v.client = old.client",
-                &[
-                    &first_tag,
-                    &(first_tag + BATCH),
-                    &now.plus_millis(-VISITORS_KEPT).millis(),
-                ],
+        let (tag, client) = self.sweep_position.get();
+        let kept_since = now.plus_millis(-VISITORS_KEPT).millis();
+        let looked = session
+            .one(
+                "WITH next AS MATERIALIZED (
+                     SELECT tag_id, client, last_at FROM visits WHERE (tag_id, client) > ($1, $2)
+                     ORDER BY tag_id, client LIMIT $3
+                 ), old AS (
+                     SELECT v.tag_id, v.client FROM visits v JOIN next USING (tag_id, client)
+                     WHERE v.client <> '' AND next.last_at < $4 AND v.last_at < $4 FOR UPDATE OF v SKIP LOCKED
+                 ), forgotten AS (
+                     DELETE FROM visits v USING old
+                     WHERE v.tag_id = old.tag_id AND v.client = old.client RETURNING 1
+                 )
+                 SELECT (SELECT count(*) FROM forgotten), (SELECT count(*) FROM next), last.tag_id, last.client
+                 FROM (SELECT) AS here
+                     LEFT JOIN (SELECT tag_id, client FROM next ORDER BY tag_id DESC, client DESC LIMIT 1) AS last
+                     ON TRUE",
+                &[&tag, &client, &BATCH, &kept_since],
             )
             .await?;
-        let last_tag = session.one("SELECT max(tag_id) FROM visits", &[]).await?;
-        let last_tag: Option<i64> = column(&last_tag, 0)?;
-        if last_tag.is_none_or(|last| last < first_tag + BATCH) {
-            self.sweep_position.0.store(NO_TAG.0, Ordering::Relaxed);
-        }
-        Ok(forgotten)
+        let last: Option<i64> = column(&looked, 2)?;
+        let last = last.zip(column::<Option<Vec<u8>>>(&looked, 3)?);
+        let all = column::<i64>(&looked, 1)? == BATCH;
+        self.sweep_position.set(last.filter(|_| all));
+        Ok(column::<i64>(&looked, 0)?.unsigned_abs())
     }
 
     /// Makes rows of what is noted for traces.

@@ -1,7 +1,6 @@
 //! Housekeeping, in steps small enough not to be felt by a tap.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -10,11 +9,10 @@ use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::interaction::{ClientId, RecordedReads, RecordedRefusal};
-use crate::storage::interactions::NO_TAG;
 use crate::storage::{StorageError, Swept, traces};
 
-/// Rows removed of one kind in one round.
-const BATCH: i64 = 2_000;
+/// Rows removed of one kind in one round, and visitors looked at.
+const BATCH: usize = 2_000;
 /// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
 const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -22,58 +20,69 @@ const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 /// if none that is left is higher: no id is given twice.
 pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 
+/// The visitor after whom the next round looks for old ones; `None`: from the first on.
+#[derive(Default)]
+pub(super) struct Position(Mutex<Option<Visitor>>);
+
 /// One round.
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
     reads: &[(i64, RecordedReads)],
-    position: &AtomicI64,
+    position: &Position,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
-    let now = write.now;
+    let kept_since = write.now.plus_millis(-VISITORS_KEPT);
     let interactions = remove_interactions(write, keep_since)?;
-    // Visitors are found by their tag, a stretch of tags a round: an index on
-    // time would cost every tap a page.
-    let first_tag = position.fetch_add(BATCH, Ordering::Relaxed);
-    let kept_since = now.plus_millis(-VISITORS_KEPT);
-    write
-        .fold
-        .forget_old_clients(first_tag..first_tag + BATCH, kept_since);
-    let visits = remove_visitors(write, first_tag..first_tag + BATCH, kept_since)?;
-    let last_tag: Option<i64> = write
-        .connection
-        .prepare_cached("SELECT max(tag_id) FROM visits")?
-        .query_row([], |row| row.get(0))?;
-    if last_tag.is_none_or(|last| last < first_tag + BATCH) {
-        position.store(NO_TAG.0, Ordering::Relaxed);
-    }
-    let most = usize::try_from(BATCH).unwrap_or(usize::MAX);
+    let visits = forget_visitors(write, position, kept_since)?;
     Ok(Swept {
         interactions: interactions as u64,
         visits: visits as u64,
-        more: interactions == most,
+        more: interactions == BATCH,
     })
 }
 
-/// Removes visitors of some tags who did not come since `since`, from memory, too.
-fn remove_visitors(
+/// Looks at some visitors, and removes those who did not come since `since`, from memory, too. They
+/// are found by their tag: an index on time would cost every tap a page.
+fn forget_visitors(
     write: &mut Write<'_>,
-    tags: Range<i64>,
+    position: &Position,
     since: Timestamp,
 ) -> Result<usize, StorageError> {
-    let mut remove = write.connection.prepare_cached(
-        "DELETE FROM visits WHERE tag_id >= ?1 AND tag_id < ?2 AND client <> x'' AND last_at < ?3
-         RETURNING tag_id, client",
+    let mut position = position.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let connection = write.connection;
+    let mut next = connection.prepare_cached(
+        "SELECT tag_id, client, last_at FROM visits WHERE (tag_id, client) > (?1, ?2)
+         ORDER BY tag_id, client LIMIT ?3",
     )?;
-    let removed = remove.query_map((tags.start, tags.end, since.millis()), |row| {
-        let (tag, client) = (row.get(0).map(TagId)?, row.get(1).map(ClientId)?);
-        Ok(Visitor::client(tag, client))
+    let (tag, client) = match &*position {
+        Some(visitor) => (visitor.tag().0, visitor.client_bytes()),
+        None => (i64::MIN, &[][..]),
+    };
+    let found = next.query_map((tag, client, BATCH), |row| {
+        let (tag, client): (_, Vec<u8>) = (row.get(0).map(TagId)?, row.get(1)?);
+        // All clients together have the empty one.
+        let visitor = match client.try_into() {
+            Ok(client) => Visitor::client(tag, ClientId(client)),
+            Err(_) => Visitor::everyone(tag),
+        };
+        Ok((visitor, row.get(2).map(Timestamp::from_millis)?))
     })?;
-    let removed = removed.collect::<rusqlite::Result<Vec<_>>>()?;
-    for visitor in &removed {
-        write.fold.forget_if_before(*visitor, since);
+    let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
+    let last = found.last().map(|(visitor, _)| *visitor);
+    let last = last.filter(|_| found.len() == BATCH);
+    write.fold.forget_old_clients(*position, last, since, BATCH);
+    let mut remove =
+        connection.prepare_cached("DELETE FROM visits WHERE tag_id = ?1 AND client = ?2")?;
+    let old = found.into_iter();
+    let old = old.filter(|(visitor, last_at)| !visitor.is_everyone() && *last_at < since);
+    let mut removed = 0;
+    for (visitor, _) in old {
+        removed += remove.execute((visitor.tag().0, visitor.client_bytes()))?;
+        write.fold.forget_if_before(visitor, since);
     }
-    Ok(removed.len())
+    *position = last;
+    Ok(removed)
 }
 
 /// Whether interactions are to be removed next whose counts are in memory alone. They must be

@@ -2,7 +2,7 @@
 //! commit, and it is forgotten if there is none.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 
 use rusqlite::Connection;
 
@@ -200,18 +200,21 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Forgets clients of some tags who did not come since `since`, before they have rows.
+    /// Forgets clients behind `after` and up to `last` who did not come since `since`, before they
+    /// have rows. It looks at `most`: few are not folded for so long.
     pub(in crate::storage::sqlite) fn forget_old_clients(
         &mut self,
-        tags: Range<i64>,
+        after: Option<Visitor>,
+        last: Option<Visitor>,
         since: Timestamp,
+        most: usize,
     ) {
         let old: Vec<_> = {
             let shared = self.folded.state();
-            let first = Visitor::everyone(TagId(tags.start));
-            let clients = shared.visits.dirty_keys(Some(first));
+            let clients = shared.visits.dirty_keys(after);
             clients
-                .take_while(|visitor| tags.contains(&visitor.tag().0))
+                .take_while(|visitor| last.is_none_or(|last| *visitor <= last))
+                .take(most)
                 .filter(|visitor| !visitor.is_everyone())
                 .collect()
         };

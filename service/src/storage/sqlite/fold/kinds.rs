@@ -187,7 +187,7 @@ impl Visitor {
         self.client.is_none()
     }
 
-    fn client_bytes(&self) -> &[u8] {
+    pub(in crate::storage::sqlite) fn client_bytes(&self) -> &[u8] {
         self.client.as_ref().map_or(&[], |client| client)
     }
 }
