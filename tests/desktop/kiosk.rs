@@ -92,7 +92,7 @@ impl Hall {
 
     /// A picture of all that is shown, once it is drawn.
     async fn leave_picture(&self, window: &Window, name: &str) {
-        window.picture().await;
+        window.drawn().await;
         self.desk.hands().leave_picture(name);
     }
 

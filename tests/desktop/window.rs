@@ -57,6 +57,7 @@ pub(crate) struct Window {
     client: Client,
     /// The program's.
     pub process: u32,
+    display: String,
     _driver: Killed,
 }
 
@@ -222,6 +223,7 @@ impl Desk {
         let window = Window {
             client,
             process: program_of(&driver),
+            display: self.display.name.clone(),
             _driver: driver,
         };
         window.find_text("//*[@id='app']/*").await;
@@ -305,9 +307,8 @@ impl Window {
             return seen;
         }
         let shown = self.value_of("document.body.innerText").await;
-        let picture = concat!(env!("CARGO_TARGET_TMPDIR"), "/window.png");
-        let saved = fs::write(picture, self.picture().await);
-        panic!("waited in vain for {xpath}; {picture} ({saved:?}) shows {shown:#}")
+        self.leave_picture("waited-in-vain").await;
+        panic!("waited in vain for {xpath}; target/screenshots/waited-in-vain.png shows {shown:#}")
     }
 
     /// Clicks the button or link of this name.
@@ -366,20 +367,17 @@ impl Window {
         (status, answer[1].clone())
     }
 
-    /// A picture of the window, after what was drawn last is on the screen.
-    pub(crate) async fn picture(&self) -> Vec<u8> {
+    /// Waits until the last changes of the page are drawn.
+    pub(crate) async fn drawn(&self) {
         let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))";
         self.value_of(drawn).await;
-        self.screenshot().await.expect("the window can be seen")
     }
 
-    /// Leaves a picture in `target/screenshots`, to be looked at.
+    /// Leaves a picture of all that is shown in `target/screenshots`, to be looked at. `WebDriver` has
+    /// none of a window without OpenGL.
     pub(crate) async fn leave_picture(&self, name: &str) {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");
-        let picture = self.picture().await;
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::write(format!("{folder}/{name}.png"), picture))
-            .expect("the target folder can be written");
+        self.drawn().await;
+        Hands::on(&self.display).leave_picture(name);
     }
 
     /// Asks the program to end, as a logout does, and waits until it has.
