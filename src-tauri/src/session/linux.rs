@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// WebKitGTK's: nothing is drawn by OpenGL.
+/// The variable of `WebKitGTK` by which nothing is drawn by OpenGL.
 const WITHOUT_OPENGL: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 
 /// Has windows drawn without OpenGL where there is no GPU, as in a virtual machine: programs would
