@@ -225,6 +225,15 @@ mod tests {
     use serde_json::Value;
 
     #[test]
+    fn what_answers_requests_keeps_nothing_of_what_routes_say_of_themselves() {
+        let serving = super::api(super::Purpose::Serve).into_openapi();
+        let paths: Vec<_> = serving.paths.paths.into_keys().collect();
+        assert_eq!(paths, ["/docs", "/openapi.json"], "neither has a scope");
+        let documented = super::api(super::Purpose::Document).into_openapi();
+        assert!(documented.paths.paths.len() > 90);
+    }
+
+    #[test]
     fn every_operation_has_a_name_of_its_own_and_tells_what_all_can_answer() {
         let document: Value = serde_json::from_str(&super::openapi().to_json().unwrap()).unwrap();
         let mut names = HashSet::new();

@@ -36,7 +36,6 @@ impl Interactions for PostgresStorage {
         Ok(stretch)
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,

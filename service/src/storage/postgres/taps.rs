@@ -35,7 +35,6 @@ impl Taps for PostgresStorage {
         Ok(Vec::new())
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn published_now(
         &self,
         experience: ExperienceId,
@@ -55,7 +54,6 @@ impl Taps for PostgresStorage {
         properties(&self.session().await?, tag, class).await
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,

@@ -44,7 +44,6 @@ impl Interactions for SqliteStorage {
         .await
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,

@@ -38,7 +38,6 @@ impl Taps for SqliteStorage {
             .await
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn published_now(
         &self,
         experience: ExperienceId,
@@ -58,7 +57,6 @@ impl Taps for SqliteStorage {
         self.read(|connection| properties(connection, tag, class))
     }
 
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,
