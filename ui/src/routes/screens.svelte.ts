@@ -21,6 +21,24 @@ const loads: Record<Screen, () => Promise<{ default: Component }>> = {
   settings: () => import("./settings/Settings.svelte"),
 };
 
+/** Before each attempt to load a screen, in milliseconds: a development server may be away for a moment. */
+const PAUSES = [0, 300, 1_000];
+
+/** Loads styles again that did not come: who imports a screen again is not told of them any more. */
+async function styleAgain(): Promise<void> {
+  const links = [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")];
+  const again = links.filter((link) => link.sheet === null).map(loadAgain);
+  await Promise.all(again);
+}
+
+function loadAgain(link: HTMLLinkElement): Promise<void> {
+  return new Promise((done, fail) => {
+    const again = document.createElement("link");
+    Object.assign(again, { rel: "stylesheet", href: link.href, onload: () => done(), onerror: () => fail(new Error(link.href)) });
+    link.replaceWith(again);
+  });
+}
+
 class Screens {
   #loaded = new SvelteMap<Screen, Component>();
   #missing = new SvelteSet<Screen>();
@@ -36,12 +54,23 @@ class Screens {
   }
 
   async load(screen: Screen): Promise<void> {
-    if (this.#loaded.has(screen)) return;
+    for (const pause of PAUSES) {
+      if (this.#loaded.has(screen)) return;
+      if (pause > 0) await new Promise((done) => setTimeout(done, pause));
+      if (await this.#attempt(screen, pause > 0)) return;
+    }
+    this.#missing.add(screen);
+  }
+
+  async #attempt(screen: Screen, again: boolean): Promise<boolean> {
     try {
+      if (again) await styleAgain();
       const { default: loaded } = await loads[screen]();
       this.#loaded.set(screen, loaded);
+      this.#missing.delete(screen);
+      return true;
     } catch {
-      this.#missing.add(screen);
+      return false;
     }
   }
 }

@@ -29,6 +29,20 @@ group("The frame", {
     },
   },
   stories: {
+    "loads a screen again if one of its files is refused": async (page) => {
+      const kinds = { css: ["templates", "URL templates"], js: ["encode", "Encode"] };
+      for (const [kind, [place, title]] of Object.entries(kinds)) {
+        await page.show("overview");
+        let refused = 0;
+        await page.route(`**/assets/*.${kind}`, (route) => (refused++ === 0 ? route.abort() : route.continue()));
+        await page.evaluate((place) => (location.hash = `#/${place}`), place);
+        await page.getByRole("heading", { name: title, exact: true }).first().waitFor();
+        assert.ok(refused > 0, "a file was refused");
+        await page.unrouteAll({ behavior: "wait" });
+      }
+      const sheets = await page.evaluate(() => [...document.querySelectorAll("link[rel=stylesheet]")].map((link) => !!link.sheet));
+      assert.ok(sheets.every(Boolean), "every style is there");
+    },
     "finds a tag and runs a command with the keyboard only": async (page) => {
       await palette(page);
       await page.keyboard.type("watch-045");
