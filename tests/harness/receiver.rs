@@ -86,6 +86,8 @@ pub enum Reaction {
     Endless(usize),
     /// Nothing.
     Silence,
+    /// Nothing, and the connection is closed.
+    HangUp,
 }
 
 impl Reaction {
@@ -99,7 +101,7 @@ impl Reaction {
         match self {
             Self::Answer(status, ..) => Some(*status),
             Self::Endless(_) => Some(200),
-            Self::Silence => None,
+            Self::Silence | Self::HangUp => None,
         }
     }
 }
@@ -255,5 +257,7 @@ async fn receive(
             Response::new(Body::from_stream(body))
         }
         Reaction::Silence => std::future::pending().await,
+        // What serves a connection ends with it, and nobody is told of a panic.
+        Reaction::HangUp => std::panic::resume_unwind(Box::new(())),
     }
 }

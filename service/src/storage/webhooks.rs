@@ -132,10 +132,11 @@ pub const SOON_MILLIS: i64 = 10 * 60_000;
 /// Failures in a row after which an endpoint counts as down.
 pub const DOWN: u64 = 8;
 
-/// Of an endpoint that is down, deliveries are taken no more often than this, in milliseconds: as
-/// often as a delivery is tried again that failed once. It is seen as quickly that it is back, and
-/// what it refuses at once is not thousands of commits, for which taps would wait.
-pub(crate) const PACE_DOWN_MILLIS: i64 = 5_000;
+/// Of an endpoint that is down and gives no answer, deliveries are taken no more often than this, in
+/// milliseconds: as often as a delivery is tried again that failed once. It is seen as quickly that
+/// it is back, and connections that are refused at once are not thousands of commits, for which taps
+/// would wait.
+pub(crate) const PACE_SILENT_MILLIS: i64 = 5_000;
 
 /// An attempt that was made.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::storage::StorageError;
 use crate::storage::plane::Transaction;
 use crate::storage::plane::webhooks::{find, outbox};
 use crate::storage::value::{Value, values};
-use crate::storage::webhooks::{DOWN, Finished, PACE_DOWN_MILLIS, Settled};
+use crate::storage::webhooks::{DOWN, Finished, PACE_SILENT_MILLIS, Settled};
 use crate::webhook::{
     ATTEMPTS, Alert, Disabled, EventKind, FAILING_MAX, next_attempt, object, origin,
 };
@@ -122,11 +122,11 @@ async fn of_webhook(
         why.map(Disabled::as_str),
     ];
     tx.execute(sql, &values).await?;
-    // One that rejects some events takes others, and those are not to wait for them.
+    // One that answers may take other events, and those are not to wait for what it refuses.
     let last = attempts.iter().rev().find(|one| one.chance.is_some());
-    let is_down = failures >= DOWN && last.is_some_and(|one| !one.is_rejected());
-    let paced = tx.now().plus_millis(PACE_DOWN_MILLIS);
-    look_at_next(tx, webhook, is_down.then_some(paced)).await?;
+    let is_silent = failures >= DOWN && last.is_some_and(|one| one.outcome.status.is_none());
+    let paced = tx.now().plus_millis(PACE_SILENT_MILLIS);
+    look_at_next(tx, webhook, is_silent.then_some(paced)).await?;
     if kept > KEPT + SLACK {
         trim(tx, webhook, (kept - KEPT).min(TRIMMED_AT_ONCE)).await?;
     }
@@ -179,7 +179,7 @@ async fn rejects(
     one: &Finished,
     kind: &str,
 ) -> Result<bool, StorageError> {
-    if !one.is_rejected() {
+    if !one.outcome.status.is_some_and(is_rejection) {
         return Ok(false);
     }
     let sql =
@@ -199,12 +199,6 @@ async fn rejects(
     let sql = "SELECT 1 FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
          WHERE d.webhook_id = ?1 AND NOT d.waits AND d.type <> ?2 AND a.error IS NULL LIMIT 1";
     tx.exists(sql, &values![one.webhook_id, kind]).await
-}
-
-impl Finished {
-    fn is_rejected(&self) -> bool {
-        self.outcome.status.is_some_and(is_rejection)
-    }
 }
 
 /// Whether a status says that the request is wrong, rather than the moment or the endpoint.
