@@ -7,6 +7,7 @@ use tapdesk_service::inlay::counter::{Acceptance, CounterState};
 use tapdesk_service::interaction::{Refusal, Verdict};
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 use tapdesk_service::storage::InteractionFilter;
+use tokio_postgres::SimpleQueryMessage;
 
 use super::Postgres;
 use crate::storage::backend::{DAY, Database, MINUTE, START, Tap};
@@ -60,6 +61,47 @@ async fn a_lookup_by_id_touches_one_week() {
     let plan = texts(&db, &plan).await.join("\n");
     assert!(plan.contains("interactions_2025_12_31"), "{plan}");
     assert!(!plan.contains("interactions_2026"), "{plan}");
+}
+
+/// What a payload asks for is in any week, and is planned without looking at all of them again.
+#[tokio::test]
+async fn a_key_is_looked_up_by_a_plan_that_is_kept() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let mut taps = Vec::new();
+    for _ in 0..3 {
+        taps.push(db.tap(Tap::of(tag)).await);
+        db.clock.advance(7 * DAY);
+    }
+    let client = db.backend().look_into().await;
+    client
+        .batch_execute(
+            "PREPARE looks(BIGINT) AS SELECT i.id = $1 FROM interaction_of($1) i
+                 LEFT JOIN updates u ON u.interaction_id = i.id",
+        )
+        .await
+        .unwrap();
+    for tap in taps.iter().cycle().take(12) {
+        let look = format!("EXECUTE looks({})", tap.id);
+        let found = client.simple_query(&look).await.unwrap();
+        let found = found.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        assert_eq!(found.collect::<Vec<_>>(), ["t"]);
+    }
+    // Five times it is planned for the id; from then on the planner finds that it need not.
+    let planned = "SELECT format('%s %s', custom_plans, generic_plans) FROM pg_prepared_statements WHERE name = 'looks'";
+    let planned = client.query_one(planned, &[]).await.unwrap();
+    assert_eq!(planned.get::<_, String>(0), "5 7");
+    // Inside of it there is no choice.
+    let settings = "SELECT unnest(proconfig) FROM pg_proc WHERE proname = 'interaction_of'";
+    assert_eq!(
+        texts(&db, settings).await,
+        ["plan_cache_mode=force_generic_plan"]
+    );
+    let nothing = "SELECT id::TEXT FROM interaction_of(1)";
+    assert!(texts(&db, nothing).await.is_empty());
 }
 
 /// Ids of moved interactions tell nothing of time, and their weeks are no partitions.

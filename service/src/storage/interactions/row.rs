@@ -21,10 +21,11 @@ pub(crate) const COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.rea
 /// The column that follows [`COLUMNS`].
 const AFTER: usize = 22;
 
-/// Columns of [`issued_key`], of [`KEY_FROM`].
+/// Columns of [`issued_key`], of an interaction `i`, whose key has a hash if there is one, and
+/// [`KEY_UPDATE`].
 pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request";
-/// An interaction, whose key has a hash if there is one, and the update that consumed it.
-pub(crate) const KEY_FROM: &str = "interactions i LEFT JOIN updates u ON u.interaction_id = i.id";
+/// The update that consumed the key of an interaction `i`, if there is one.
+pub(crate) const KEY_UPDATE: &str = "LEFT JOIN updates u ON u.interaction_id = i.id";
 
 /// What follows [`KEY_COLUMNS`] in a row of [`keyed`]: what payloads and updates need of a tap, and
 /// no more, because each of them reads it.

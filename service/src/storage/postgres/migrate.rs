@@ -24,7 +24,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 14] = [
+const MIGRATIONS: [(&str, &str); 15] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -77,6 +77,10 @@ const MIGRATIONS: [(&str, &str); 14] = [
     (
         "V15__webhook_bounds",
         include_str!("../../../migrations/postgres/V15__webhook_bounds.sql"),
+    ),
+    (
+        "V16__kept_plans",
+        include_str!("../../../migrations/postgres/V16__kept_plans.sql"),
     ),
 ];
 

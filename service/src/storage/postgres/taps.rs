@@ -16,7 +16,9 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
+use crate::storage::interactions::row::{
+    AFTER_KEYED, KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed,
+};
 use crate::storage::plane::{Database as _, experiences, inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -218,7 +220,8 @@ static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
         "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS}, present(),
              (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
                  FROM expired_keys e)
-         FROM {KEY_FROM} WHERE i.id = $1 AND i.key_hash IS NOT NULL"
+         FROM interaction_of($1) i {KEY_UPDATE}
+         WHERE i.key_hash IS NOT NULL"
     )
 });
 

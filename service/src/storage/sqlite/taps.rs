@@ -16,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
+use crate::storage::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::{Database as _, experiences, tags};
 use crate::storage::{
@@ -229,7 +229,8 @@ pub(super) fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS} FROM {KEY_FROM} WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS} FROM interactions i {KEY_UPDATE}
+         WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
     )
 });
 
