@@ -80,7 +80,8 @@ async fn import(authority: String, round: usize, over: Arc<AtomicBool>) -> Resul
         let text = request.send().await?.text().await?;
         ensure!(
             text.contains(&format!("\"created\":{ROWS}")),
-            "every row is a tag"
+            "every row is a tag: {}",
+            &text[text.floor_char_boundary(text.len().saturating_sub(500))..]
         );
         files += 1;
     }

@@ -221,7 +221,11 @@ mod tests {
     /// has the one of them, and the count of their hour has neither.
     #[test]
     fn an_upgrade_folds_what_an_older_version_left_in_the_order_of_its_commits() {
-        let mut connection = Connection::open_in_memory().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = Connection::open(folder.path().join("tapdesk.db")).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
         let before = Target::Version(fold::BY_ID.cast_signed() - 1);
         run(ours().set_target(before), &mut connection).unwrap();
         let left = "INSERT INTO interactions (id, at, tag_id, reason, tech, country, returning_month, returning_day,

@@ -1,6 +1,7 @@
 //! What a start reads of the interactions after the mark.
 
 use std::path::Path;
+use std::thread;
 
 use rusqlite::Connection;
 
@@ -44,42 +45,33 @@ pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Fol
 
 /// The same; `place` is the column that is in the order of commits.
 fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageError> {
+    let path = connection.path().unwrap_or_default();
     // One transaction: each of a million lookups would lock and unlock the file by itself.
     let connection = &connection.unchecked_transaction()?;
     let mark: i64 = connection.query_row("SELECT up_to FROM folded", [], |row| row.get(0))?;
     let highest = last_interaction(connection)?;
-    let appended = appended(connection, mark, place)?;
-    let counters = replay::<Counter>(
-        connection,
-        &appended,
-        |tap| tap.code.map(|(inlay, _)| inlay),
-        |before, tap| {
-            let (counter, (_, shown)) = before.zip(tap.code)?;
-            if tap.reason == Reason::NoMac {
-                let moved = counter.mirror().show(shown, day(tap.at));
-                return Some(moved.map_or(counter, |moved| counter.shown(moved)));
-            }
-            match counter.state.accept(shown) {
-                Acceptance::Accepted { state, .. } => {
-                    Some(Counter::accepted(Some(counter), counter.key_version, state))
-                }
-                Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
-            }
-        },
-    )?;
-    let visit = |before, tap: &Appended| Some(Visit::and(before, tap.at, tap.id));
-    let everyone = replay::<Visit>(
-        connection,
-        &appended,
-        |tap| Some(Visitor::everyone(tap.tag)),
-        visit,
-    )?;
-    let clients = replay::<Visit>(
-        connection,
-        &appended,
-        |tap| Some(Visitor::client(tap.tag, tap.client?)),
-        visit,
-    )?;
+    // After a crash a million taps may be read, and a million rows of each kind found. Nobody writes
+    // meanwhile, so that threads of their own see the same.
+    let middle = mark + (highest - mark).max(0) / 2;
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| appended(&beside(path)?, middle, i64::MAX, place));
+        (appended(connection, mark, middle, place), joined(second))
+    });
+    let mut appended = first?;
+    appended.extend(second?);
+    let (counters, everyone, clients) = thread::scope(|scope| {
+        let everyone = scope.spawn(|| {
+            let key = |tap: &Appended| Some(Visitor::everyone(tap.tag));
+            replay(&beside(path)?, &appended, key, visited)
+        });
+        let clients = scope.spawn(|| {
+            let key = |tap: &Appended| Some(Visitor::client(tap.tag, tap.client?));
+            replay(&beside(path)?, &appended, key, visited)
+        });
+        let key = |tap: &Appended| tap.code.map(|(inlay, _)| inlay);
+        let counters = replay(connection, &appended, key, counted);
+        (counters, joined(everyone), joined(clients))
+    });
     let hours = replay::<Taps>(
         connection,
         &appended,
@@ -87,24 +79,58 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
         |before, _| Some(Taps::and(before)),
     )?;
     let layers = (
-        Layer::dirty(counters),
-        Layer::dirty(everyone.into_iter().chain(clients)),
+        Layer::dirty(counters?),
+        Layer::dirty(everyone?.into_iter().chain(clients?)),
         Layer::dirty(hours),
     );
     Ok(Folded::new(State::recovered(layers, highest, mark)))
 }
 
-/// The interactions after the mark, in the order of their commits.
+/// Another connection to the database at `path`, in a transaction of its own.
+fn beside(path: &str) -> Result<Connection, StorageError> {
+    let connection = connection::reader(Path::new(path))?;
+    connection.execute_batch("BEGIN")?;
+    Ok(connection)
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// An inlay's counter after a tap.
+fn counted(before: Option<Counter>, tap: &Appended) -> Option<Counter> {
+    let (counter, (_, shown)) = before.zip(tap.code)?;
+    if tap.reason == Reason::NoMac {
+        let moved = counter.mirror().show(shown, day(tap.at));
+        return Some(moved.map_or(counter, |moved| counter.shown(moved)));
+    }
+    match counter.state.accept(shown) {
+        Acceptance::Accepted { state, .. } => {
+            Some(Counter::accepted(Some(counter), counter.key_version, state))
+        }
+        Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
+    }
+}
+
+/// A visitor's visits after a tap.
+fn visited(before: Option<Visit>, tap: &Appended) -> Option<Visit> {
+    Some(Visit::and(before, tap.at, tap.id))
+}
+
+/// The interactions after an id, up to another one.
 fn appended(
     connection: &Connection,
-    mark: i64,
+    after: i64,
+    up_to: i64,
     place: &str,
 ) -> Result<Vec<Appended>, StorageError> {
     let mut select = connection.prepare(&format!(
         "SELECT id, {place}, at, tag_id, inlay_id, counter, reason, client, simulated
-         FROM interactions WHERE id > ?1 ORDER BY {place}"
+         FROM interactions WHERE id > ?1 AND id <= ?2"
     ))?;
-    let mut rows = select.query([mark])?;
+    let mut rows = select.query([after, up_to])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
         let reason = reason(found, 6)?;
@@ -127,7 +153,8 @@ fn appended(
     Ok(appended)
 }
 
-/// What taps come to that are not in their rows yet. Rows are read in the order of keys.
+/// What taps come to that are not in their rows yet, in the order of their commits. Rows are read in
+/// the order of keys.
 fn replay<E: Entry>(
     connection: &Connection,
     appended: &[Appended],
