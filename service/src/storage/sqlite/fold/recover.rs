@@ -59,6 +59,7 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
     });
     let mut appended = first?;
     appended.extend(second?);
+    let visited = |before, tap: &Appended| Some(Visit::and(before, tap.at, tap.id));
     let (counters, everyone, clients) = thread::scope(|scope| {
         let everyone = scope.spawn(|| {
             let key = |tap: &Appended| Some(Visitor::everyone(tap.tag));
@@ -112,11 +113,6 @@ fn counted(before: Option<Counter>, tap: &Appended) -> Option<Counter> {
         }
         Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
     }
-}
-
-/// A visitor's visits after a tap.
-fn visited(before: Option<Visit>, tap: &Appended) -> Option<Visit> {
-    Some(Visit::and(before, tap.at, tap.id))
 }
 
 /// The interactions after an id, up to another one.
