@@ -12,10 +12,11 @@ export default defineConfig({
   timeout: 600_000,
   forbidOnly: true,
   outputDir: "../target/screens",
-  // `--trace=retain-on-failure` keeps what the page was before each step of a test that failed. By
-  // itself it does not: a quarter of the time would go to what passes, and is thrown away.
   reporter: process.stdout.isTTY ? "list" : [["dot"]],
   use: {
     launchOptions: chromiumOptions(),
+    // `--trace=retain-on-failure` keeps what the page was before each step of a test that failed:
+    // a quarter of the time goes to what passes then, and is thrown away.
+    trace: "off",
   },
 });

@@ -217,9 +217,7 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS}, present(),
-             (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
-                 FROM expired_keys e)
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS}, present(), keys_expired_to(i.simulated)
          FROM interaction_of($1) i {KEY_UPDATE}
          WHERE i.key_hash IS NOT NULL"
     )
@@ -233,8 +231,8 @@ async fn issued_key(
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
         return Ok(None);
     };
-    let expired_to: Option<i64> = column(&found, AFTER_KEYED + 1)?;
-    if expired_to.is_some_and(|expired_to| id.0 <= expired_to) {
+    let expired_to: i64 = column(&found, AFTER_KEYED + 1)?;
+    if id.0 <= expired_to {
         return Ok(None);
     }
     let now = row::time(&found, AFTER_KEYED)?;

@@ -50,9 +50,13 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
     let connection = &connection.unchecked_transaction()?;
     let mark: i64 = connection.query_row("SELECT up_to FROM folded", [], |row| row.get(0))?;
     let highest = last_interaction(connection)?;
+    if highest <= mark {
+        let nothing = Default::default();
+        return Ok(Folded::new(State::recovered(nothing, highest, mark)));
+    }
     // After a crash a million taps may be read, and a million rows of each kind found. Nobody writes
     // meanwhile, so that threads of their own see the same.
-    let middle = mark + (highest - mark).max(0) / 2;
+    let middle = mark.midpoint(highest);
     let (first, second) = thread::scope(|scope| {
         let second = scope.spawn(|| appended(&beside(path)?, middle, i64::MAX, place));
         (appended(connection, mark, middle, place), joined(second))
