@@ -128,13 +128,12 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
     let bottles = bottles(&db, 4).await;
     let storage = Arc::clone(&db);
     let (sent, acknowledged) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let done = Arc::new(AtomicBool::new(false));
+    let (reads, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let (tag, inlay) = bottles[0];
     let reader = tokio::spawn({
         let (sent, acknowledged) = (Arc::clone(&sent), Arc::clone(&acknowledged));
-        let done = Arc::clone(&done);
+        let (reads, done) = (Arc::clone(&reads), Arc::clone(&done));
         async move {
-            let mut reads = 0;
             while !done.load(Ordering::SeqCst) {
                 let before = acknowledged.load(Ordering::SeqCst);
                 let scans = storage.tag(tag).await.unwrap().unwrap().scan_count;
@@ -147,19 +146,22 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
                 for seen in [scans, counter.into(), taps] {
                     assert!((before..=after).contains(&seen), "{before} {seen} {after}");
                 }
-                reads += 1;
+                reads.fetch_add(1, Ordering::SeqCst);
             }
-            reads
         }
     });
-    for number in 1..=tapdesk_tests::cases(300) {
+    // The reader gets its reads, however seldom a busy machine lets it have its turn.
+    let looked = || reads.load(Ordering::SeqCst) > 10 || reader.is_finished();
+    let mut number = 0;
+    while number < tapdesk_tests::cases(300) || !looked() {
+        number += 1;
         sent.fetch_add(1, Ordering::SeqCst);
         assert!(db.tap(Tap::code(tag, inlay, number)).await.verified());
         acknowledged.fetch_add(1, Ordering::SeqCst);
         db.backend().fold().await;
     }
     done.store(true, Ordering::SeqCst);
-    assert!(reader.await.unwrap() > 10);
+    reader.await.unwrap();
 }
 
 #[tokio::test]
