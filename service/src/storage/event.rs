@@ -41,7 +41,8 @@ pub enum Event {
         /// When.
         at: Timestamp,
         /// What changed.
-        changes: Vec<Change>,
+        #[schema(value_type = Vec<Change>)]
+        changes: Arc<[Change]>,
         /// Whether it is simulated.
         simulated: bool,
     },

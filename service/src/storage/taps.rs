@@ -1,5 +1,7 @@
 //! The path of a tap: configuration, record, key, payload, update.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::StorageError;
@@ -167,7 +169,7 @@ pub struct VariableUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Updated {
     /// The variables are written and the key is consumed.
-    Done(Vec<Change>),
+    Done(Arc<[Change]>),
     /// This very request was answered before; its answer is due again.
     Repeated,
     /// Nothing was written.

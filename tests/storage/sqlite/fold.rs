@@ -128,7 +128,10 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
     let bottles = bottles(&db, 4).await;
     let storage = Arc::clone(&db);
     let (sent, acknowledged) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let (reads, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let (reads, done) = (
+        Arc::new(AtomicU64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
     let (tag, inlay) = bottles[0];
     let reader = tokio::spawn({
         let (sent, acknowledged) = (Arc::clone(&sent), Arc::clone(&acknowledged));

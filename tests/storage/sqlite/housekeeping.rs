@@ -2,8 +2,8 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
+use tapdesk_service::storage::Updated;
 
 use super::Sqlite;
 use crate::storage::backend::{Backend as _, DAY, Database, MINUTE, START, Tap};
@@ -155,6 +155,27 @@ async fn a_tap_is_one_row_that_stays_as_it_is() {
     db.sweep(START).await.unwrap();
     assert_eq!(row(), before);
     assert_eq!(rows(&db, "expired_keys"), 1);
+}
+
+/// Each update of a commit would touch a page of its own else: the keys of an hour lie on thousands.
+#[tokio::test]
+async fn updates_lie_in_the_order_in_which_they_come_whatever_that_of_their_keys() {
+    let db = Database::<Sqlite>::create().await;
+    let tag = db.registrable("bottle", json!({})).await;
+    let mut tapped = join_all((0..20).map(|_| db.tap(Tap::of(tag)))).await;
+    tapped.sort_by_key(|tapped| (tapped.id.0 % 3, -tapped.id.0));
+    let mut came = Vec::new();
+    for tapped in &tapped {
+        let updated = db.update_variables(tapped.update("yes")).await.unwrap();
+        assert!(matches!(updated, Updated::Done(_)), "{updated:?}");
+        came.push(tapped.id.0);
+    }
+    let file = db.backend().look_into();
+    let mut rows = file
+        .prepare("SELECT interaction_id FROM updates ORDER BY _rowid_")
+        .unwrap();
+    let lie = rows.query_map([], |row| row.get(0)).unwrap();
+    assert_eq!(lie.collect::<Result<Vec<i64>, _>>().unwrap(), came);
 }
 
 /// A round is one command of the writer: taps wait for it.

@@ -1,9 +1,9 @@
 //! The keys of the latest taps in memory: a payload mostly follows its tap within a second, and
 //! needs no look at the database then.
 //!
-//! The writer alone notes and forgets them. SQLite tells it of each row that is changed, whatever
-//! changes it, and it forgets what was noted of that row: it is read from the database again. Of a
-//! transaction that is rolled back nothing stays noted: its ids are given again, and so may its keys
+//! The writer alone notes and forgets them. An update forgets the key that it consumes. SQLite tells
+//! of each interaction that is changed, whatever changes it, and what was noted of it is forgotten:
+//! it is read from the database again. Of a transaction that is rolled back nothing stays noted: its ids are given again, and so may its keys
 //! be, with other ids.
 
 use std::sync::Arc;
@@ -39,12 +39,7 @@ impl RecentKeys {
         });
         let told = Arc::clone(&keys);
         connection.update_hook(Some(move |action, _: &str, table: &str, row| {
-            // The rows of both tables have the id of the interaction.
-            let is_changed = match action {
-                Action::SQLITE_INSERT => table == "updates",
-                _ => table == "interactions",
-            };
-            if is_changed {
+            if table == "interactions" && action != Action::SQLITE_INSERT {
                 told.keys.remove(&row);
             }
         }))?;
@@ -83,6 +78,11 @@ impl RecentKeys {
         self.newest.store(recorded.id.0, Ordering::Relaxed);
         self.keys
             .insert(recorded.id.0, Arc::new((key.hash, interaction)));
+    }
+
+    /// Forgets a key that is being consumed.
+    pub(super) fn forget(&self, id: InteractionId) {
+        self.keys.remove(&id.0);
     }
 
     /// A key and its interaction as of `now`; the time of what is simulated is ahead by
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_forgotten_once_its_tap_or_what_consumes_it_is_written() {
+    fn a_key_is_forgotten_once_its_tap_is_written_or_it_is_consumed() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate::run(migrate::ours(), &mut connection).unwrap();
         let keys = RecentKeys::of(&connection, &Folded::default()).unwrap();
@@ -165,7 +165,6 @@ mod tests {
         connection.execute(row, []).unwrap();
         for change in [
             "UPDATE interactions SET country = ''",
-            "INSERT INTO updates (interaction_id, at, changes) VALUES (7, 4500, '[]')",
             "DELETE FROM interactions WHERE id < 10",
         ] {
             noted(&keys);
@@ -175,6 +174,9 @@ mod tests {
             connection.execute(change, []).unwrap();
             assert!(keys.get(ID, NOW, 500).is_none(), "{change}");
         }
+        noted(&keys);
+        keys.forget(ID);
+        assert!(keys.get(ID, NOW, 500).is_none());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Updating variables with rolling keys: one statement for all of a group.
 
+use std::sync::Arc;
+
 use tokio_postgres::Row;
 
 use crate::id::TagId;
@@ -89,15 +91,15 @@ fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, S
     let refused = |refusal| Ok(Updated::Refused(refusal));
     match column(row, 1)? {
         "done" => {
-            let changes: Vec<Change> =
-                serde_json::from_str(column(row, 5)?).map_err(|_| row::unreadable("change"))?;
+            let changes = serde_json::from_str::<Vec<Change>>(column(row, 5)?);
+            let changes: Arc<[Change]> = changes.map_err(|_| row::unreadable("change"))?.into();
             let (tag_id, at) = (TagId(column(row, 2)?), row::time(row, 3)?);
             let simulated = column(row, 4)?;
             node.events.tell(Event::Update {
                 interaction_id: update.id,
                 tag_id,
                 at,
-                changes: changes.clone(),
+                changes: Arc::clone(&changes),
                 simulated,
             });
             if let Some(submission) = &update.submission {

@@ -1,7 +1,9 @@
 //! Updating variables with a rolling key: one command of the writer. Checks
 //! come before writes, so that a refusal is a result and rolls nothing back.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use std::sync::Arc;
+
+use rusqlite::Connection;
 
 use super::issued_key;
 use crate::clock::Timestamp;
@@ -16,7 +18,6 @@ use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::submissions::SentForm;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
-use crate::tag::PropertyClass;
 use crate::webhook::{EventKind, TagUpdated};
 
 /// Consumes the key and writes the variables, or says why not.
@@ -42,10 +43,7 @@ pub(super) fn variables(
         Presented::Repeated => return Ok(Updated::Repeated),
         Presented::Usable => {}
     }
-    let Some(rules) = rules(connection, tap.tag_id)? else {
-        return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
-    };
-    let changes = match changes(connection, &tap, &rules, update)? {
+    let changes = match changes(connection, &tap, update)? {
         Ok(changes) => changes,
         Err(refusal) => return Ok(Updated::Refused(refusal)),
     };
@@ -57,15 +55,10 @@ pub(super) fn variables(
         return Ok(Updated::Refused(UpdateRefusal::SentBefore));
     }
     let mut set = connection.prepare_cached(
-        "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+        "UPDATE properties SET value = ?3 WHERE tag_id = ?1 AND class = 'variable' AND key = ?2",
     )?;
     for change in &changes {
-        set.execute((
-            tap.tag_id.0,
-            PropertyClass::Variable.as_str(),
-            change.key.as_str(),
-            &change.new,
-        ))?;
+        set.execute((tap.tag_id.0, change.key.as_str(), &change.new))?;
     }
     let json = serde_json::to_string(&changes).map_err(|_| unreadable("change"))?;
     // This row is what consumes the key.
@@ -74,15 +67,18 @@ pub(super) fn variables(
             "INSERT INTO updates (interaction_id, at, changes, request) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute((update.id.0, now.millis(), json, update.request))?;
+    recent.forget(update.id);
+    count_later(connection, update.id, false)?;
     tell_webhooks(write, &tap, update.id, now, &changes)?;
     if let Some(form) = &form {
         store_submission(write, &tap, update.id, form, now)?;
     }
+    let changes = Arc::<[Change]>::from(changes);
     write.tell(Event::Update {
         interaction_id: update.id,
         tag_id: tap.tag_id,
         at: now,
-        changes: changes.clone(),
+        changes: Arc::clone(&changes),
         simulated: tap.simulated,
     });
     if let Some(submission) = &update.submission {
@@ -101,6 +97,18 @@ pub(super) fn variables(
 fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<bool, StorageError> {
     let sql = "SELECT 1 FROM submissions WHERE tag_id = ?1 AND form = ?2";
     Ok(connection.prepare_cached(sql)?.exists((tag.0, sent.form))?)
+}
+
+/// Notes that an update or a submission is to be counted for reports. PostgreSQL has a trigger.
+fn count_later(
+    connection: &Connection,
+    interaction: InteractionId,
+    submission: bool,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO report_updates (interaction_id, submission) VALUES (?1, ?2)")?
+        .execute((interaction.0, submission))?;
+    Ok(())
 }
 
 /// Stores what a form sent, and its event for webhooks, if an endpoint gets such events.
@@ -132,12 +140,13 @@ fn store_submission(
             &sent.folded,
             sent.consent,
         ))?;
+    let id = write.connection.last_insert_rowid();
+    count_later(write.connection, interaction, true)?;
     let kind = EventKind::SubmissionCreated.as_str();
     if !write.connection.prepare_cached(WANTED)?.exists([kind])? {
         return Ok(());
     }
     // What it says is read where it is told.
-    let id = write.connection.last_insert_rowid();
     write.connection.prepare_cached(INSERT)?.execute((
         now.millis(),
         kind,
@@ -189,56 +198,49 @@ fn tell_webhooks(
     Ok(())
 }
 
-/// What a tag says about its updates at this moment.
-struct Rules {
-    assigned: bool,
-    requires_verified: bool,
-}
-
-/// Those of a tag; `None` if there is no such row.
-fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
-    let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
-         FROM tags WHERE id = ?1";
-    let rules = connection.prepare_cached(sql)?.query_row([tag.0], |row| {
-        Ok(Rules {
-            assigned: row.get(0)?,
-            requires_verified: row.get(1)?,
-        })
-    });
-    Ok(rules.optional()?)
-}
-
+/// What the update would change, if the tag allows it at this moment: one look finds its rules and its
+/// variables.
 fn changes(
     connection: &Connection,
     tap: &KeyedInteraction,
-    rules: &Rules,
     update: &VariableUpdate,
 ) -> Result<Result<Vec<Change>, UpdateRefusal>, StorageError> {
-    if !rules.assigned {
-        return Ok(Err(UpdateRefusal::NotAssigned));
-    }
-    if rules.requires_verified && tap.verdict.reason() != Reason::Verified {
-        return Ok(Err(UpdateRefusal::NotVerified));
-    }
-    let mut current = connection.prepare_cached(
-        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+    let mut tag = connection.prepare_cached(
+        "SELECT t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified,
+             p.key, p.value
+         FROM tags t LEFT JOIN properties p ON p.tag_id = t.id AND p.class = 'variable'
+         WHERE t.id = ?1",
     )?;
-    let mut changes = Vec::with_capacity(update.data.len());
-    for (key, new) in &update.data {
-        let old = current
-            .query_row(
-                (tap.tag_id.0, PropertyClass::Variable.as_str(), key.as_str()),
-                |row| row.get(0),
-            )
-            .optional()?;
-        let Some(old) = old else {
-            return Ok(Err(UpdateRefusal::UnknownVariable(key.clone())));
-        };
-        changes.push(Change {
-            key: key.clone(),
-            old,
-            new: new.clone(),
-        });
+    let mut rows = tag.query([tap.tag_id.0])?;
+    let mut before = vec![None::<String>; update.data.len()];
+    let mut is_known = false;
+    while let Some(row) = rows.next()? {
+        if !is_known {
+            is_known = true;
+            if !row.get(0)? {
+                return Ok(Err(UpdateRefusal::NotAssigned));
+            }
+            if row.get(1)? && tap.verdict.reason() != Reason::Verified {
+                return Ok(Err(UpdateRefusal::NotVerified));
+            }
+        }
+        // A tag without variables has a row without any.
+        let variable = row.get_ref(2)?.as_str_or_null();
+        let variable = variable.map_err(|_| unreadable("variable"))?;
+        let mut named = update.data.iter().map(|(key, _)| Some(key.as_str()));
+        if let Some(place) = named.position(|key| key == variable) {
+            before[place] = Some(row.get(3)?);
+        }
     }
-    Ok(Ok(changes))
+    if !is_known {
+        return Ok(Err(UpdateRefusal::InvalidKey));
+    }
+    let changes = update.data.iter().zip(before).map(|((key, new), old)| {
+        Ok(Change {
+            key: key.clone(),
+            old: old.ok_or_else(|| UpdateRefusal::UnknownVariable(key.clone()))?,
+            new: new.clone(),
+        })
+    });
+    Ok(changes.collect())
 }

@@ -55,6 +55,8 @@ pub(super) static TABLES: &[Table] = &[
     Table {
         // Which attempt consumed a key matters as long as that attempt lasts.
         left_out: &["attempt"],
+        // Their order, which is that of their times.
+        left_out_sqlite: &["id"],
         ..Table::new(
             "updates",
             1,
