@@ -40,7 +40,7 @@ deb:
 	.make/setup build desktop deb
 	.make/deb
 
-# Ratios of the service to a bare answer of the same size, about ten minutes and 10 GB of disk; then what the desktop costs.
+# Ratios of the service to a bare answer of the same size, ten to twenty minutes and 10 GB of disk; then what the desktop costs.
 # `make bench CASE=tap` measures one case of the service.
 bench:
 	.make/setup build desktop test
