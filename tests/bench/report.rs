@@ -126,10 +126,10 @@ fn memory(seen: &[Seen]) {
         "taps", "memory, MB", "file, bytes/tap"
     );
     let empty = seen[0].file;
-    for now in seen {
-        let taps = u64::try_from(now.taps).unwrap_or(u64::MAX);
-        let each = (now.file - empty).checked_div(taps).unwrap_or(0);
-        println!("{taps:>12} {:>12} {each:>16}", now.memory / 1_000_000);
+    for look in seen {
+        let taps = u64::try_from(look.taps).unwrap_or(u64::MAX);
+        let each = (look.file - empty).checked_div(taps).unwrap_or(0);
+        println!("{taps:>12} {:>12} {each:>16}", look.memory / 1_000_000);
     }
 }
 

@@ -192,7 +192,7 @@ impl Worker {
         journal.updates.push(rk);
     }
 
-    /// Asks the nodes by turns. `None` if it is refused for now.
+    /// Asks the nodes by turns. `None` if it is refused at this moment.
     async fn ask(&mut self, request: impl FnOnce(&Client) -> RequestBuilder) -> Option<Answer> {
         self.requests += 1;
         let node = &self.nodes[self.requests % self.nodes.len()];

@@ -165,6 +165,7 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
     }
     done.store(true, Ordering::SeqCst);
     reader.await.unwrap();
+    assert!(reads.load(Ordering::SeqCst) > 10);
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 //!
 //! The writer alone notes and forgets them. An update forgets the key that it consumes. SQLite tells
 //! of each interaction that is changed, whatever changes it, and what was noted of it is forgotten:
-//! it is read from the database again. Of a transaction that is rolled back nothing stays noted: its ids are given again, and so may its keys
-//! be, with other ids.
+//! it is read from the database again. Of a transaction that is rolled back nothing stays noted: its
+//! ids are given again, and so may its keys be, with other ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

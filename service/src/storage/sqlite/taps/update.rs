@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::issued_key;
 use crate::clock::Timestamp;
@@ -18,6 +18,7 @@ use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::submissions::SentForm;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
+use crate::tag::PropertyClass;
 use crate::webhook::{EventKind, TagUpdated};
 
 /// Consumes the key and writes the variables, or says why not.
@@ -43,7 +44,10 @@ pub(super) fn variables(
         Presented::Repeated => return Ok(Updated::Repeated),
         Presented::Usable => {}
     }
-    let changes = match changes(connection, &tap, update)? {
+    let Some(rules) = rules(connection, tap.tag_id)? else {
+        return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
+    };
+    let changes = match changes(connection, &tap, &rules, update)? {
         Ok(changes) => changes,
         Err(refusal) => return Ok(Updated::Refused(refusal)),
     };
@@ -55,10 +59,15 @@ pub(super) fn variables(
         return Ok(Updated::Refused(UpdateRefusal::SentBefore));
     }
     let mut set = connection.prepare_cached(
-        "UPDATE properties SET value = ?3 WHERE tag_id = ?1 AND class = 'variable' AND key = ?2",
+        "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
     )?;
     for change in &changes {
-        set.execute((tap.tag_id.0, change.key.as_str(), &change.new))?;
+        set.execute((
+            tap.tag_id.0,
+            PropertyClass::Variable.as_str(),
+            change.key.as_str(),
+            &change.new,
+        ))?;
     }
     let json = serde_json::to_string(&changes).map_err(|_| unreadable("change"))?;
     // This row is what consumes the key.
@@ -198,49 +207,56 @@ fn tell_webhooks(
     Ok(())
 }
 
-/// What the update would change, if the tag allows it at this moment: one look finds its rules and its
-/// variables.
+/// What a tag says about its updates at this moment.
+struct Rules {
+    assigned: bool,
+    requires_verified: bool,
+}
+
+/// Those of a tag; `None` if there is no such row.
+fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
+    let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
+         FROM tags WHERE id = ?1";
+    let rules = connection.prepare_cached(sql)?.query_row([tag.0], |row| {
+        Ok(Rules {
+            assigned: row.get(0)?,
+            requires_verified: row.get(1)?,
+        })
+    });
+    Ok(rules.optional()?)
+}
+
 fn changes(
     connection: &Connection,
     tap: &KeyedInteraction,
+    rules: &Rules,
     update: &VariableUpdate,
 ) -> Result<Result<Vec<Change>, UpdateRefusal>, StorageError> {
-    let mut tag = connection.prepare_cached(
-        "SELECT t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified,
-             p.key, p.value
-         FROM tags t LEFT JOIN properties p ON p.tag_id = t.id AND p.class = 'variable'
-         WHERE t.id = ?1",
+    if !rules.assigned {
+        return Ok(Err(UpdateRefusal::NotAssigned));
+    }
+    if rules.requires_verified && tap.verdict.reason() != Reason::Verified {
+        return Ok(Err(UpdateRefusal::NotVerified));
+    }
+    let mut current = connection.prepare_cached(
+        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
     )?;
-    let mut rows = tag.query([tap.tag_id.0])?;
-    let mut before = vec![None::<String>; update.data.len()];
-    let mut is_known = false;
-    while let Some(row) = rows.next()? {
-        if !is_known {
-            is_known = true;
-            if !row.get(0)? {
-                return Ok(Err(UpdateRefusal::NotAssigned));
-            }
-            if row.get(1)? && tap.verdict.reason() != Reason::Verified {
-                return Ok(Err(UpdateRefusal::NotVerified));
-            }
-        }
-        // A tag without variables has a row without any.
-        let variable = row.get_ref(2)?.as_str_or_null();
-        let variable = variable.map_err(|_| unreadable("variable"))?;
-        let mut named = update.data.iter().map(|(key, _)| Some(key.as_str()));
-        if let Some(place) = named.position(|key| key == variable) {
-            before[place] = Some(row.get(3)?);
-        }
-    }
-    if !is_known {
-        return Ok(Err(UpdateRefusal::InvalidKey));
-    }
-    let changes = update.data.iter().zip(before).map(|((key, new), old)| {
-        Ok(Change {
+    let mut changes = Vec::with_capacity(update.data.len());
+    for (key, new) in &update.data {
+        let old = current
+            .query_row(
+                (tap.tag_id.0, PropertyClass::Variable.as_str(), key.as_str()),
+                |row| row.get(0),
+            )
+            .optional()?;
+        let Some(old) = old else {
+            return Ok(Err(UpdateRefusal::UnknownVariable(key.clone())));
+        };
+        changes.push(Change {
             key: key.clone(),
-            old: old.ok_or_else(|| UpdateRefusal::UnknownVariable(key.clone()))?,
+            old,
             new: new.clone(),
-        })
-    });
-    Ok(changes.collect())
+        });
+    }
+    Ok(Ok(changes))
 }

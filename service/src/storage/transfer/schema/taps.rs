@@ -55,7 +55,7 @@ pub(super) static TABLES: &[Table] = &[
     Table {
         // Which attempt consumed a key matters as long as that attempt lasts.
         left_out: &["attempt"],
-        // Their order, which is that of their times.
+        // Where a row lies, which nobody asks for.
         left_out_sqlite: &["id"],
         ..Table::new(
             "updates",
