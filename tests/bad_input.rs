@@ -1,5 +1,5 @@
-//! Bad input, and what it gets: a clear 4xx in the right envelope, never a 500,
-//! never a panic, nothing written.
+//! Bad input is answered with a clear 4xx in the right envelope. It never causes a 500 or a panic,
+//! and nothing is written.
 
 mod admin;
 mod connections;

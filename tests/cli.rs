@@ -1,4 +1,4 @@
-//! The real binary, from its command line.
+//! The real binary, run from its command line.
 
 mod copies;
 mod demo;
@@ -15,6 +15,7 @@ mod shutdown;
 mod sqlite;
 mod tour;
 mod traces;
+mod unit;
 
 use std::path::Path;
 use std::process::Stdio;
@@ -24,7 +25,7 @@ use tapdesk_tests::ServiceProcess;
 use tapdesk_tests::process::Launch;
 use tokio::process::Command;
 
-/// The binary.
+/// The path of the service's binary.
 const BINARY: &str = env!("CARGO_BIN_EXE_tapdesk-service");
 
 /// A service in a new folder.
@@ -41,14 +42,14 @@ struct Ran {
 }
 
 impl Ran {
-    /// What a command that must succeed printed.
+    /// The output of a command that must succeed.
     #[track_caller]
     fn good(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.stdout
     }
 
-    /// What a command said that must refuse: one line for people.
+    /// The error of a command that must fail: one line for people.
     #[track_caller]
     fn refused(self) -> String {
         assert_eq!(self.code, Some(1), "{self:?}");
@@ -64,7 +65,7 @@ impl Ran {
     }
 }
 
-/// A command with a database, and the variables it is to see.
+/// Runs a command with a database and these variables.
 async fn run_with(database: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
     let mut command = Command::new(BINARY);
     command
@@ -84,12 +85,12 @@ async fn run_with(database: &Path, environment: &[(&str, &str)], arguments: &[&s
     }
 }
 
-/// A command that needs no running service.
+/// Runs a command that needs no running service.
 async fn run(database: &Path, arguments: &[&str]) -> Ran {
     run_with(database, &[], arguments).await
 }
 
-/// A command that speaks to `service`.
+/// Runs a command against `service`.
 async fn run_at(service: &ServiceProcess, arguments: &[&str]) -> Ran {
     let environment = [
         ("TAPDESK_URL", service.base()),

@@ -1,5 +1,5 @@
-//! Where the specification is silent: each row of the project's decisions that
-//! can be seen from outside a test, named after it.
+//! Cases that the specification leaves open: each row of the project's decisions that is visible
+//! from outside has a test with its name.
 
 mod answers;
 mod bystanders;

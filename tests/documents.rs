@@ -1,6 +1,7 @@
-//! The documents of this repository: their links, pictures, names and size; and that
-//! the code keeps to its map.
+//! The documents of this repository: their links, pictures, names and size, and whether the code
+//! follows its map.
 
+mod comments;
 mod links;
 mod modules;
 mod names;
@@ -16,21 +17,21 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// A Markdown file.
 struct Document {
-    /// Where it is, from the root of the repository.
+    /// Its path from the root of the repository.
     path: PathBuf,
     text: String,
 }
 
-/// What of a document can be wrong.
+/// The parts of a document that can be wrong.
 #[derive(Default)]
 struct Content {
     /// Targets of links and pictures.
     links: Vec<String>,
-    /// Of these, the pictures.
+    /// Those links that are pictures.
     pictures: Vec<String>,
-    /// The anchors of its headings, as the usual viewers make them.
+    /// The anchors of its headings, as common viewers generate them.
     anchors: BTreeSet<String>,
-    /// Code, in a line or in a block.
+    /// Inline code and code blocks.
     code: Vec<String>,
 }
 
@@ -38,8 +39,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Every file below `folder` whose name ends so, from the root of the repository.
-/// What git leaves out is left out, and so are hidden folders.
+/// Every file below `folder` with one of these extensions, as a path from the root of the
+/// repository. Files that git ignores and hidden folders are left out.
 fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let ignored: Vec<&str> = include_str!("../.gitignore").lines().collect();
     let mut found = Vec::new();
@@ -113,8 +114,8 @@ impl Document {
         content
     }
 
-    /// The file that a link of this document leads to, and the anchor in it.
-    /// `None` for a link to another site.
+    /// The file and anchor that a link of this document leads to. `None` for a link to another
+    /// site.
     fn target<'a>(&self, link: &'a str) -> Option<(PathBuf, &'a str)> {
         if link.contains("://") || link.starts_with("mailto:") {
             return None;

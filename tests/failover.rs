@@ -1,7 +1,6 @@
-//! Three PostgreSQL servers under Patroni and etcd behind a proxy, as
-//! `service/deploy/failover` sets them up. The machine of the primary dies under
-//! load: nothing that was acknowledged is lost, nothing is done twice, and writes
-//! go on.
+//! Three PostgreSQL servers under Patroni and etcd behind a proxy, configured by
+//! `service/deploy/failover`. The machine of the primary dies under load: no acknowledged write is
+//! lost, nothing is done twice, and writes continue.
 
 mod site;
 
@@ -12,8 +11,8 @@ use crate::postgres::load::Load;
 use crate::postgres::two;
 use site::Site;
 
-/// How long nobody may write, in milliseconds: until the others know that the
-/// primary is gone (15 s at the most), have agreed, and are found.
+/// The longest time without writes, in milliseconds: the others have to notice the primary's death
+/// (15 s at most), elect a new one, and be found.
 const UNTIL_WRITES: i64 = 30_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

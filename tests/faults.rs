@@ -1,12 +1,16 @@
-//! Faults, and what the service makes of them: the real binary, killed, starved,
-//! cut off, with its log and its files searched afterwards.
+//! Faults, and the service's reactions: the real binary is killed, starved or cut off, and its log
+//! and files are searched afterwards.
 
+mod address_certificates;
+mod certificates;
 mod clock;
+mod crowds;
 mod descriptors;
 mod encoding;
 mod endings;
 mod keyring;
 mod load;
+mod locked;
 mod lost_answers;
 mod proxies;
 mod sentinel;
@@ -17,12 +21,12 @@ mod webhooks;
 
 use tapdesk_tests::Launch;
 
-/// The binary.
+/// The path of the service's binary.
 const BINARY: &str = env!("CARGO_BIN_EXE_tapdesk-service");
-/// Refusals are seen as they are, not as 429.
+/// Without a rate limit, so that each refused request gets its own status, and not 429.
 const REFUSALS_AS_THEY_ARE: (&str, &str) = ("TAPDESK_RATE_LIMIT", "off");
 
-/// The binary in a new folder.
+/// A launch of the binary in a new folder.
 fn launch() -> Launch {
     let (name, value) = REFUSALS_AS_THEY_ARE;
     Launch::new(BINARY).env(name, value)

@@ -1,5 +1,5 @@
-//! Chips in software against published vectors, another implementation, and
-//! what must hold for every code.
+//! Chips in software, compared with published vectors and another implementation, and properties of
+//! every code.
 
 mod diagnose;
 mod differential;

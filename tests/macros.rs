@@ -1,4 +1,4 @@
-//! Macros against what strangers write.
+//! Macros with strangers' values.
 
 mod html;
 mod location;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use tapdesk_service::macros::{Macro, Scope};
 
-/// A scope that says one thing whatever it is asked; the key of an interaction apart.
+/// A scope that returns the same value for every macro, except the interaction's key.
 struct Says<'a>(&'a str);
 
 impl Scope for Says<'_> {

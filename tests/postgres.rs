@@ -2,12 +2,12 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `nodes` | what one node began, another goes on with; of many who race, one wins |
-//! | `balancer` | the balancer that is handed to owners, before two nodes |
-//! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
-//! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
-//! | `restores` | a copy by `pg_dump` makes a new encoding root, and repeats no generation of keys |
-//! | `upgrades` | a node that is killed while it makes or upgrades the schema |
+//! | `nodes` | another node continues the work of one; of many concurrent requests, one wins |
+//! | `balancer` | the load balancer configuration for operators, in front of two nodes |
+//! | `outages` | the database crashes, closes connections, hangs, or is unreachable |
+//! | `load` | visitors and owners' servers at work, and a journal of acknowledged requests |
+//! | `restores` | a copy by `pg_dump` gets a new encoding root, and repeats no key generation |
+//! | `upgrades` | a node that is killed while it creates or upgrades the schema |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
@@ -20,11 +20,11 @@ mod upgrades;
 
 use tapdesk_tests::{Launch, ServiceProcess, TestDatabase};
 
-/// A node's own clock, ten minutes behind the other's: in milliseconds, and both wrong.
+/// Offsets of the nodes' clocks in milliseconds: both are wrong, ten minutes apart.
 const SKEWS: [&str; 2] = ["-300000", "300000"];
 
-/// A node that has the same wrapping key as all others, and shows refusals as
-/// they are, not as 429.
+/// A node that has the same wrapping key as all others, and no rate limit, so that each refused
+/// request gets its own status.
 fn node(database: &TestDatabase) -> Launch {
     let launch = Launch::on_sqlite(env!("CARGO_BIN_EXE_tapdesk-service")).on(database);
     launch
@@ -34,7 +34,7 @@ fn node(database: &TestDatabase) -> Launch {
         .env("TAPDESK_TEST_CLOCK", "1")
 }
 
-/// Two nodes on `database`, whose clocks disagree. The first has made what the second found.
+/// Two nodes on `database` with different clocks. The first one created the database.
 pub(crate) async fn two(database: &TestDatabase) -> [ServiceProcess; 2] {
     let [one, other] = SKEWS.map(|skew| node(database).env("TAPDESK_TEST_SKEW", skew));
     [one.start().await, other.start().await]

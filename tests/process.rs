@@ -1,7 +1,7 @@
-//! The real binary, as a process of its own: its command line, faults,
-//! several nodes on one PostgreSQL database, and several servers of that.
+//! The real binary in its own process: its command line, faults, several nodes on one PostgreSQL
+//! database, and several servers of that.
 //!
-//! `failover` waits more than all others, and is among the first to begin.
+//! `failover` takes the longest, so it is among the first to start.
 
 mod cli;
 mod failover;

@@ -1,5 +1,5 @@
-//! The product seen from outside, in one process with its tests: one binary,
-//! because each costs a link of the whole service.
+//! The product seen from outside, in one process with its tests. They are one binary, because each
+//! binary costs a link of the whole service.
 
 mod api;
 mod bad_input;
@@ -8,6 +8,7 @@ mod documents;
 mod encoding;
 mod inlay;
 mod macros;
+mod public_cases;
 mod races;
 mod spec;
 mod storage;

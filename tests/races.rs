@@ -1,4 +1,4 @@
-//! What can race, raced: a counter, a key, a variable.
+//! Races for a counter, a key, or a variable.
 
 mod counters;
 mod keys;

@@ -1,4 +1,4 @@
-//! The specification from outside: each row of its tables a test, named after it.
+//! The specification, tested from outside: each row of its tables has a test with its name.
 
 mod section_1_service;
 mod section_2_1_rolling_key;

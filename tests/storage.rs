@@ -1,4 +1,4 @@
-//! What every backend of the storage must pass, and what is one backend's alone.
+//! The tests that every storage backend must pass, and the tests of single backends.
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `sqlite` | SQLite through both, and its own faults |
 //! | `postgres` | PostgreSQL's own faults |
 //!
-//! A further backend is one more factory, and one more line beside SQLite's.
+//! To add a backend, add a factory, and a line next to SQLite's.
 
 mod backend;
 mod simulation;

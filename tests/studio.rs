@@ -1,7 +1,8 @@
-//! Studio experiences: the pages that the service itself serves.
+//! Studio experiences: pages that the service itself serves.
 
 mod conditions;
 mod dom;
+mod entries;
 mod form;
 mod injection;
 mod page;
@@ -10,13 +11,13 @@ mod rules;
 use serde_json::{Value, json};
 use tapdesk_tests::{TestService, TestTag};
 
-/// A tag whose experience is a page of these blocks, with the variables
-/// `registered` (`false`) and `note` (empty).
+/// A tag whose experience is a page with these blocks, and with the variables `registered`
+/// (`false`) and `note` (empty).
 async fn tag(service: &TestService, blocks: Value) -> TestTag {
     tag_with(service, json!({"blocks": blocks}), json!({})).await
 }
 
-/// The same with more members of the experience, and of the tag.
+/// The same with further members of the experience and of the tag.
 async fn tag_with(service: &TestService, experience: Value, more: Value) -> TestTag {
     let mut page = json!({"name": "Page", "kind": "studio", "blocks": []});
     extend(&mut page, experience);

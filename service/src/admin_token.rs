@@ -1,4 +1,4 @@
-//! Admin tokens: who may use the admin API. They are stored as hashes.
+//! Admin tokens, which grant access to the admin API. They are stored as hashes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::scope::{Rights, Scope};
 pub const TOKEN_MIN: usize = 32;
 /// Random characters of a generated token: 256 bits.
 const GENERATED: usize = 43;
-/// How generated tokens begin, so that scanners find those that leak.
+/// The beginning of generated tokens, by which scanners find leaked ones.
 const PREFIX: &str = "tapdesk_";
 const ALPHABET: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -54,7 +54,7 @@ impl AdminToken {
         &self.0
     }
 
-    /// Its stored form.
+    /// Form that is stored.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
     }
@@ -82,26 +82,26 @@ impl TokenHash {
 pub struct NewStoredToken {
     /// Its purpose, in its owner's words.
     pub name: String,
-    /// Its hash.
+    /// Hash of the token; the token itself is not stored.
     pub hash: TokenHash,
-    /// What it may do.
+    /// Its scopes and the experiences that limit them.
     pub rights: Rights,
-    /// When it ends; `None` if only its deletion ends it.
+    /// When it expires; `None` if only deletion ends it.
     pub expires_at: Option<Timestamp>,
 }
 
 /// An admin token, without the token itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StoredToken {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: TokenId,
     /// Its purpose, in its owner's words.
     pub name: String,
-    /// What it may do; `admin` is everything.
+    /// The scopes of the token; `admin` includes all.
     pub scopes: BTreeSet<Scope>,
-    /// The only experiences it may do it with; `null` if it is not limited.
+    /// The only experiences for which its scopes hold; `null` if it is not limited.
     pub experience_ids: Option<BTreeSet<ExperienceId>>,
-    /// When it ends; `null` if only its deletion ends it.
+    /// When it expires; `null` if only deletion ends it.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute; `null` if never.
     pub last_used_at: Option<Timestamp>,
@@ -110,7 +110,7 @@ pub struct StoredToken {
 }
 
 impl StoredToken {
-    /// What it may do.
+    /// Its scopes and the experiences that limit them.
     pub fn rights(&self) -> Rights {
         Rights {
             scopes: self.scopes.clone(),
@@ -118,7 +118,7 @@ impl StoredToken {
         }
     }
 
-    /// Whether it has ended by `now`.
+    /// Whether it has expired at `now`.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| now >= end)
     }

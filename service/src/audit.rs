@@ -1,6 +1,6 @@
-//! The audit log: who changed what, and when. Rows are chained: the hash of each covers the one
-//! before, and of the values that were changed a digest. So values can be erased, for they may
-//! tell of people, and nothing else can be changed, left out or put in without a trace.
+//! The audit log: who changed what, and when. Rows are chained: the hash of each row covers the row
+//! before, and a digest of the changed values. So values can be erased, because they may contain
+//! personal data, but no row can be changed, removed or inserted without a trace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,28 +10,28 @@ use crate::clock::Timestamp;
 
 /// A hash of the chain.
 pub type Hash = [u8; 32];
-/// Makes the digest of values unguessable once they are erased.
+/// Makes the digest of values impossible to guess once the values are erased.
 pub type Salt = [u8; 16];
 
-/// Where the chain begins if no row was ever removed.
+/// The start of the chain if no row was ever removed.
 pub const GENESIS: Hash = [0; 32];
-/// Longest value that is kept of a member, in bytes of JSON: a row tells what was changed, and
-/// is no second copy of it.
+/// Longest stored value of a member, in bytes of JSON. A row records which members changed, but is
+/// not a second copy of large values.
 const MEMBER_MAX: usize = 4096;
 
-/// What an operation tells of its change.
+/// The facts about a change that an operation gives to the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// The resource, as a path within the admin API; `None` for the one that was addressed.
+    /// The resource, as a path within the admin API; `None` for the addressed one.
     pub object: Option<String>,
-    /// How it was, without secrets.
+    /// The resource before the change, without secrets.
     pub before: Option<Value>,
-    /// How it is, without secrets.
+    /// The resource after the change, without secrets.
     pub after: Option<Value>,
 }
 
 impl Note {
-    /// A resource that is new.
+    /// A resource was created.
     pub fn created(object: String, after: &impl Serialize) -> Self {
         Self {
             object: Some(object),
@@ -40,7 +40,7 @@ impl Note {
         }
     }
 
-    /// A resource that has other values now. Members that stay are left out.
+    /// A resource was changed. Unchanged members are left out.
     pub fn changed(before: &impl Serialize, after: &impl Serialize) -> Self {
         let (mut before, mut after) = (shown(before), shown(after));
         if let (Some(Value::Object(before)), Some(Value::Object(after))) = (&mut before, &mut after)
@@ -63,7 +63,7 @@ impl Note {
         }
     }
 
-    /// A resource that is gone.
+    /// A resource was deleted.
     pub fn deleted(before: &impl Serialize) -> Self {
         Self {
             object: None,
@@ -72,7 +72,7 @@ impl Note {
         }
     }
 
-    /// Something that was done, and with what.
+    /// An action was done, with these parameters.
     pub fn done(with: &impl Serialize) -> Self {
         Self {
             object: None,
@@ -82,7 +82,7 @@ impl Note {
     }
 }
 
-/// A value as a row keeps it.
+/// The form of a value in a row.
 fn shown(value: &impl Serialize) -> Option<Value> {
     let mut value = serde_json::to_value(value).ok()?;
     if let Value::Object(members) = &mut value {
@@ -102,46 +102,46 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// The values that were changed.
+/// The values of a row's change, with secrets left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Values {
-    /// How the resource was.
+    /// The resource before the change.
     pub before: Option<Value>,
-    /// How it is.
+    /// Resource after the change.
     pub after: Option<Value>,
 }
 
-/// A row, as it is stored.
+/// A stored row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its number: they rise by one.
+    /// Number of the row; numbers rise by one.
     pub id: i64,
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
-    /// Who: `token:3`, `desktop`, `encoder`, `command_line` or `installation`.
+    /// The actor: `token:3`, `desktop`, `encoder`, `command_line` or `installation`.
     pub actor: String,
     /// The name of the token at that time.
     pub name: Option<String>,
     /// The address of the client.
     pub address: String,
-    /// What they did: `tags.update`.
+    /// The action, such as `tags.update`.
     pub action: String,
-    /// What they did it to, as a path within the admin API: `tags/41`.
+    /// The target of the action, as a path within the admin API: `tags/41`.
     pub object: String,
-    /// Of the values, the digest.
+    /// The digest of the values.
     pub digest: Hash,
-    /// Of everything, and of the row before.
+    /// The hash of the whole row and of the row before.
     pub hash: Hash,
     /// The values in JSON, and their salt; `None` once they are erased.
     pub values: Option<(Salt, String)>,
 }
 
 impl Row {
-    /// The hash that it has after a row with the hash `previous`.
+    /// The row's hash if the row before has the hash `previous`.
     pub fn hash_after(&self, previous: &Hash) -> Hash {
         let who = (&self.actor, &self.name, &self.address);
         let members = (self.id, self.at.millis(), who, &self.action, &self.object);
-        // Numbers and texts always have a form in JSON, and one that begins with a bracket.
+        // Numbers and texts can always be written as JSON; the result begins with a bracket.
         let members = serde_json::to_vec(&members).unwrap_or_default();
         Sha256::new()
             .chain_update(previous)
@@ -161,7 +161,7 @@ pub fn digest(salt: &Salt, values: &str) -> Hash {
         .into()
 }
 
-/// Where the chain begins and ends.
+/// Both ends of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     /// The last row that was removed because of its age, and its hash.
@@ -171,23 +171,23 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Those of a log without rows.
+    /// The ends of a log without rows.
     pub const NONE: Self = Self {
         anchor: (0, GENESIS),
         head: (0, GENESIS),
     };
 }
 
-/// What is wrong with the log.
+/// An error in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A row is not there.
+    /// A row is missing.
     #[error("Row {0} of the audit log is missing.")]
     Missing(i64),
-    /// A row is not as it was written.
+    /// A row was changed after it was written.
     #[error("Row {0} of the audit log was changed after it was written.")]
     Changed(i64),
-    /// The note of the newest row does not fit that row.
+    /// The separate record of the newest row does not fit that row.
     #[error("The end of the audit log was changed: its newest row is noted as {0}.")]
     End(i64),
 }
@@ -200,7 +200,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Begins behind the anchor.
+    /// Begins after the anchor.
     pub const fn begin(ends: Ends) -> Self {
         Self {
             ends,
@@ -223,7 +223,7 @@ impl Check {
         Ok(())
     }
 
-    /// The last row that was checked.
+    /// The number of the last checked row.
     pub const fn checked(&self) -> i64 {
         self.last.0
     }

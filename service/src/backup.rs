@@ -1,11 +1,11 @@
-//! Backups that the service makes by itself, from time to time, into a folder; each is checked by
-//! restoring it beside where it lies.
+//! Scheduled backups into a folder. Each one is checked by restoring it next to the file.
 //!
-//! The passphrase is nowhere: what is kept is the wrapping key as it was sealed with it, once, and
-//! each backup contains that. A rotation of the wrapping key makes it worthless, which is noticed
-//! before the next backup is made.
+//! The passphrase is not stored. It sealed the wrapping key once; this sealed key is stored, and
+//! each backup contains it. A rotation of the wrapping key makes the sealed key useless, which is
+//! detected before the next backup is made.
 
 mod file;
+mod folder;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,55 +16,65 @@ use crate::keyring::{KeyringError, Passphrase};
 use crate::plural::counted;
 use crate::service::Service;
 use crate::storage::{
-    BackupContent, BackupNote, BackupResult, BackupSchedule, SealedForBackups, StorageError,
+    BackupContent, BackupNote, BackupResult, BackupSchedule, BackupSeal, SealedForBackups,
+    StorageError,
 };
 use crate::webhook::{Alert, EventKind};
 
-/// What proves that the sealed key is the present one: it says nothing.
+/// Plain text of the probe that proves that the sealed key is the present one. It has no meaning.
 const PROBE: &[u8; 16] = b"tapdesk schedule";
-/// After a backup that failed the next one is tried at the latest after this, in milliseconds.
+/// The longest pause after a failed backup before the next attempt, in milliseconds.
 const AGAIN: i64 = 60 * 60 * 1000;
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// Why a backup is not good. Each is a sentence for people.
+/// Why a backup failed. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupError {
-    /// The database.
+    /// A database error.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The file cannot be written, or read again.
+    /// The file cannot be written or read back.
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     File(PathBuf, std::io::Error),
-    /// The key that is sealed is not the present one.
+    /// The folder belongs to the system.
+    #[error("{} belongs to the system. Choose a folder for backups alone, such as /var/backups/tapdesk.", .0.display())]
+    System(PathBuf),
+    /// The folder, or one above it, is a link that may point to another folder later.
+    #[error("{} is a symbolic link, which can be made to lead elsewhere. Name the folder that it leads to.", .0.display())]
+    Link(PathBuf),
+    /// The path of the folder contains `..`.
+    #[error("{} has \"..\" in it. Name the folder itself.", .0.display())]
+    Parent(PathBuf),
+    /// The sealed key is not the present one.
     #[error(
         "The key that wraps inlay keys is another one than the one that was sealed for these backups. \
          Enter the passphrase of the scheduled backups again."
     )]
     OtherKey,
-    /// What was written is not what is read.
+    /// The file reads back with other content than was written.
     #[error("{} does not read as it was written. Check the disk.", .0.display())]
     Differs(PathBuf),
     /// It cannot be restored.
     #[error("The backup cannot be restored: {0}")]
     Unsound(String),
-    /// It has not what the database has.
+    /// It has fewer rows than the database.
     #[error("The backup has {found}, and the database {expected}.")]
     Incomplete {
-        /// What is in it.
+        /// Number of rows in the backup, in words.
         found: String,
-        /// What is in the database.
+        /// Number of rows in the database, in words.
         expected: String,
     },
-    /// It does not contain what it must contain.
+    /// It does not contain the right sealed key, or its seal is not ours.
     #[error("The backup does not contain the key that unlocks inlay keys, or another one.")]
     WithoutKey,
-    /// Something that runs on a thread of its own.
+    /// A separate thread stopped early.
     #[error("The backup was ended.")]
     Ended,
 }
 
-/// The wrapping key, sealed with a passphrase for all scheduled backups. It was opened once: the
-/// passphrase opens it.
+/// Seals the wrapping key with a passphrase for all scheduled backups. The result is opened once,
+/// to prove that the passphrase opens it.
 pub(crate) async fn seal(
     service: &Arc<Service>,
     passphrase: Passphrase,
@@ -84,15 +94,15 @@ pub(crate) async fn seal(
 /// Why the key cannot be sealed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupSealError {
-    /// The keyring.
+    /// The keyring has no key to seal.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
-    /// Something that runs on a thread of its own.
+    /// A separate thread stopped early.
     #[error("The key was not sealed.")]
     Ended,
 }
 
-/// Whether files can be written into a folder, which is made if it is missing.
+/// Checks that files can be written into a folder, which is created if it is missing.
 pub(crate) async fn check_folder(folder: &Path) -> Result<(), BackupError> {
     let folder = folder.to_owned();
     blocking(move || file::check_folder(&folder)).await
@@ -110,7 +120,7 @@ pub(crate) fn next_at(schedule: &BackupSchedule) -> Option<Timestamp> {
     Some(last.at.plus_millis(pause))
 }
 
-/// Makes the backup that is due, if one is. Whatever comes of it is noted.
+/// Makes the backup that is due, if there is one, and records its result.
 pub(crate) async fn run_due(service: &Service) -> Result<(), StorageError> {
     let Some(schedule) = service.storage.backup_schedule().await? else {
         return Ok(());
@@ -123,13 +133,13 @@ pub(crate) async fn run_due(service: &Service) -> Result<(), StorageError> {
     run(service, schedule).await.map(drop)
 }
 
-/// Makes a backup now, checks it, and removes the oldest ones. Whatever comes of it is noted, and
-/// told to whoever gets alerts if it is the first that fails.
+/// Makes a backup now, checks it, and removes the oldest ones. The result is recorded. The first
+/// failure after a success raises an alert.
 pub(crate) async fn run(
     service: &Service,
     schedule: BackupSchedule,
 ) -> Result<BackupSchedule, StorageError> {
-    // Two at once would have one name.
+    // Two backups at the same time would have the same name.
     let _alone = service.backing_up.lock().await;
     let at = service.storage.now().await?;
     let made = make(service, &schedule, at).await;
@@ -173,7 +183,7 @@ pub(crate) async fn run(
     Ok(noted)
 }
 
-/// Makes a backup and checks it; its name and its size.
+/// Makes a backup and checks it. Returns its name and size.
 async fn make(
     service: &Service,
     schedule: &BackupSchedule,
@@ -190,7 +200,12 @@ async fn make(
         at,
         inlay_key: inlay_key.clone(),
     };
-    let copy = service.storage.backup(note).await?;
+    let key = || service.keyring.backup_key();
+    let key = schedule.sealed.is_some().then(key).transpose();
+    let copy = service
+        .storage
+        .backup(note, key.map_err(|_| BackupError::OtherKey)?)
+        .await?;
     let after = service.storage.content().await?;
     let folder = PathBuf::from(&schedule.folder);
     let written = blocking(move || file::write(&folder, at, copy)).await?;
@@ -215,13 +230,21 @@ async fn make(
     };
     let opens = |wrapped: &Vec<u8>| service.keyring.unwrap_secret(wrapped).is_ok();
     let locked = service.keyring.why_locked().is_some();
-    if !same_key || !(locked || found.wrapped_key.as_ref().is_none_or(opens)) {
+    let is_ours = |seal: &BackupSeal| {
+        let key = service.keyring.backup_key();
+        seal.is_sealed() == inlay_key.is_some()
+            && (!seal.is_sealed() || key.is_ok_and(|key| seal.is_by(&key)))
+    };
+    if !same_key
+        || !found.seal.as_ref().is_some_and(is_ours)
+        || !(locked || found.wrapped_key.as_ref().is_none_or(opens))
+    {
         return Err(BackupError::WithoutKey);
     }
     blocking(move || file::keep(written)).await
 }
 
-/// Whether a backup has as much as the database had while it was made.
+/// Checks that a backup has as many rows as the database had while it was made.
 fn compare(
     found: &BackupContent,
     before: (u64, u64),
@@ -245,8 +268,7 @@ fn compare(
     })
 }
 
-/// Removes the oldest backups that were made by the schedule, beyond those that are kept. Nothing
-/// else in the folder is touched.
+/// Removes the oldest scheduled backups beyond the number to keep. Other files in the folder stay.
 async fn remove_old(service: &Service, schedule: &BackupSchedule) -> Result<(), StorageError> {
     let beyond = schedule.files.len().saturating_sub(schedule.keep as usize);
     let old = schedule.files[..beyond].to_vec();
@@ -279,6 +301,7 @@ mod tests {
             tags,
             interactions,
             wrapped_key: None,
+            seal: None,
         };
         assert!(compare(&found(5, 11), (5, 10), (5, 12)).is_ok());
         assert!(compare(&found(4, 10), (5, 10), (4, 10)).is_ok());

@@ -1,5 +1,5 @@
-//! Who calls the admin API. A request carries it to the database, so that no route can forget
-//! it: the database shows a caller what they may reach, and records what they change.
+//! The caller of the admin API. A request passes it to the database, so that no route can forget
+//! it: the database shows a caller only data within reach, and records the caller's changes.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +12,10 @@ use crate::audit::Salt;
 use crate::id::TokenId;
 use crate::scope::Reach;
 
-/// Who makes a request.
+/// The sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// A stored token, and its name.
+    /// A stored token, with its name.
     Token(TokenId, String),
     /// The window of the desktop that runs the service.
     Desktop,
@@ -27,35 +27,35 @@ pub enum Actor {
     Installation,
 }
 
-/// The request that is at work.
+/// The current request of the admin API.
 #[derive(Debug)]
 pub struct Caller {
-    /// Who makes it.
+    /// Sender of the request.
     pub actor: Actor,
-    /// From where: a loopback address if it was made in this process.
+    /// The address of the sender: a loopback address for requests from this process.
     pub address: IpAddr,
-    /// What it does: `tags.update`.
+    /// The action, such as `tags.update`.
     pub action: Arc<str>,
-    /// What it does it to, as a path within the admin API: `tags/41`.
+    /// The target of the action, as a path within the admin API: `tags/41`.
     pub object: String,
-    /// The experiences it is limited to.
+    /// The experiences to which the caller is limited.
     pub reach: Reach,
     /// Random bytes for its row in the audit log.
     pub salt: Salt,
     state: State,
 }
 
-/// What becomes of a request while it is at work.
+/// The state of a request while it is handled.
 #[derive(Debug, Default)]
 struct State {
-    /// What it asks for, in short, if no change can tell.
+    /// A short form of the request, for the audit log if no single change shows it.
     asked: OnceLock<Value>,
     /// Whether its row is in the audit log.
     recorded: AtomicBool,
 }
 
 impl Caller {
-    /// A request that has changed nothing yet.
+    /// A request that has not changed anything yet.
     pub(crate) fn new(
         actor: Actor,
         address: IpAddr,
@@ -74,18 +74,18 @@ impl Caller {
         }
     }
 
-    /// What it asks for, if it said so.
+    /// The short form of the request, if it was set.
     pub(crate) fn asked(&self) -> Option<Value> {
         self.state.asked.get().cloned()
     }
 
-    /// Whether its row is in the audit log. A request that changes much makes several commits
-    /// and one row, in the first of them.
+    /// Whether its row is in the audit log. A request with many changes makes several commits but
+    /// only one row, in the first of them.
     pub(crate) fn is_recorded(&self) -> bool {
         self.state.recorded.load(Ordering::Acquire)
     }
 
-    /// Its row is on disk.
+    /// Records that its row is on disk.
     pub(crate) fn set_recorded(&self) {
         self.state.recorded.store(true, Ordering::Release);
     }
@@ -95,20 +95,20 @@ tokio::task_local! {
     static CALLER: Arc<Caller>;
 }
 
-/// The request at work; `None` for what the service does by itself, taps included.
+/// The current request; `None` for the service's own work, which includes taps.
 pub(crate) fn current() -> Option<Arc<Caller>> {
     CALLER.try_with(Arc::clone).ok()
 }
 
-/// The experiences that the request at work is limited to.
+/// The experiences to which the current request is limited.
 pub(crate) fn reach() -> Reach {
     CALLER
         .try_with(|caller| caller.reach.clone())
         .unwrap_or_default()
 }
 
-/// Tells the audit log what the request at work asks for, without secrets: for one that makes
-/// many changes, none of which can tell.
+/// Gives the audit log a short form of the current request, without secrets. Needed for a request
+/// with many changes, none of which shows the whole.
 pub(crate) fn asks(what: Value) {
     let _ = CALLER.try_with(|caller| caller.state.asked.set(what));
 }
@@ -118,7 +118,7 @@ pub(crate) async fn on_behalf_of<T>(caller: Arc<Caller>, work: impl Future<Outpu
     CALLER.scope(caller, work).await
 }
 
-/// Does `work` beside the request at work, for the same caller.
+/// Runs `work` concurrently with the current request, for the same caller.
 pub(crate) fn spawn<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
@@ -128,7 +128,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     }
 }
 
-/// Goes on with work for `caller` that was begun elsewhere: with the body of an answer.
+/// Continues work for `caller` that began in another place, such as the body of an answer.
 pub(crate) fn going_on_for<T>(caller: Arc<Caller>, work: impl FnOnce() -> T) -> T {
     CALLER.sync_scope(caller, work)
 }

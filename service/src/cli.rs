@@ -1,4 +1,5 @@
-//! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` own a database; the others speak to a running service.
+//! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` need exclusive access to a
+//! database; the others call a running service.
 
 mod backup;
 mod client;
@@ -40,7 +41,7 @@ use crate::config;
 #[derive(Parser)]
 #[command(name = "tapdesk-service", version)]
 struct Cli {
-    /// What to log, for example `info` or `tapdesk_service=debug`.
+    /// Log filter, for example `info` or `tapdesk_service=debug`.
     #[arg(
         long,
         env = "TAPDESK_LOG",
@@ -70,7 +71,7 @@ enum Verb {
     Tail(tail::Options),
     /// Forward events to a server on this machine, as a webhook sends them.
     Listen(listen::Options),
-    /// Make an event happen.
+    /// Trigger an event, with a tap of a virtual inlay.
     Trigger(trigger::Options),
     /// Create, list and revoke admin tokens.
     Token(token::Options),
@@ -82,21 +83,23 @@ enum Verb {
     Solve(solve::Options),
     /// Back up the running service's database to a file.
     Backup(backup::Options),
-    /// Show the encoding root, and the inlays that hang on a compromised one; or replace it.
+    /// Show the encoding root and the inlays that depend on a compromised one, or replace the root.
     EncodingRoot(encoding_root::Options),
-    /// Open the sealed keys of a factory order, and print them: for who encodes it.
+    /// Open the sealed keys of a factory order and print them, for the bureau that encodes it.
     OpenKeys(open_keys::Options),
     /// Restore a database from a backup. The service must not be running.
     Restore(restore::Options),
-    /// Rotate the key that wraps inlay keys. The service must not be running. If interrupted, run it again: it resumes.
+    /// Rotate the key that wraps inlay keys. The service must not be running. If interrupted, run
+    /// it again: it resumes.
     RotateKey(rotate_key::Options),
-    /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it resumes.
+    /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it
+    /// resumes.
     MigrateStore(migrate_store::Options),
-    /// Check this installation, and say how to fix what is wrong.
+    /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
 }
 
-/// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
+/// Runs the command in the arguments. Errors are one sentence on stderr.
 pub(crate) fn main() -> ExitCode {
     let outcome =
         config::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
@@ -139,19 +142,19 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// What listens to the spans and events of this process.
+/// A subscriber layer for the spans and events of this process.
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Logs go to stderr. Of libraries, warnings alone: what they trace of a
-/// request or an answer may contain a key.
+/// Writes logs to stderr. Libraries log only warnings: their debug output of requests and answers
+/// may contain keys.
 fn log_lines(filter: EnvFilter) -> BoxedLayer {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
     });
-    // Without a hint of its own, it would hide that of `filter`, by which the levels
-    // that are off cost nothing.
+    // Without a hint, this filter would hide the hint of `filter`, which makes disabled levels
+    // free.
     let ours = ours.with_max_level_hint(LevelFilter::TRACE);
-    // Each operation of the database is a span: at debug level its end is a line, with its time.
+    // Each database operation is a span: at debug level, its end is logged with its duration.
     let debugs = filter.max_level_hint() >= Some(LevelFilter::DEBUG);
     let ends = if debugs {
         FmtSpan::CLOSE
@@ -166,7 +169,7 @@ fn log_lines(filter: EnvFilter) -> BoxedLayer {
         .boxed()
 }
 
-/// This program as it was called, for a command to be copied.
+/// The name by which this program was called, for commands that people copy.
 fn program() -> String {
     let called = std::env::args_os().next();
     called.map_or_else(
@@ -175,7 +178,7 @@ fn program() -> String {
     )
 }
 
-/// A reader of our output who has seen enough is no failure.
+/// Not an error: the reader of the output has stopped reading.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()

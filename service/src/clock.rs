@@ -1,8 +1,8 @@
-//! The only reader of time. Everything else is handed a [`Clock`].
+//! The only reader of time. All other code gets a [`Clock`].
 //!
-//! A rolling key lives by this clock, so it never runs backwards: it is wall
-//! time at start plus monotonic time, and is re-anchored forward only (a
-//! machine that slept wakes up later, never earlier).
+//! The expiry of rolling keys depends on this clock, so it never runs backwards: it is wall time at
+//! start plus monotonic time, and is re-anchored forward only (a machine that slept wakes up later,
+//! never earlier).
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -42,7 +42,7 @@ impl Timestamp {
         Self(self.0.saturating_add(millis))
     }
 
-    /// This moment, so many calendar months before; at the earliest the Unix epoch.
+    /// This moment minus so many calendar months, but not before the Unix epoch.
     #[must_use]
     pub fn minus_months(self, months: u32) -> Self {
         let moment = DateTime::<Utc>::from_timestamp_millis(self.0);
@@ -83,13 +83,13 @@ impl utoipa::PartialSchema for Timestamp {
 
 impl utoipa::ToSchema for Timestamp {}
 
-/// Tells the time. Answers never decrease over the life of a clock.
+/// Reads the time. Results never decrease over the life of a clock.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The present moment.
+    /// Reads the present moment.
     fn now(&self) -> Timestamp;
 
-    /// Moves the clock forward and answers its new time. `None`
-    /// if time cannot be moved, as everywhere outside test mode.
+    /// Moves the clock forward and returns its new time. `None` if time cannot be moved, as always
+    /// outside test mode.
     fn try_advance(&self, _millis: u64) -> Option<Timestamp> {
         None
     }
@@ -115,7 +115,7 @@ impl SystemClock {
         }
     }
 
-    /// The present moment, given what the two time sources of the machine say.
+    /// The present moment, from the machine's two time sources.
     fn combine(&self, monotonic_millis: i64, wall: Timestamp) -> Timestamp {
         let steady = self.started_at.plus_millis(monotonic_millis);
         let ahead = wall.millis_since(steady);
@@ -169,13 +169,13 @@ impl Clock for TestClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests. Setting it back has
-/// no effect on its time: like every [`Clock`] it never runs backwards.
+/// A clock that stands still until it is moved, for tests. Setting it back has no effect: like
+/// every [`Clock`] it never runs backwards.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that stands at `start`.
+    /// A clock that starts at `start`.
     pub fn new(start: Timestamp) -> Self {
         Self(AtomicI64::new(start.0))
     }
@@ -197,18 +197,18 @@ impl Clock for ManualClock {
     }
 }
 
-/// How long something takes, whatever the wall clock does meanwhile.
+/// Measures a duration independently of the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Begins to measure.
+    /// Starts measuring at this moment.
     #[expect(clippy::disallowed_methods, reason = "this module reads the time")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// The time since then.
+    /// The time since the start.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

@@ -1,8 +1,8 @@
-//! Arguments and environment, read once: an argument overrides its variable.
-//! Secrets come from the environment or from files, never from arguments.
+//! Arguments and environment, read once: an argument overrides its variable. Secrets come from the
+//! environment or from files, never from arguments.
 //!
-//! The doc comment of an option is its help, and its row in `docs/operating.md`. What
-//! follows "Default:" is the row's last column.
+//! The doc comment of an option is its help, and its row in `docs/operating.md`. The text after
+//! "Default:" is the row's last column.
 
 mod settings;
 
@@ -42,7 +42,7 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// Where everything is kept.
+    /// The database of the installation.
     pub(crate) fn database(&self) -> Result<Database> {
         match &self.database {
             Some(url) => database(url),
@@ -62,7 +62,7 @@ impl Installation {
         database.unwrap_or_default() + &token.unwrap_or_default()
     }
 
-    /// Where the admin token is.
+    /// The file with the admin token.
     pub(crate) fn token_file(&self) -> Result<PathBuf> {
         match &self.token_file {
             Some(path) => Ok(path.clone()),
@@ -177,6 +177,38 @@ pub(crate) struct Listening {
     pub expose_admin: bool,
 }
 
+/// How long connections stay open.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Connections {
+    /// How many seconds an idle connection stays open: longer than a load balancer keeps its own.
+    #[arg(
+        long,
+        env = "TAPDESK_KEEP_ALIVE",
+        value_name = "SECONDS",
+        default_value_t = 75
+    )]
+    keep_alive: u32,
+
+    /// How many seconds `/ready` answers 503 after SIGTERM or SIGHUP, before connections close: as long as two checks of a load balancer take. Everything else is answered meanwhile.
+    #[arg(
+        long,
+        env = "TAPDESK_SHUTDOWN_DELAY",
+        value_name = "SECONDS",
+        default_value_t = 3
+    )]
+    shutdown_delay: u32,
+}
+
+impl Connections {
+    pub(crate) fn keep_alive(&self) -> Duration {
+        Duration::from_secs(self.keep_alive.into())
+    }
+
+    pub(crate) fn shutdown_delay(&self) -> Duration {
+        Duration::from_secs(self.shutdown_delay.into())
+    }
+}
+
 /// Every option of `serve`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Serve {
@@ -188,6 +220,9 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub listening: Listening,
+
+    #[command(flatten)]
+    pub connections: Connections,
 
     /// An MMDB file that maps visitors' addresses to countries.
     #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
@@ -243,7 +278,7 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    /// What was chosen.
+    /// The test mode that the options choose, if any.
     pub(crate) fn mode(&self) -> Result<Option<TestMode>> {
         match (self.test_clock, self.test_skew, self.test_fold) {
             (true, skew, fold) => Ok(Some(TestMode {
@@ -310,7 +345,7 @@ fn has_password(text: &str) -> bool {
     if !scheme.starts_with("postgres") {
         return Url::parse(text).is_ok_and(|url| url.password().is_some());
     }
-    // Where several hosts are named it is no URL to other readers.
+    // A URL that names several hosts is not valid for other parsers.
     let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
     let user = authority.rsplit_once('@').map(|(user, _)| user);
     user.is_some_and(|user| user.contains(':'))

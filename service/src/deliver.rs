@@ -1,5 +1,5 @@
-//! Delivers webhooks: [`route`] makes deliveries of events, for each endpoint from its own position
-//! on, and [`send`] makes the attempts.
+//! Delivers webhooks. [`route`] creates deliveries from events, for each endpoint from its own
+//! position. [`send`] makes the attempts.
 
 mod route;
 mod send;
@@ -14,7 +14,7 @@ use crate::webhook::Alert;
 
 pub(crate) use send::{TestError, test};
 
-/// Delivers webhooks until it is dropped, which it may be at any time.
+/// Delivers webhooks until the future is dropped, which is allowed at any time.
 pub(crate) async fn run(service: &Service) -> Infallible {
     let panicked = || service.metrics.task_panic();
     tokio::select! {
@@ -23,7 +23,7 @@ pub(crate) async fn run(service: &Service) -> Infallible {
     }
 }
 
-/// Raises an alert: for webhooks, and for those who listen to events.
+/// Raises an alert: stores it for webhooks, and sends it to listeners of the event stream.
 pub(crate) async fn raise(service: &Service, alert: Alert) -> Result<(), StorageError> {
     let at = service.storage.now().await?;
     let told = event(&alert, at);

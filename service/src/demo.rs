@@ -1,5 +1,5 @@
-//! The demonstration: simulated tags, an experience and virtual inlays to try
-//! things with. Known again by the tags' slugs and the experience's name.
+//! The demonstration: simulated tags, an experience and virtual inlays for trying Tapdesk. It is
+//! recognised by the tags' slugs and the experience's name.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ use crate::world::World;
 
 /// A tag of the demonstration.
 pub struct DemoTag {
-    /// Its slug.
+    /// Slug, by which the tag is recognised.
     pub slug: &'static str,
-    /// What it shows, in words.
+    /// The feature that it shows, in words.
     pub about: &'static str,
     name: &'static str,
     sku: &'static str,
-    /// How its virtual inlay shows UID and counter; `None` for a printed QR code alone.
+    /// How its virtual inlay shows UID and counter; `None` for a tag with only a printed QR code.
     mirror: Option<Mirror>,
 }
 
@@ -65,13 +65,13 @@ pub const TAGS: [DemoTag; 3] = [
 
 const EXPERIENCE: &str = "Register product (demo)";
 const TARGET: &str = "https://example.com/register?sn={{tag:attribute:sku}}";
-/// Tags or experiences that may share part of a name with one of ours.
+/// How many tags or experiences with a similar name are searched at most.
 const LOOK_AT: usize = 200;
 
 /// Why the demonstration cannot be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The database refuses or fails.
+    /// A database error.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The keys of its inlays cannot be stored.
@@ -83,11 +83,11 @@ pub enum DemoError {
 pub struct Made {
     /// Its tags, in the order of [`TAGS`].
     pub tags: Vec<TagId>,
-    /// Whether anything of it was missing.
+    /// Whether any part of it was missing.
     pub anything: bool,
 }
 
-/// Makes what is missing of the demonstration.
+/// Creates the missing parts of the demonstration.
 pub async fn make(service: &Service) -> Result<Made, DemoError> {
     let _one_at_a_time = service.demo_change.lock().await;
     let experience = match experience(service).await? {
@@ -108,8 +108,8 @@ pub async fn make(service: &Service) -> Result<Made, DemoError> {
     Ok(Made { tags, anything })
 }
 
-/// Removes the demonstration: its tags with their inlays, and the experience,
-/// unless other tags lead to it by now. Answers how many tags there were.
+/// Removes the demonstration: its tags with their inlays, and its experience, unless other tags use
+/// it by now. Returns how many tags were removed.
 pub async fn remove(service: &Service) -> Result<usize, DemoError> {
     let _one_at_a_time = service.demo_change.lock().await;
     let storage = &service.storage;
@@ -121,7 +121,7 @@ pub async fn remove(service: &Service) -> Result<usize, DemoError> {
         for inlay in storage.inlays(inlays_of(tag.id), None, LOOK_AT).await? {
             storage.delete_inlay(inlay.id).await?;
         }
-        // A deleted tag keeps its slug, which the next demonstration wants again.
+        // A deleted tag keeps its slug, which the next demonstration needs.
         if tag.fields.slug.as_str() == demo.slug {
             let slug = Slug::generate(&*service.entropy);
             let anonymous = move |mut fields: TagFields| {
@@ -147,7 +147,7 @@ pub async fn remove(service: &Service) -> Result<usize, DemoError> {
     Ok(removed)
 }
 
-/// The tag of the demonstration, or the one that was deleted.
+/// The demonstration's tag, or its deleted one.
 async fn find(
     service: &Service,
     demo: &DemoTag,
@@ -169,7 +169,7 @@ async fn find(
     Ok(found.find(|tag| tag.answers_to(demo.slug)))
 }
 
-/// Brings a deleted tag of the demonstration back.
+/// Restores a deleted tag of the demonstration.
 async fn restore(service: &Service, demo: &DemoTag) -> Result<Option<Tag>, StorageError> {
     let Some(deleted) = find(service, demo, true).await? else {
         return Ok(None);
@@ -179,7 +179,7 @@ async fn restore(service: &Service, demo: &DemoTag) -> Result<Option<Tag>, Stora
     Ok(Some(deleted))
 }
 
-/// Makes what is missing of a tag; whether anything was.
+/// Creates the missing parts of a tag. Returns whether any was missing.
 async fn complete(
     service: &Service,
     demo: &DemoTag,
@@ -211,15 +211,13 @@ async fn complete(
             (SimulatedTag::New(tag), chip(service, mirror)?)
         }
     };
-    let id = storage.insert_virtual_inlay(tag, inlay).await?;
-    let chip = storage.virtual_inlay(id).await?;
-    let tag = chip.and_then(|chip| chip.inlay.fields.tag_id);
+    let chip = storage.insert_virtual_inlay(tag, inlay).await?;
     let missing = Conflict::Missing {
-        noun: "virtual inlay",
-        id: id.0,
+        noun: "tag of the virtual inlay",
+        id: chip.id.0,
     };
-    let tag = tag.ok_or(StorageError::Conflict(missing))?;
-    Ok((tag, true))
+    let tag = chip.inlay.fields.tag_id;
+    Ok((tag.ok_or(StorageError::Conflict(missing))?, true))
 }
 
 async fn experience(service: &Service) -> Result<Option<ExperienceId>, StorageError> {
@@ -259,7 +257,7 @@ fn fields(demo: &DemoTag, experience: ExperienceId) -> TagFields {
     }
 }
 
-/// A chip with keys of its own.
+/// A virtual chip with its own random keys.
 fn chip(service: &Service, mirror: Mirror) -> Result<NewInlay, KeyringError> {
     let key = || {
         let key = AesKey::from_bytes(entropy::bytes(&*service.entropy));

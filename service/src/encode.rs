@@ -1,25 +1,28 @@
-//! Encodes inlays by way of whoever holds the reader.
+//! Encodes inlays through a relay that holds the reader.
 //!
-//! [`crate::encoding`] decides; here its decisions get what they need and are stored. A turn is
-//! on disk before it is answered. If another request was faster, nothing is stored and the
-//! decision is made again from what is stored then: whoever races sees one order of turns.
+//! [`crate::encoding`] makes the decisions; this module gives them their inputs and stores them. A
+//! turn is on disk before it is answered. If another request was faster, nothing is stored, and the
+//! decision is made again from the newly stored state. So competing requests see one order of
+//! turns.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `case` | one decision about a chip, with all that it needs |
-//! | `finished` | what a finished chip leaves behind, and who may touch it again |
-//! | `form` | what is to be written to the chip of a tag |
+//! | `case` | one decision about a chip, with all its inputs |
+//! | `finished` | the inlay of a finished chip, and who may change the chip again |
+//! | `form` | the content that is written to the chip of a tag |
 //! | `journal` | the journal of a chip, with its keys and without |
-//! | `order` | orders for an encoding bureau: what leaves, and goods-in |
-//! | `order_report` | what a bureau reports of an order |
-//! | `preview` | what an encoding would do, before any of it is done |
-//! | `preview_words` | what would be on the chip, in words |
-//! | `run` | the tag that is next in a run |
+//! | `opened` | opens the address of a verified chip |
+//! | `order` | orders for an encoding bureau: export, and goods-in |
+//! | `order_report` | a bureau's report about an order |
+//! | `preview` | the effects of an encoding, before it begins |
+//! | `preview_words` | the resulting content of a chip, in words |
+//! | `run` | the next tag of a run |
 
 mod case;
 mod finished;
 mod form;
 mod journal;
+mod opened;
 mod order;
 mod order_report;
 mod preview;
@@ -39,6 +42,7 @@ use crate::storage::{ChipState, EncodingTurn, Ending, KeptPlace, StorageError, S
 use case::Case;
 pub(crate) use finished::{is_finished, is_undo};
 pub(crate) use form::FormOptions;
+pub(crate) use opened::open_address;
 pub(crate) use order::{OrderRow, create_order, of_order, order_keys, order_rows};
 pub(crate) use order_report::{Reported, receive_order};
 pub(crate) use preview::{Asked, KnownChip, Preview, Whom, preview};
@@ -48,34 +52,34 @@ pub(crate) use run::{check_plan, skip_of_run, start_in_run};
 /// How often a decision is made again because another request was faster.
 const TRIES: usize = 8;
 
-/// A chip that is laid down.
+/// A chip that was placed on the reader.
 #[derive(Clone, Debug)]
 pub(crate) struct LaidDown {
-    /// The chip, as the reader shows it. A random UID of 4 bytes has zeros behind it.
+    /// The UID, as the reader shows it. Zeros follow a random UID of 4 bytes.
     pub(crate) uid: Uid,
-    /// What it is to become.
+    /// The goal for the chip.
     pub(crate) target: Target,
-    /// The run that it is part of.
+    /// The run that it belongs to.
     pub(crate) run_id: Option<EncodingRunId>,
-    /// The tag of the run that is kept for it.
+    /// The tag that the run reserves for it.
     pub(crate) place: Option<KeptPlace>,
-    /// How it is written.
+    /// How its URL and keys are written.
     pub(crate) options: FormOptions,
 }
 
 /// Why a chip is not encoded now. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncodeError {
-    /// The database.
+    /// A database error.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The keyring.
+    /// The keyring cannot open or wrap a key.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
-    /// What is addressed does not exist.
+    /// The addressed object does not exist.
     #[error("There is no such {0}.")]
     NotFound(&'static str),
-    /// The request asks for what cannot be.
+    /// The request is not valid.
     #[error(transparent)]
     Invalid(#[from] FieldError),
     /// The chip is being encoded for something else.
@@ -84,32 +88,38 @@ pub(crate) enum EncodeError {
          or wait two minutes."
     )]
     OtherTarget,
-    /// Its codes would be refused.
+    /// The inlay is blocked, so its codes would be refused.
     #[error("This inlay is blocked, so its codes would not verify. Unblock it first, or wipe it.")]
     Blocked,
-    /// Who answers may not do what was begun.
+    /// The caller lacks the scope for the work that was begun.
     #[error("Keys of a finished chip are replaced: who answers needs the scope \"keys\", too.")]
     NeedsKeys,
+    /// The address in the chip's URL is not proved.
+    #[error("{0}")]
+    AddressNotProved(String),
     /// The turn is not the present one.
     #[error(
         "This turn was answered already, with other answers, or is not the present one. Lay the chip down again."
     )]
     Stale,
-    /// Others were faster, again and again.
+    /// Other requests were faster in every attempt.
     #[error("Other requests for this chip were faster. Try again.")]
     Raced,
 }
 
-/// A turn, and whether it is the first one of a new encoding.
+/// A turn, and whether its encoding is new.
 pub(crate) struct Started {
-    /// The turn.
+    /// Turn to send to the relay.
     pub(crate) turn: Turn,
     /// Whether the encoding is a new one.
     pub(crate) new: bool,
 }
 
-/// A chip is laid down: its encoding begins, or goes on.
+/// Begins or resumes the encoding of a chip that was placed on the reader.
 pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
+    if laid.target != Target::Factory {
+        form::check_address(service, &laid.options).await?;
+    }
     for _ in 0..TRIES {
         if let Some(started) = try_start(service, laid).await? {
             return Ok(started);
@@ -133,7 +143,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             let open = Case::open(service, latest.clone())?;
             let by_word = open.progress.as_ref().is_some_and(Progress::is_by_word);
             if by_word && !laid.options.replace {
-                // What was said for the insertion before does not hold for this one.
+                // A permission for the earlier insertion does not apply to this one.
                 give_up(service, &state, latest).await?;
                 return Ok(None);
             }
@@ -141,7 +151,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             case.ask(service, &mut open, laid).await?;
             (open, false)
         }
-        // Its run has another tag for it now.
+        // The run now reserves another tag for the chip.
         Some(latest) if laid.place.is_some() && latest.run_id == laid.run_id => {
             give_up(service, &state, latest).await?;
             return Ok(None);
@@ -150,7 +160,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             return Err(EncodeError::OtherTarget);
         }
         Some(latest) => {
-            // Nobody holds it any more: its keys stay in the journal.
+            // No relay holds the chip any more: its keys stay in the journal.
             give_up(service, &state, latest).await?;
             return Ok(None);
         }
@@ -165,6 +175,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
                 Means {
                     technology,
                     replace: laid.options.replace,
+                    has_message: laid.options.has_message,
                     ..means
                 },
             );
@@ -176,7 +187,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
     Ok(stored.map(|turn| Started { turn, new }))
 }
 
-/// The answers to a turn, and with them the next one. `may_replace`: who answers may replace keys
+/// Takes the answers to a turn, and makes the next one. `may_replace`: the caller may replace keys
 /// of a finished chip.
 pub(crate) async fn answer(
     service: &Service,
@@ -209,6 +220,7 @@ async fn try_answer(
     let mut encoding = Case::open(service, latest)?;
     let progress = encoding.progress.as_ref();
     let replace = progress.is_some_and(|progress| progress.replace);
+    let has_message = progress.is_some_and(|progress| progress.chip.has_message);
     if replace && !may_replace {
         return Err(EncodeError::NeedsKeys);
     }
@@ -223,15 +235,21 @@ async fn try_answer(
     let void = now.millis_since(updated_at) > SESSION_MILLIS;
     case.step(service, &mut encoding, |encoding, journal, means| {
         if void {
-            return machine::expired(encoding, journal, Means { replace, ..means }, answers);
+            let means = Means {
+                replace,
+                has_message,
+                ..means
+            };
+            return machine::expired(encoding, journal, means, answers);
         }
         machine::go_on(encoding, journal, means, answers)
     })?;
     case.store(service, encoding, false, None).await
 }
 
-/// Makes a new encoding root; the present one only opens chips from now on. `compromised`: others
-/// may know it and all before it, so that their chips get other keys when they are laid down again.
+/// Makes a new encoding root; from now on the present root only opens chips. `compromised`: others
+/// may know it and all roots before it, so their chips get other keys when they are placed on a
+/// reader again.
 pub(crate) async fn replace_root(service: &Service, compromised: bool) -> Result<(), EncodeError> {
     let root = journal::new_root(service)?;
     let replaced = service.storage.replace_encoding_root(root, compromised);

@@ -1,26 +1,26 @@
 //! The encoding of one inlay: from a blank chip to a tag whose tap was verified, and back.
 //!
-//! Who holds the reader relays commands and understands nothing. This module decides what is
-//! sent, from what came back: answers in, the next [`Turn`] out. It reads and writes nothing.
-//! What it changes in the [`Journal`] is on disk before the turn's commands leave, so that
-//! whatever is torn, the journal can name the key of every slot of the chip.
+//! A relay holds the reader; it passes commands on without interpreting them. This module decides
+//! which commands follow from the answers: answers in, the next [`Turn`] out. It reads and writes
+//! nothing. Its changes to the [`Journal`] are on disk before the turn's commands leave. So the
+//! journal can name the key of every slot of the chip, wherever the encoding is interrupted.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`turn`] | what goes to a relay and comes back |
+//! | [`turn`] | commands to a relay, and its answers |
 //! | [`journal`] | the keys a chip may have, and how often it was asked |
-//! | [`plan`] | what is written: the NDEF file and its settings; and the proof |
+//! | [`plan`] | the NDEF file and its settings; and the proof |
 //! | [`pages`] | the same for a chip that has pages instead of files |
-//! | [`progress`] | what is kept between two turns |
+//! | [`progress`] | the state that is kept between two turns |
 //! | [`machine`] | the decisions |
 //! | [`run`] | many chips, one after the other |
 //! | [`order`] | chips that a bureau encodes |
 //!
-//! The order on the chip: facts, key 0 proved, everything checked before the first write,
-//! mirrors off, NDEF file, keys 1 to 4, mirrors on, read-only, key 0 last and alone, everything
-//! proved again, one read whose code is verified. Until key 0 is changed the key that opened the
-//! chip opens it again. An encoding that was torn is laid down again and goes through the same
-//! steps: recovery is no code of its own.
+//! The order on the chip: facts, key 0 proved, everything checked before the first write, mirrors
+//! off, NDEF file, keys 1 to 4, mirrors on, read-only, key 0 last and by itself, everything proved
+//! again, one read whose code is verified. Until key 0 is changed the key that opened the chip
+//! opens it again. An interrupted encoding goes through the same steps when the chip is placed on
+//! the reader again: recovery has no code of its own.
 
 pub mod journal;
 pub mod machine;
@@ -38,6 +38,7 @@ use crate::clock::Timestamp;
 use crate::id::{EncodingId, EncodingRunId, InlayId, TagId};
 use crate::inlay::technology::Mode;
 use crate::inlay::{Technology, Uid};
+use crate::tag_url::TagUrlReason;
 
 pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
@@ -45,17 +46,17 @@ pub use plan::{Form, Plan};
 pub use progress::Progress;
 pub use turn::{Answers, Fault, Turn};
 
-/// How long a session is good for after its last turn, in milliseconds. A chip that lies on a
+/// How long a session stays valid after its last turn, in milliseconds. A chip that stays on a
 /// reader for longer was left there.
 pub const SESSION_MILLIS: i64 = 60_000;
-/// How long nobody else may encode a chip for something else after its last turn.
+/// How long a chip is reserved for its encoding after the last turn, in milliseconds.
 pub const LEASE_MILLIS: i64 = 120_000;
 
-/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with the number of a
-/// manufacturer, and none has this one.
+/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with a manufacturer's
+/// number, and no manufacturer has this one.
 pub const RANDOM_ID: u8 = 0x08;
 
-/// A UID as the reader shows it: a random one has 4 bytes, and zeros behind it here.
+/// A UID as the reader shows it. A random UID has 4 bytes; here zeros follow them.
 pub fn shown_uid(uid: Uid) -> String {
     let text = uid.to_string();
     match uid.bytes() {
@@ -64,30 +65,30 @@ pub fn shown_uid(uid: Uid) -> String {
     }
 }
 
-/// How far an encoding is.
+/// The progress of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = EncodingState)]
 pub enum State {
-    /// Nothing was written.
+    /// No command that changes the chip was sent.
     Planned,
     /// A command that changes the chip was sent.
     Writing,
-    /// Keys 1 to 4 and the settings are proved; this turn has the change of key 0.
+    /// Keys 1 to 4 and the settings are proved; this turn changes key 0.
     Keyed,
-    /// The chip has taken the change of key 0, which is not proved yet.
+    /// The chip accepted the change of key 0, which is not proved yet.
     Sealing,
     /// The new key 0 opened the chip.
     Sealed,
     /// A read of the chip was verified, and the inlay is bound.
     Verified,
-    /// The chip is half way, or untouched: lay it down again.
+    /// The chip is half encoded or untouched: place it on the reader again.
     Interrupted,
-    /// It is not encoded; `reason` says why.
+    /// The chip is not encoded; `reason` says why.
     Rejected,
-    /// It was given up. The keys that it may have are kept.
+    /// The encoding was given up. The keys that the chip may have are kept.
     Abandoned,
-    /// The chip is as it left the factory, proved.
+    /// The chip is proved to be in its factory state.
     Reset,
 }
 
@@ -96,15 +97,16 @@ pub enum State {
 #[serde(rename_all = "snake_case")]
 #[schema(as = EncodingReason)]
 pub enum Reason {
-    /// The chip is of a kind that this tag cannot be encoded on, or its generations of keys are used up.
+    /// This tag cannot be encoded on this kind of chip, or the chip's generations of keys are used
+    /// up.
     NotEncodable,
-    /// Key 0 is none that Tapdesk knows.
+    /// Tapdesk does not know key 0.
     ForeignKey,
-    /// One of the keys 1 to 4 is none that Tapdesk knows.
+    /// Tapdesk does not know one of the keys 1 to 4.
     ForeignSlot,
-    /// A key of the chip is locked for good, because it was guessed too often.
+    /// A key of the chip is locked for good, because wrong keys were tried too often.
     Locked,
-    /// The chip makes whoever opens it wait: leave it on the reader, or come back later.
+    /// The chip delays every authentication: leave it on the reader, or come back later.
     Delayed,
     /// The chip is in LRP mode, for good.
     Lrp,
@@ -114,74 +116,87 @@ pub enum Reason {
     UidMismatch,
     /// The URL does not fit into the chip.
     UrlTooLong,
-    /// The chip is a finished inlay of a tag, has keys that were imported, or has no keys and something else on it.
+    /// The chip is a finished inlay of a tag, has imported keys, or has no keys and holds another
+    /// message.
     AlreadyEncoded,
-    /// The tag has an inlay.
+    /// The tag already has an inlay.
     TagHasInlay,
     /// The chip belongs to another run.
     InUseElsewhere,
     /// The chip, or its settings, cannot be written any more.
     ReadOnly,
-    /// The chip has a known UID and lacks the keys of that chip: it may be an imitation.
+    /// The chip has a known UID but not the keys of that chip: it may be an imitation.
     NotGenuine,
 }
 
-/// What a chip is to become.
+/// The goal of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An inlay of this tag.
     Tag(TagId),
-    /// As it left the factory.
+    /// A chip in its factory state.
     Factory,
 }
 
-/// An encoding.
+/// One chip's way from its first command to a verified inlay, or back to its factory state.
 #[derive(Debug)]
 pub struct Encoding {
-    /// Its identifier.
+    /// Identifier by which relays and the API address the encoding.
     pub id: EncodingId,
-    /// The chip.
+    /// UID of the chip.
     pub uid: Uid,
-    /// What it is to become.
+    /// The goal for the chip.
     pub target: Target,
-    /// The run that it is part of.
+    /// The encoding run that it belongs to; `None` outside of a run.
     pub run_id: Option<EncodingRunId>,
-    /// What is written; `None` to wipe.
+    /// How the URL is written; `None` to wipe the chip.
     pub form: Option<Form>,
-    /// The generation of keys that is written.
+    /// The generation of keys that is written; `None` until one is chosen.
     pub generation: Option<u8>,
-    /// How far it is.
+    /// The progress so far.
     pub state: State,
-    /// Why it is not encoded.
+    /// Why the chip is not encoded; `None` if nothing prevents it.
     pub reason: Option<Reason>,
-    /// The number of its turn.
+    /// The number of the present turn.
     pub seq: u32,
-    /// When it began.
+    /// When the encoding began.
     pub created_at: Timestamp,
     /// When its last turn was made.
     pub updated_at: Timestamp,
-    /// What came of it.
+    /// The verified inlay; `None` until the encoding is verified.
     pub outcome: Option<Outcome>,
-    /// What is kept between two turns; `None` once it is over.
+    /// State kept between two turns; `None` once the encoding is over.
     pub progress: Option<Progress>,
 }
 
-/// What came of an encoding: a verified inlay.
+/// The result of an encoding: a verified inlay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The inlay.
+    /// Inlay of the chip; `None` until it is stored.
     pub inlay_id: Option<InlayId>,
-    /// The counter of that read.
+    /// The counter of the read that proved the tap.
     pub counter: u32,
-    /// The chip, as it says itself: a `TagTamper` may be encoded as an NTAG 424 DNA.
+    /// The chip as it identifies itself: a `TagTamper` may be encoded as an NTAG 424 DNA.
     #[serde(default)]
     pub technology: Option<Technology>,
-    /// The mode that it is in; `None` for a chip without modes.
+    /// The chip's mode; `None` for a chip without modes.
     #[serde(default)]
     pub mode: Option<Mode>,
+    /// Whether the chip's address could be opened; `None` if it was not tried.
+    #[serde(default)]
+    pub address: Option<OpenedAddress>,
 }
 
-/// One command and its status, for the audit: never data.
+/// The result of opening the address in a chip's URL, once the chip is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedAddress {
+    /// Whether this service answered.
+    pub opened: bool,
+    /// Why it did not answer.
+    pub reason: Option<TagUrlReason>,
+}
+
+/// One command and its status, for the audit log: never data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The name of the command.
@@ -191,7 +206,7 @@ pub struct Exchange {
 }
 
 impl State {
-    /// Whether the same encoding can go on.
+    /// Whether the same encoding can continue.
     pub const fn is_open(self) -> bool {
         !matches!(
             self,
@@ -208,7 +223,7 @@ pub fn word<T: Serialize>(value: T) -> String {
     }
 }
 
-/// The way back.
+/// The state or reason that a stored word stands for; `None` for an unknown word.
 pub fn of_word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }

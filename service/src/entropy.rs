@@ -1,8 +1,8 @@
-//! The only source of randomness. Everything else is handed an [`Entropy`].
+//! The only source of randomness. All other code gets an [`Entropy`].
 
 use std::fmt;
 
-/// Random bytes. In production the operating system's ([`OsEntropy`]).
+/// Random bytes. In production they come from the operating system ([`OsEntropy`]).
 pub trait Entropy: Send + Sync + fmt::Debug {
     /// Fills `buffer` with random bytes.
     fn fill(&self, buffer: &mut [u8]);
@@ -14,8 +14,8 @@ pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
     /// # Panics
-    /// When the operating system has no randomness to give: no secret can be
-    /// made then, and no value may be invented.
+    /// If the operating system provides no randomness: no secret can be made then, and an invented
+    /// value would be unsafe.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the source of randomness"
@@ -25,7 +25,7 @@ impl Entropy for OsEntropy {
     }
 }
 
-/// `N` random bytes.
+/// Draws `N` random bytes.
 pub fn bytes<const N: usize>(entropy: &dyn Entropy) -> [u8; N] {
     let mut buffer = [0; N];
     entropy.fill(&mut buffer);
@@ -53,7 +53,7 @@ pub fn text(entropy: &dyn Entropy, alphabet: &[u8], length: usize) -> String {
 pub struct SeededEntropy(std::sync::Mutex<u64>);
 
 impl SeededEntropy {
-    /// A source whose bytes follow from `seed` alone.
+    /// A source whose bytes depend only on `seed`.
     pub fn new(seed: u64) -> Self {
         Self(std::sync::Mutex::new(seed))
     }

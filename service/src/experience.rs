@@ -1,12 +1,12 @@
-//! What a tag's visitors come to: a redirect to the owner's domain, or a studio
-//! page that the service itself serves.
+//! The experience of a tag's visitors: a redirect to the owner's domain, or a studio page that the
+//! service itself serves.
 //!
-//! A [`Content`] is what one version of an experience publishes. It is checked
-//! when it is made, from the members that the admin API and the storage use
-//! ([`ContentFields`]); one that exists can be published.
+//! A [`Content`] is the published part of one version of an experience. It is checked when it is
+//! made from the members that the admin API and the storage use ([`ContentFields`]), so every
+//! `Content` can be published.
 //!
-//! Absent here: whether a tag has the variables that a page names, and whether
-//! an image exists. Those are facts of other rows, and change without the experience.
+//! Not checked here: whether a tag has the variables that a page names, and whether an image
+//! exists. Those facts are in other rows, and change without the experience.
 
 mod block;
 mod colour;
@@ -31,14 +31,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use block::{Block, BlockError, ButtonLook, FieldKind, Form, FormField, TableRow, Tone};
-pub(crate) use block::{forms as forms_of, has_button};
+pub use block::{
+    Block, BlockError, ButtonLook, EntryFault, FieldKind, Form, FormField, TableRow, Tone,
+};
+pub(crate) use block::{button_values, forms as forms_of};
 pub use colour::{Colour, InvalidColour};
+pub(crate) use condition::is_language;
 pub use condition::{Context, When};
-pub use difference::{DifferenceLine, LineChange, difference};
+pub use difference::{DifferenceLine, LineChange, conditions, difference};
 pub use file::{ExperienceFile, FileError, with_images};
 pub use link::{Link, LinkError};
-pub use rule::{RULES_MAX, Rule, RuleError};
+pub use rule::{LedBy, RULES_MAX, Rule, RuleError};
 pub use stored::{
     Experience, ExperienceFields, Image, ImageType, InvalidName, PublishedExperience, Version,
 };
@@ -46,7 +49,7 @@ pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::field_error::OfField;
 use crate::id::ImageId;
-use crate::macros::{Target, TargetError};
+use crate::macros::{self, Target, TargetError};
 use crate::object;
 use crate::tag::PropertyKey;
 
@@ -55,7 +58,7 @@ pub const BLOCKS_MAX: usize = 200;
 /// How deep blocks nest: a page without conditions is 1 deep.
 pub const DEPTH_MAX: usize = 4;
 
-/// The forms on the page of an experience, in their order, those in conditions included.
+/// The forms on the page of an experience, in order, including those in conditions.
 pub fn forms(content: &Content) -> Vec<Form<'_>> {
     match content {
         Content::Redirect { .. } => Vec::new(),
@@ -67,7 +70,7 @@ pub fn forms(content: &Content) -> Vec<Form<'_>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExperienceKind {
-    /// On to a URL of the owner's.
+    /// A redirect to a URL of the owner.
     Redirect,
     /// A page of the service.
     Studio,
@@ -83,7 +86,7 @@ impl ExperienceKind {
     }
 }
 
-/// A name that no kind has.
+/// A name that no kind of experience has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The kind of an experience is redirect or studio.")]
 pub struct UnknownKind;
@@ -99,38 +102,40 @@ impl FromStr for ExperienceKind {
     }
 }
 
-/// What a version of an experience publishes. In JSON the members of [`ContentFields`].
+/// The published part of a version of an experience.
+///
+/// In JSON it has the members of [`ContentFields`].
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Content {
-    /// A redirect.
+    /// Taps are redirected to the owner's domain.
     Redirect {
-        /// The target, unless a rule decides.
+        /// The target if no rule applies.
         #[serde(rename = "target_url")]
         #[schema(value_type = String)]
         target: Target,
-        /// Other targets under conditions: the first rule whose conditions are met decides.
+        /// Other targets under conditions: the first rule that applies decides.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         rules: Vec<Rule>,
     },
-    /// A page.
+    /// Taps show a page of this service.
     Studio {
         /// Its blocks, from top to bottom.
         blocks: Vec<Block>,
-        /// How it looks.
+        /// Appearance of the page.
         #[serde(skip_serializing_if = "theme::is_default")]
         #[schema(required = false)]
         theme: Theme,
     },
 }
 
-/// A content as the API takes it and storage keeps it: not checked yet.
+/// A content as the API and storage represent it, before it is checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ContentFields {
-    /// Which kind of experience it is.
+    /// The kind of experience, which decides which members it has.
     pub kind: ExperienceKind,
-    /// Of a redirect: an `http` or `https` URL; macros can follow its host.
+    /// For a redirect: an `http` or `https` URL. It may contain macros after its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
         nullable = false,
@@ -138,16 +143,16 @@ pub struct ContentFields {
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     pub target_url: Option<String>,
-    /// Of a redirect: other targets under conditions. The first rule whose conditions are all met
-    /// decides; if there is none, `target_url` does.
+    /// For a redirect: other targets under conditions. The first rule whose conditions all apply
+    /// decides; if no rule applies, `target_url` is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     pub rules: Option<Vec<Value>>,
-    /// Of a studio experience: the blocks of its page, from top to bottom.
+    /// For a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
     pub blocks: Option<Vec<Value>>,
-    /// Of a studio experience: how its page looks.
+    /// For a studio experience: the appearance of its page.
     #[serde(
         default,
         deserialize_with = "object::option",
@@ -160,33 +165,33 @@ pub struct ContentFields {
 /// Why a content cannot be saved. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentError {
-    /// A redirect leads nowhere.
+    /// A redirect has no target.
     #[error("A redirect experience needs a target_url.")]
     NoTarget,
-    /// A page has no blocks, not even none.
+    /// The member `blocks` is missing. It may be empty.
     #[error("A studio experience needs blocks; an empty list is allowed.")]
     NoBlocks,
-    /// It has the member of the other kind.
+    /// It has a member of the other kind.
     #[error(
         "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules."
     )]
     OtherKind,
-    /// Its target cannot be one.
+    /// Its target is not valid.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// One of its blocks is not well formed.
+    /// One of its blocks is not valid.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// One of its rules is not well formed.
+    /// One of its rules is not valid.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// More than [`BLOCKS_MAX`].
+    /// It has more than [`BLOCKS_MAX`] blocks.
     #[error("A page can have at most {BLOCKS_MAX} blocks, including those in conditions.")]
     TooMany,
     /// Nested deeper than [`DEPTH_MAX`].
     #[error("Blocks can be nested at most {DEPTH_MAX} deep.")]
     TooDeep,
-    /// It is no JSON object of these members.
+    /// It is not a JSON object with these members.
     #[error("The content of the experience cannot be read: {0}.")]
     Json(#[from] serde_json::Error),
 }
@@ -246,6 +251,49 @@ impl TryFrom<ContentFields> for Content {
 }
 
 impl Content {
+    /// A content that a caller wants to save. In addition to the checks of [`TryFrom`], each of its
+    /// macros must be able to have a value. Stored content may have other macros.
+    pub fn to_save(fields: ContentFields) -> Result<Self, ContentError> {
+        // Checked first: otherwise the error for a misspelt macro that is the whole target would be
+        // "not a URL".
+        if let Some(url) = &fields.target_url {
+            macros::check(url).map_err(TargetError::from)?;
+        }
+        rule::check_urls(fields.rules.as_deref().unwrap_or_default())?;
+        block::check_urls(fields.blocks.as_deref().unwrap_or_default())?;
+        let content = Self::try_from(fields)?;
+        content.check_macros()?;
+        Ok(content)
+    }
+
+    /// Checks that each of its macros can have a value.
+    pub fn check_macros(&self) -> Result<(), ContentError> {
+        match self {
+            Self::Redirect { target, rules } => {
+                macros::check(target.source()).map_err(TargetError::from)?;
+                Ok(rule::check_macros(rules)?)
+            }
+            Self::Studio { blocks, .. } => Ok(block::check_macros(blocks)?),
+        }
+    }
+
+    /// The countries in its conditions, each with the number of its rule or of its outermost block,
+    /// from 1.
+    pub fn countries(&self) -> Vec<(u32, &[String])> {
+        match self {
+            Self::Redirect { rules, .. } => {
+                let rules = (1..).zip(rules);
+                let conditions = rules
+                    .flat_map(|(number, rule)| rule.when.iter().map(move |when| (number, when)));
+                conditions
+                    .map(|(number, when)| (number, when.countries()))
+                    .filter(|(_, countries)| !countries.is_empty())
+                    .collect()
+            }
+            Self::Studio { blocks, .. } => block::countries(blocks),
+        }
+    }
+
     /// Reads and checks a content: `{"kind": "redirect", "target_url": "..."}` or
     /// `{"kind": "studio", "blocks": [...]}`.
     pub fn from_json(json: &str) -> Result<Self, ContentError> {
@@ -257,7 +305,7 @@ impl Content {
         serde_json::to_string(self).expect("texts, numbers and lists can be written as JSON")
     }
 
-    /// The images that it shows.
+    /// The images on its page.
     pub fn images(&self) -> Vec<ImageId> {
         match self {
             Self::Redirect { .. } => Vec::new(),
@@ -269,8 +317,8 @@ impl Content {
         }
     }
 
-    /// The variables that visitors write on its page. A tag that leads there needs
-    /// each of them: an update changes variables and makes none.
+    /// The variables that visitors write on its page. Its tags need each of them, because an update
+    /// changes variables but creates none.
     pub fn written_variables(&self) -> BTreeSet<PropertyKey> {
         match self {
             Self::Redirect { .. } => BTreeSet::new(),
@@ -278,7 +326,7 @@ impl Content {
         }
     }
 
-    /// The languages that its conditions name.
+    /// The languages in its conditions.
     pub fn languages(&self) -> Vec<&str> {
         match self {
             Self::Redirect { rules, .. } => rules
@@ -291,8 +339,8 @@ impl Content {
         }
     }
 
-    /// The groups of visitors that its conditions are for: each from its first group up to and
-    /// without its last number. Empty if it has no groups of visitors.
+    /// The groups of visitors in its conditions, as pairs of first group and group after the last.
+    /// Empty if it does not use groups.
     pub fn split(&self) -> BTreeSet<(u8, u8)> {
         let mut found = BTreeSet::new();
         match self {
@@ -314,7 +362,7 @@ impl Content {
         !self.split().is_empty()
     }
 
-    /// Its kind.
+    /// Whether it is a redirect or a studio page.
     pub const fn kind(&self) -> ExperienceKind {
         match self {
             Self::Redirect { .. } => ExperienceKind::Redirect,

@@ -1,21 +1,21 @@
-//! What is wrong with a request: a sentence for people and, for programs, the field.
+//! An error in a request: a sentence for people and, for programs, the field.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// What is wrong with a request.
+/// An error in a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FieldError {
-    /// The member of the body, or the parameter, as the request names it: `name`,
-    /// `location.lat`, `blocks[2]` for the third block. `None` if it is the request as a whole.
+    /// The member of the body, or the parameter, as the request names it: `name`, `location.lat`,
+    /// `blocks[2]` for the third block. `None` for the request as a whole.
     pub field: Option<Cow<'static, str>>,
-    /// What is wrong, and the way out: a sentence for people.
+    /// The error and the way out: a sentence for people.
     pub message: String,
 }
 
 impl FieldError {
-    /// What is wrong with `field`.
+    /// An error in `field`.
     pub fn of(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             field: Some(field.into()),
@@ -23,7 +23,7 @@ impl FieldError {
         }
     }
 
-    /// What is wrong with a request as a whole.
+    /// An error in a request as a whole.
     pub fn whole(message: impl Into<String>) -> Self {
         Self {
             field: None,
@@ -31,7 +31,7 @@ impl FieldError {
         }
     }
 
-    /// The same, if the fields are those of the member `parent`.
+    /// The same error, if the fields belong to the member `parent`.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
         self.field = Some(match self.field {
@@ -42,9 +42,9 @@ impl FieldError {
     }
 }
 
-/// An error, in words, that knows which field of a request it is about.
+/// An error with a text that also knows which field of a request it is about.
 pub trait OfField: Display {
-    /// The field, as [`FieldError::field`] names it.
+    /// The field, in the form of [`FieldError::field`].
     fn field(&self) -> Option<Cow<'static, str>>;
 }
 

@@ -1,9 +1,7 @@
-//! What is done from time to time. So that nothing grows without an end, expired
-//! keys, old visitors and old interactions are removed.
-//! Imports that a crash broke off are taken to their end.
-//! Webhooks are delivered. Taps are counted for reports. Scheduled backups are made.
-//! So that all nodes of a database do the same, settings are looked at again. After a start,
-//! tags are read into memory.
+//! Recurring work. Expired keys, old visitors and old interactions are removed, so that nothing
+//! grows without limit. Imports that a crash interrupted are finished. Webhooks are delivered. Taps
+//! are counted for reports. Scheduled backups are made. Settings are read again, so that all nodes
+//! of a database use the same ones. After a start, tags are read into memory.
 
 use std::convert::Infallible;
 use std::iter;
@@ -21,22 +19,23 @@ use crate::service::Service;
 use crate::storage::{StorageError, finish_import};
 use crate::webhook::{Alert, EventKind};
 
-/// Between two rounds of removal.
+/// Pause between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Between two looks at what is to be counted for reports: what came since is read by each report.
+/// Pause between two rounds of counting for reports. Each report itself reads the taps that came
+/// since the last round.
 const COUNT: Duration = Duration::from_secs(5);
-/// The same if there was more.
+/// The pause if there is more to count.
 const NEXT: Duration = Duration::from_millis(20);
-/// How long events of the outbox are kept, in milliseconds: an endpoint that is off for longer
+/// How long events of the outbox are kept, in milliseconds. An endpoint that is off for longer
 /// misses them.
 const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
-/// By how much longer than interactions counts by the hour are kept, in milliseconds: the longest
-/// report by the hour has 1,000 of them, and as many before it to compare with.
+/// By how much longer hourly counts are kept than interactions, in milliseconds: the longest hourly
+/// report has 1,000 hours, and as many before them to compare with.
 const HOURS_LONGER: i64 = 2_000 * 60 * 60 * 1000;
-/// Between two looks at whether configuration was changed.
+/// Pause between two checks whether the configuration changed.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Keeps house until it is dropped, which it may be at any time.
+/// Runs all recurring work until it is dropped, which may happen at any time.
 pub async fn run(service: &Service) -> Infallible {
     let panicked = || service.metrics.task_panic();
     tokio::select! {
@@ -49,7 +48,7 @@ pub async fn run(service: &Service) -> Infallible {
     }
 }
 
-/// Reads tags into memory ahead of their taps, once.
+/// Reads tags into memory before their first taps, once.
 async fn fill(service: &Service) -> Infallible {
     if let Err(error) = service.tags.fill().await {
         tracing::debug!("tags are read at their taps: {error}");
@@ -67,7 +66,7 @@ async fn back_up(service: &Service) -> Infallible {
     }
 }
 
-/// Takes over the settings that another node stores.
+/// Follows the settings that another node stores.
 async fn follow(service: &Service) -> Infallible {
     let mut known = service.storage.configuration_epoch();
     loop {
@@ -79,7 +78,7 @@ async fn follow(service: &Service) -> Infallible {
     }
 }
 
-/// Counts taps for reports, behind.
+/// Counts recorded taps for reports.
 async fn count(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
@@ -88,7 +87,11 @@ async fn count(service: &Service) -> Infallible {
             tracing::warn!("counting for reports has to wait: {error}");
         }
         failing = more.is_err();
-        // Taps get their turn between two rounds, and most rounds find nothing more.
+        if let Err(error) = service.note_previews().await {
+            // They stay in memory until the next round.
+            tracing::debug!("previews could not be noted: {error}");
+        }
+        // Taps get their turn between two rounds, and most rounds find no more to count.
         let pause = if more.unwrap_or_default() {
             NEXT
         } else {
@@ -114,7 +117,7 @@ async fn remove(service: &Service) -> Infallible {
                 "The database did not take writes for a while. It does again.",
                 json!({}),
             );
-            // Whoever gets it can do nothing more about it.
+            // The alert failed too, and there is nothing more to do about it.
             let _ = raise(service, alert).await;
         }
         failing = outcome.is_err();
@@ -122,8 +125,8 @@ async fn remove(service: &Service) -> Infallible {
     }
 }
 
-/// Raises an alert when room on the disk becomes low: once, until there was a quarter more again,
-/// so that room that goes up and down about the limit is not told again and again.
+/// Raises an alert once when disk space becomes low. It is raised again only after free space was a
+/// quarter above the limit, so that space around the limit does not raise it repeatedly.
 async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
     let limit = u64::from(service.settings().disk_low_mebibytes) << 20;
     let Some(free) = service.storage.free_space() else {
@@ -140,7 +143,7 @@ async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
         let data = json!({"free_mebibytes": mebibytes, "limit_mebibytes": limit >> 20});
         let raised = raise(service, Alert::new(EventKind::AlertDiskLow, &message, data)).await;
         if raised.is_err() {
-            // It could not be written: the next round tells it.
+            // The alert could not be stored, so the next round raises it again.
             service.disk_low.store(false, Ordering::Relaxed);
         }
         return raised;
@@ -151,9 +154,11 @@ async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Raises an alert for each chip of which too many wrong codes came. Those that cannot be written
-/// are told in the next round.
+/// Raises an alert for each chip that got too many wrong codes. An alert that cannot be stored is
+/// raised again in the next round.
 async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
+    // No alert is raised for chips that do not exist.
+    service.guesses_at_nobody.take_reached();
     let mut reached = service.guesses.take_reached().into_iter();
     while let Some(uid) = reached.next() {
         if let Err(error) = tell_guess(service, uid).await {
@@ -176,7 +181,7 @@ async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
     raise(service, alert).await
 }
 
-/// The same for each one-time URL that was opened too often.
+/// Raises an alert for each one-time URL that was opened too often, in the same way.
 async fn tell_copies(service: &Service) -> Result<(), StorageError> {
     let mut reached = service.copies.take_reached().into_iter();
     while let Some((tag_id, counter)) = reached.next() {
@@ -196,7 +201,8 @@ async fn tell_copies(service: &Service) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Removes what webhooks keep of events, sent or not, when what they tell of is removed by its age.
+/// Removes stored webhook events, sent or not, when the taps or submissions in them are removed
+/// because of their age.
 async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageError> {
     let (taps, submissions) = {
         let settings = service.settings();
@@ -216,7 +222,7 @@ async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageErr
     service.storage.sweep_outbox(keep_since).await
 }
 
-/// Removes everything that is due, in rounds between which others get their turn.
+/// Removes all expired data, in rounds between which other work gets its turn.
 pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     let now = service.storage.now().await?;
     let keep_since = now.minus_months(service.settings().retention_months);
@@ -238,14 +244,18 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     }
     forget_told(service, now).await?;
     let keep_since = now.minus_months(service.settings().retention_months);
+    while service.storage.prune_own_reads(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
     let keep_since = keep_since.plus_millis(-HOURS_LONGER);
     while service.storage.prune_report_hours(keep_since).await? {
         tokio::task::yield_now().await;
     }
+    service.storage.forget_deleted().await?;
     tell_guesses(service).await?;
     tell_copies(service).await?;
     look_at_disk(service).await?;
-    // Last: it may take long, and what is due must not wait for it.
+    // Comes last, because it may take long and must not delay the removal of expired data.
     for (import, decided) in service.storage.abandoned_imports().await? {
         finish_import(&*service.storage, import, decided).await?;
     }

@@ -1,4 +1,4 @@
-//! Every route, on one screen.
+//! Lists every route of the service in one place.
 
 mod access;
 mod admin;
@@ -20,6 +20,7 @@ mod traceparent;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -33,25 +34,25 @@ use tracing::Instrument as _;
 pub use admin::openapi;
 pub use countries::Countries;
 pub use origin::Peer;
-pub use serve::serve;
+pub use serve::{Limits, listen, serve};
 pub use state::AppState;
 
-use crate::clock::Stopwatch;
+use crate::clock::{Stopwatch, Timestamp};
 use access::Audience;
 use origin::client_address;
 
-/// Who may use the admin API through a router.
+/// Selects the routes that a router serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// Taps, keys, health: what the world may call.
+    /// Only the public routes: taps, rolling keys and health.
     PublicOnly,
-    /// The admin API, too: with a token, and by a `Host` of ours.
+    /// Also the admin API. It requires a token and one of the service's host names.
     WithAdmin,
 }
 
 /// The service as a router, for a listener or for calls in-process.
 ///
-/// A route that `access.rs` does not open asks for a token.
+/// A route that `access.rs` does not list as open requires a token.
 pub fn router(state: AppState, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))
@@ -75,7 +76,7 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .with_state(state)
 }
 
-/// What every request passes: may it, and what holds for every answer.
+/// Wraps every request: checks access, and applies the rules that hold for every answer.
 async fn pass(
     State((state, exposure)): State<(AppState, Exposure)>,
     request: Request,
@@ -84,7 +85,7 @@ async fn pass(
     let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    // Counted and logged by its matched path: the URI itself may contain a key.
+    // Count and log the matched path, because the URI may contain a key.
     let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
     let span = traceparent::span(request.headers(), &method, &path);
     let answer = async {
@@ -125,7 +126,13 @@ async fn answer(
             }
             Err(refused) => refused,
         };
-        rate_limiter::limited(state, client, answer)
+        let mut answer = rate_limiter::limited(state, client, answer);
+        if audience != Audience::Public {
+            // Clients compare times with this one, not with their own clock, which may be wrong.
+            let now = http_date(state.service.clock.now());
+            answer.headers_mut().insert(header::DATE, now);
+        }
+        answer
     };
     let mut answer = contained(state, route.as_ref(), answered).await;
     error::say_when_to_try_again(&mut answer);
@@ -136,7 +143,15 @@ async fn answer(
     answer
 }
 
-/// An answer, or one that stands for it if the handler panics: its connection goes on.
+/// Formats a time as an HTTP date: RFC 9110, section 5.6.7.
+fn http_date(at: Timestamp) -> HeaderValue {
+    let since_epoch = Duration::from_secs(at.unix_seconds().unsigned_abs());
+    let date = httpdate::fmt_http_date(UNIX_EPOCH + since_epoch);
+    HeaderValue::try_from(date).expect("an HTTP date is ASCII")
+}
+
+/// Runs a handler. If it panics, answers with an error instead, so that the connection stays
+/// usable.
 async fn contained(
     state: &AppState,
     route: Option<&MatchedPath>,

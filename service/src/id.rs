@@ -1,5 +1,5 @@
-//! Identifiers. Each is a number the storage hands out; the types keep a tag's
-//! from standing where an inlay's is meant.
+//! Identifiers. Each is a number that storage assigns. Separate types prevent that a tag's
+//! identifier is used where an inlay's is needed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The number is no identifier.
+/// The number is not a valid identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id is a number from 1 on")]
 pub struct InvalidId;
@@ -53,15 +53,15 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A tag.
+    /// A tag, which keeps its identifier for its lifetime.
     TagId,
-    /// An inlay.
+    /// An inlay, real or virtual.
     InlayId,
     /// A master key that inlay keys are diversified from.
     MasterKeyId,
-    /// A URL template.
+    /// A URL template of a batch of inlays.
     UrlTemplateId,
-    /// An experience.
+    /// An experience in all its versions.
     ExperienceId,
     /// An image of an experience.
     ImageId,
@@ -71,20 +71,20 @@ ids! {
     VirtualInlayId,
     /// A test sheet of the reader.
     SheetId,
-    /// An admin token.
+    /// A stored admin token.
     TokenId,
     /// An import of tags that is not finished.
     ImportId,
     /// An endpoint of webhooks.
     WebhookId,
-    /// What a form sent.
+    /// A submission of a form.
     SubmissionId,
     /// An encoding of an inlay.
     EncodingId,
     /// A run of encodings.
     EncodingRunId,
-    /// What a bureau is to encode.
+    /// An order for an encoding bureau.
     FactoryOrderId,
-    /// A root that keys of inlays are derived from.
+    /// A root key from which keys of inlays are derived.
     EncodingRootId,
 }

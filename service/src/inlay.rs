@@ -1,11 +1,11 @@
-//! Which chip, which keys: the inlays and their one-time codes.
+//! The inlays and their one-time codes: which chip, and which keys?
 //!
-//! Pure over bytes: nothing here reads or writes anything, tells the time or
-//! draws randomness of its own.
+//! Pure over bytes: nothing here reads or writes anything, reads a clock or draws its own
+//! randomness.
 //!
-//! A rolling-code inlay (NTAG 424 DNA with Secure Dynamic Messaging) writes a
-//! code into its URL on every tap: who it is, how often it was read, and a MAC
-//! over both under a key that never leaves the chip.
+//! A rolling-code inlay (NTAG 424 DNA with Secure Dynamic Messaging) writes a code into its URL on
+//! every tap: its UID, its read counter, and a MAC over both under a key that never leaves the
+//! chip.
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -16,6 +16,7 @@
 //! | [`check`], [`assessment`] | a code of any template against an inlay's keys, and the verdict |
 //! | [`solver`] | from URLs and keys to their template |
 //! | [`ev2`] | secure messaging with an NTAG 424 DNA, command by command |
+//! | [`pasted`] | the URLs in a text from mail or a web page |
 //! | [`originality`] | the signature over a chip's UID |
 //! | [`code`] | the code of the canonical form, parsed |
 //! | [`session`] | the cryptography of one read of an NTAG 424 DNA in AES mode |
@@ -24,8 +25,8 @@
 //! | [`diagnose`] | why does this code not verify? |
 //! | [`virtual_inlay`] | an inlay in software |
 //!
-//! Sources: NXP NTAG 424 DNA data sheet `NT4H2421Gx` rev 3.0 section 9.3 and
-//! application note AN12196 rev 1.8, cited as "data sheet" and "AN12196".
+//! Sources: NXP NTAG 424 DNA data sheet `NT4H2421Gx` rev 3.0 section 9.3 and application note
+//! AN12196 rev 1.8, cited as "data sheet" and "AN12196".
 
 pub mod assessment;
 pub mod check;
@@ -35,10 +36,11 @@ pub mod derivation;
 pub mod diagnose;
 pub mod diversify;
 #[cfg(test)]
-mod effort;
+pub(crate) mod effort;
 pub mod ev2;
 pub mod key;
 pub mod originality;
+pub mod pasted;
 pub mod session;
 pub mod solver;
 pub mod technology;
@@ -71,7 +73,7 @@ pub enum Mirror {
 impl Mirror {
     const ALL: [Self; 2] = [Self::Plain, Self::Encrypted];
 
-    /// The word for it, in the API and in storage.
+    /// The word for this mirror in the API and in storage.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -80,8 +82,10 @@ impl Mirror {
     }
 }
 
-/// Where the part of the URL that the SDMMAC covers begins (`SDMMACInputOffset`,
-/// data sheet section 9.3.8). It ends at the character before the MAC.
+/// The start of the URL's part that the SDMMAC covers.
+///
+/// It is the chip's `SDMMACInputOffset` (data sheet section 9.3.8). The part ends at the character
+/// before the MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MacFrom {
@@ -96,7 +100,7 @@ pub enum MacFrom {
 impl MacFrom {
     const ALL: [Self; 2] = [Self::None, Self::Uid];
 
-    /// The word for it, in the API and in storage.
+    /// The word for this beginning in the API and in storage.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

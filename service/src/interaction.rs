@@ -1,6 +1,7 @@
 //! An interaction: one tap of a physical tag, and its result.
 
 mod history;
+mod origin;
 mod reason;
 mod verdict;
 mod view;
@@ -12,6 +13,7 @@ use utoipa::ToSchema;
 pub use history::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
+pub use origin::TapOrigin;
 pub use reason::{CounterMove, Reason, VerificationState};
 pub use verdict::{Refusal, Unchecked, Verdict};
 pub(crate) use view::InteractionView;
@@ -23,22 +25,22 @@ use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
 use crate::visitor::OperatingSystem;
 
-/// How the visitor came (macros `interaction:tech:value` and `:name`).
+/// The way of scanning a tag (macros `interaction:tech:value` and `:name`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Tech {
-    /// An NFC inlay.
+    /// By an NFC inlay.
     #[serde(rename = "n")]
     Nfc,
-    /// A printed QR code.
+    /// By a printed QR code.
     #[serde(rename = "q")]
     Qr,
-    /// The bare URL.
+    /// By the URL without a code.
     #[serde(rename = "u")]
     Url,
 }
 
 impl Tech {
-    /// The short value, which is also what is stored.
+    /// The short value, which is also the stored one.
     pub const fn value(self) -> &'static str {
         match self {
             Self::Nfc => "n",
@@ -64,36 +66,66 @@ impl Tech {
     }
 }
 
-/// A client as far as it is kept: an HMAC of address and user agent, from which neither follows.
+/// The sender of a request: an HMAC of address and user agent, from which neither can be computed.
+/// It is only in memory; [`Self::at`] makes the stored form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client(pub [u8; 16]);
+
+/// The stored form of a client, kept for 30 days. The digest differs from tag to tag, so that a
+/// visitor cannot be followed from one tag to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientId(pub [u8; 16]);
 
-/// Groups that the visitors of an experience are divided into: a split is told by hundredths.
+/// The place at which a client is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownAt {
+    /// At one tag.
+    Tag(TagId),
+    /// At an inlay that is on no tag.
+    Inlay(InlayId),
+}
+
+/// Number of groups that the visitors of an experience are divided into. A hundred, so that a split
+/// can be given in per cent.
 pub const VISITOR_GROUPS: u8 = 100;
 
-impl ClientId {
-    /// The group that this client is in for an experience, from 0: the same at every tap, and in
-    /// another experience another one.
+impl Client {
+    /// The stored digest of this client at one place.
+    pub fn at(self, place: KnownAt) -> ClientId {
+        let (kind, id) = match place {
+            KnownAt::Tag(id) => (b"tag", id.0),
+            KnownAt::Inlay(id) => (b"inl", id.0),
+        };
+        let mut digest = Sha256::new();
+        digest.update(self.0);
+        digest.update(kind);
+        digest.update(id.to_be_bytes());
+        let digest = digest.finalize();
+        ClientId(std::array::from_fn(|byte| digest[byte]))
+    }
+
+    /// The group of this client in an experience, from 0. It is the same at every tap, but differs
+    /// between experiences.
     pub fn group(self, experience: ExperienceId) -> u8 {
         let mut digest = Sha256::new();
         digest.update(self.0);
         digest.update(experience.0.to_be_bytes());
         let digest = digest.finalize();
-        // Of 2^32 numbers, one in a hundred is in each group, to 1 in 40 million.
+        // 2^32 is not a multiple of 100, but the groups' shares differ by only 1 in 40 million.
         let number = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
         u8::try_from(number % u32::from(VISITOR_GROUPS)).unwrap_or_default()
     }
 }
 
-/// What is kept of a visitor for reports: too coarse to know anybody by. `None` is not said, or
-/// erased.
+/// The stored facts about a visitor, for reports. They are too coarse to identify anybody. `None`
+/// means unknown or erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// The system of the device.
+    /// The operating system of the device.
     pub system: Option<OperatingSystem>,
     /// The first part of the best language, as `de`.
     pub language: Option<String>,
-    /// See [`ClientId::group`]; `None` if the experience has no groups.
+    /// The group of [`Client::group`]; `None` if the experience has no groups.
     pub group: Option<u8>,
 }
 
@@ -107,7 +139,7 @@ pub struct Returning {
 }
 
 impl Returning {
-    /// For a client whose last interaction with the tag was at `last`.
+    /// The values for a client whose last interaction with the tag was at `last`.
     pub fn since(last: Option<Timestamp>, now: Timestamp) -> Self {
         const DAY: i64 = 24 * 60 * 60 * 1000;
         let within = |days: i64| last.is_some_and(|last| now.millis_since(last) < days * DAY);
@@ -118,34 +150,34 @@ impl Returning {
     }
 }
 
-/// The published version of an experience a tap led to.
+/// The published version of an experience that a tap got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionRef {
-    /// The experience.
+    /// Experience that was published.
     pub experience_id: ExperienceId,
     /// The version, from 1.
     pub version: u32,
 }
 
-/// What is known of a code before the storage has looked at its counter.
+/// The claim of a code before storage has checked its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// The verdict does not depend on the counter, and no inlay is known to have made the code.
     Decided(Verdict),
-    /// The same, of a code of this inlay.
+    /// The verdict does not depend on the counter, and this inlay made the code.
     Known {
-        /// The inlay.
+        /// Inlay that made the code.
         inlay_id: InlayId,
-        /// The verdict.
+        /// Verdict on the tap.
         verdict: Verdict,
     },
-    /// A code of this inlay: its counter decides.
+    /// This inlay made the code, and the counter decides the verdict.
     Counter {
         /// The inlay that made it.
         inlay_id: InlayId,
         /// The version of the keys it verified with.
         key_version: u32,
-        /// Its counter.
+        /// Read counter of the code.
         counter: u32,
         /// How the counter decides.
         rule: CounterRule,
@@ -170,113 +202,130 @@ impl Claim {
     }
 }
 
-/// How a counter decides about a code.
+/// How a counter decides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterRule {
     /// The code is authentic: its tap is verified if the counter rose.
     Proof,
-    /// Anyone can write it: nothing is verified, and the counter may rise by so much a day.
+    /// Anyone can write the code: nothing is verified, and the counter may rise by a limited amount
+    /// a day.
     Mirror,
-    /// The code is authentic, and its inlay blocked: nothing is verified, and the code is spent,
-    /// so that it does not verify once the inlay is unblocked.
+    /// The code is authentic, but its inlay is blocked. Nothing is verified, and the code is used
+    /// up, so that it does not verify once the inlay is unblocked.
     Blocked,
 }
 
-/// A tap as it is handed to storage, which decides time, counter and verdict.
+/// A tap to be recorded. Storage decides its time, counter and verdict.
 #[derive(Clone, Debug)]
 pub struct NewInteraction {
-    /// The tag; `None` if the inlay that made the code is on none.
+    /// The tag; `None` if the inlay that made the code is on no tag.
     pub tag_id: Option<TagId>,
-    /// The code's claim.
+    /// Claim of the code.
     pub claim: Claim,
-    /// How the visitor came.
+    /// The way of scanning.
     pub tech: Tech,
-    /// Where the tap led.
+    /// The experience and version that the visitor gets.
     pub experience: Option<VersionRef>,
-    /// The state of the inlay's tamper loop; `None` if it has none.
+    /// The state of the inlay's tamper loop; `None` if it has no loop.
     pub tamper: Option<Tamper>,
     /// The decrypted file data of an authentic code.
     pub file_data: Option<Vec<u8>>,
-    /// The hash of the key that the answer will contain; `None` issues none.
+    /// The hash of the key that the answer will contain; `None` if no key is issued.
     pub key: Option<NewKey>,
-    /// The client.
+    /// The stored form of the client at this tag or inlay.
     pub client: ClientId,
-    /// Two-letter country code, as configured or found.
+    /// Two-letter country code, as configured or determined.
     pub country: String,
-    /// What else is kept of the visitor.
+    /// Further facts about the visitor.
     pub traits: Traits,
     /// Whether the tag is simulated.
     pub simulated: bool,
-    /// Offset of simulated time, in milliseconds; 0 for what is not simulated.
+    /// Offset of simulated time, in milliseconds; 0 for real taps.
     pub time_offset: i64,
-    /// The URL template that had no real tap before, as far as is known: the first one is noted
-    /// with it.
+    /// The URL template that, as far as is known, had no real tap before. If this is the first one,
+    /// it is recorded with the template.
     pub first_at_template: Option<UrlTemplateId>,
+    /// The announced origin of the tap.
+    pub origin: TapOrigin,
+}
+
+impl NewInteraction {
+    /// The origin of the tap that its interaction shows.
+    pub(crate) const fn made_by(&self) -> TapOrigin {
+        self.origin.in_world(self.simulated)
+    }
+
+    /// The name under which it is stored as a test tap; `None` for visits and for all taps of the
+    /// simulated world.
+    pub(crate) fn test_origin(&self) -> Option<&'static str> {
+        self.made_by().stored()
+    }
 }
 
 /// A key to be stored with its interaction.
 #[derive(Clone, Copy, Debug)]
 pub struct NewKey {
-    /// Its hash.
+    /// Hash of the key; the key itself is never stored.
     pub hash: KeyHash,
-    /// A digest of the tap's URL, to know the same URL again on a reload.
+    /// A digest of the tap's URL, by which a reload of the same URL is recognised.
     pub url_digest: [u8; 8],
 }
 
-/// What storage decided about a tap, committed.
+/// The decisions of storage about a tap, after their commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
-    /// The interaction.
+    /// Identifier of the interaction.
     pub id: InteractionId,
-    /// Its time.
+    /// Time of the tap.
     pub at: Timestamp,
-    /// The verdict.
+    /// Verdict on the code.
     pub verdict: Verdict,
-    /// Whether the client came before.
+    /// Whether the client tapped the tag before.
     pub returning: Returning,
 }
 
-/// An interaction as the payload and a repeated answer need it.
+/// The part of an interaction that the payload and a repeated answer need.
 #[derive(Clone, Debug)]
 pub struct KeyedInteraction {
-    /// The interaction.
+    /// Identifier of the interaction.
     pub id: InteractionId,
-    /// Its time.
+    /// Time of the tap.
     pub at: Timestamp,
-    /// The tag.
+    /// Tag that was tapped.
     pub tag_id: TagId,
     /// The inlay that made an authentic code.
     pub inlay_id: Option<InlayId>,
-    /// The verdict.
+    /// Verdict on the code.
     pub verdict: Verdict,
-    /// How the visitor came.
+    /// The way of scanning.
     pub tech: Tech,
-    /// Where the tap led.
+    /// The experience and version that the visitor got.
     pub experience: Option<VersionRef>,
-    /// Country code.
+    /// Two-letter country code; empty if it is not known.
     pub country: String,
     /// The group that the visitor is in, if the experience treats groups differently.
     pub group: Option<u8>,
-    /// Whether the client came before.
+    /// Whether the client tapped the tag before.
     pub returning: Returning,
     /// The state of the inlay's tamper loop.
     pub tamper: Option<Tamper>,
-    /// Whether it is simulated.
+    /// Whether the tap is simulated.
     pub simulated: bool,
     /// The digest of the tap's URL.
     pub url_digest: [u8; 8],
-    /// The present when it was read, in the time of its world: its key lives by it.
+    /// The time at which it was read, in the time of its world. It decides whether its key has
+    /// expired.
     pub read_at: Timestamp,
 }
 
 /// A variable's change by an update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Change {
-    /// The variable.
+    /// Key of the variable.
     pub key: PropertyKey,
-    /// Its value before.
-    pub old: String,
-    /// Its value since.
+    /// Its value before; null if a visitor had entered it whose data was erased later.
+    pub old: Option<String>,
+    /// Its value after the update.
     pub new: String,
 }
 
@@ -285,11 +334,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_stored_of_a_client_differs_from_tag_to_tag() {
+        let client = Client([7; 16]);
+        let stored = [
+            client.at(KnownAt::Tag(TagId(1))),
+            client.at(KnownAt::Tag(TagId(2))),
+            client.at(KnownAt::Inlay(InlayId(1))),
+            Client([8; 16]).at(KnownAt::Tag(TagId(1))),
+            ClientId(client.0),
+        ];
+        for (at, one) in stored.iter().enumerate() {
+            assert!(stored[at + 1..].iter().all(|other| other != one));
+        }
+        assert_eq!(client.at(KnownAt::Tag(TagId(1))), stored[0]);
+    }
+
+    #[test]
     fn a_client_stays_in_its_group_and_groups_are_of_one_size() {
         let client = |number: u64| {
             let mut id = [0; 16];
             id[..8].copy_from_slice(&number.to_be_bytes());
-            ClientId(id)
+            Client(id)
         };
         let mut sizes = [0_u32; VISITOR_GROUPS as usize];
         let mut moved = 0;
@@ -299,7 +364,7 @@ mod tests {
             sizes[usize::from(group)] += 1;
             moved += u32::from(group != client(number).group(ExperienceId(8)));
         }
-        // 200 each, with a standard deviation of 14.
+        // 200 are expected in each group, with a standard deviation of 14.
         assert!(
             sizes.iter().all(|size| (120..280).contains(size)),
             "{sizes:?}"

@@ -1,8 +1,7 @@
 //! The inlays and master keys of an owner, as they are configured.
 //!
-//! Keys are sealed here: wrapped for storage, and known again by their
-//! fingerprints. Absent: a way from a sealed key to its bytes; only `keyring`
-//! has one.
+//! Keys are sealed here: wrapped for storage, and recognised by their fingerprints. This module
+//! cannot turn a sealed key back into its bytes; only `keyring` can.
 
 mod change;
 mod master_key;
@@ -29,45 +28,62 @@ use crate::inlay::template::Field;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::revision::{Revised, Revision};
 
-/// An inlay, and how far its codes were used.
+/// An inlay, with the state of its counter.
 #[derive(Clone, Debug)]
 pub struct Inlay {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: InlayId,
-    /// The chip. It does not change.
+    /// UID of the chip; it never changes.
     pub uid: Uid,
-    /// The members that its owner decides.
+    /// The members that its owner sets.
     pub fields: InlayFields,
-    /// Whether it lives in the simulated world.
+    /// Whether it belongs to the simulated world.
     pub simulated: bool,
-    /// The highest counter accepted under its keys; 0 for none.
+    /// The highest counter accepted under its keys; 0 if none was.
     pub last_counter: u32,
-    /// Whether its chip has the keys that a bureau wrote.
+    /// Whether its chip still has the keys that a bureau wrote.
     pub bureau_keys: bool,
 }
 
 /// The writable members of an inlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayFields {
-    /// The chip's make. It does not change either.
+    /// The technology of the chip; it never changes either.
     pub technology: Technology,
     /// The cipher of an NTAG 424 DNA.
     pub mode: Mode,
-    /// How it writes its URL; `None` for the canonical form.
+    /// The URL template; `None` for the canonical form.
     pub url_template_id: Option<UrlTemplateId>,
     /// The tag it is bound to.
     pub tag_id: Option<TagId>,
     /// How it shows UID and counter in the canonical form; `None` if it makes no such codes.
     pub mirror: Option<Mirror>,
-    /// Where its MAC begins.
+    /// Where the MAC's input begins.
     pub mac_from: MacFrom,
-    /// Its keys. One that stops making codes keeps them.
+    /// Its keys. An inlay that stops making codes keeps them.
     pub keys: Option<SealedKeys>,
-    /// Since when its codes are refused, because it was lost or cloned; `None` if they are not.
+    /// When it was blocked, because it was lost or cloned: its codes are refused since then. `None`
+    /// if it is not blocked.
     pub blocked_at: Option<Timestamp>,
 }
 
-/// Of its keys, what is shown of them.
+impl InlayFields {
+    /// Whether both describe the same inlay. The same key has another sealed form each time, so
+    /// fingerprints are compared.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let keys = |fields: &Self| {
+            let keys = fields.keys.as_ref();
+            keys.map(|keys| (keys.master_key_id(), keys.meta(), keys.file()))
+        };
+        let rest = |fields: &Self| Self {
+            keys: None,
+            ..fields.clone()
+        };
+        keys(self) == keys(other) && rest(self) == rest(other)
+    }
+}
+
+/// The revision covers only the visible part of its keys.
 impl Revised for InlayFields {
     fn revision(&self) -> Revision {
         let keys = self.keys.as_ref().map(|keys| {
@@ -102,18 +118,18 @@ impl Revised for Inlay {
 /// An inlay to be stored.
 #[derive(Clone, Debug)]
 pub struct NewInlay {
-    /// The chip.
+    /// UID of the chip.
     pub uid: Uid,
-    /// The members that its owner decides.
+    /// The members that its owner sets.
     pub fields: InlayFields,
-    /// Whether it lives in the simulated world.
+    /// Whether it belongs to the simulated world.
     pub simulated: bool,
-    /// The highest counter that is spent already, if it moves here from; 0 for none.
+    /// The highest used counter, if the inlay comes from another service; otherwise 0.
     pub last_counter: u32,
 }
 
 impl NewInlay {
-    /// The same, on a tag.
+    /// The same inlay, bound to a tag.
     #[must_use]
     pub fn on(mut self, tag: TagId) -> Self {
         self.fields.tag_id = Some(tag);
@@ -121,100 +137,100 @@ impl NewInlay {
     }
 }
 
-/// An inlay of the simulator: the chip's side of things.
+/// A virtual inlay of the simulator, with the state of its chip.
 #[derive(Clone, Debug)]
 pub struct SimulatedInlay {
     /// Its identifier in the simulator.
     pub id: VirtualInlayId,
-    /// The read counter, as the chip has it: how often it was tapped.
+    /// The chip's read counter: how often it was tapped.
     pub counter: u32,
     /// The last part of its tag's URL; `None` if it is on no tag.
     pub slug: Option<String>,
-    /// The inlay, as the service has it.
+    /// The inlay, as the service stores it.
     pub inlay: Inlay,
 }
 
-/// A UID as NXP would give it, for a chip in software.
+/// A random UID in NXP's range, for a chip in software.
 pub fn virtual_uid(entropy: &dyn Entropy) -> Uid {
     let mut uid = entropy::bytes::<7>(entropy);
     uid[0] = 0x04;
     Uid::from_bytes(uid)
 }
 
-/// Why an inlay cannot be as it is asked for. Each is a sentence for people.
+/// Why an inlay is not valid. Each is a sentence for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidInlay {
     /// The chip cannot make codes.
     #[error("An {0} makes no codes: it has no mirror and no keys.")]
     MakesNoCodes(Technology),
-    /// It makes codes, and nothing says with which keys.
+    /// It makes codes, but has no keys.
     #[error(
         "An inlay that makes codes needs keys: file_key, and meta_key with the encrypted mirror; or master_key_id."
     )]
     NoKeys,
-    /// The encrypted mirror has nothing to decrypt it with.
+    /// It has the encrypted mirror, but no key to decrypt it.
     #[error("Encrypted PICC data need a meta_key: the chip's SDMMetaReadKey.")]
     NoMetaKey,
-    /// A meta key and nothing to make the MAC with.
+    /// It has a meta key, but no key for the MAC.
     #[error("A meta_key alone is not enough: send file_key, the chip's SDMFileReadKey, too.")]
     NoFileKey,
-    /// Own keys and a master key at once.
+    /// It has both own keys and a master key.
     #[error("An inlay has keys of its own or those of a master key: send one of them.")]
     TwoSources,
-    /// Keys that everyone knows.
+    /// It has factory keys, which everyone knows.
     #[error(
         "The factory key is known to everyone, so a code made with it proves nothing. \
          Write keys of your own to the chip, or send \"allow_factory_keys\": true."
     )]
     FactoryKey,
-    /// A key of another length than the chip has.
+    /// A key does not have the length that the chip needs.
     #[error("A key of {0} has {digits} hex digits.", digits = if *.0 == Technology::Sic43Nt { 20 } else { 32 })]
     KeyLength(Technology),
-    /// The chip has no such key.
+    /// The chip does not have such a key.
     #[error("A {0} has one key: send it as file_key.")]
     OneKey(Technology),
-    /// The chip writes its codes in no other way.
+    /// The chip can write its codes only with a URL template.
     #[error("An inlay with {0} makes codes only with a URL template: send url_template_id.")]
     NeedsTemplate(Technology),
-    /// The canonical form is in AES mode.
+    /// The canonical form exists only in AES mode.
     #[error("Without a URL template an inlay is in AES mode: mode is \"aes\".")]
     CanonicalMode,
-    /// The template says how the inlay shows UID and counter.
+    /// The template already decides how the inlay shows UID and counter.
     #[error(
         "An inlay with a URL template has no mirror and no mac_from of its own: the template says both."
     )]
     MirrorAndTemplate,
-    /// The template is of another chip.
+    /// The template is for another chip.
     #[error("The URL template is for {template}, and the inlay is {inlay}.")]
     OtherTechnology {
-        /// The template's.
+        /// Technology of the template.
         template: Technology,
-        /// The inlay's.
+        /// Technology of the inlay.
         inlay: Technology,
     },
-    /// The template is of the other mode.
+    /// The template is for the other mode.
     #[error("The URL template is for the mode \"{template}\", and the inlay's is \"{inlay}\".")]
     OtherMode {
-        /// The template's.
+        /// Mode of the template.
         template: Mode,
-        /// The inlay's.
+        /// Mode of the inlay.
         inlay: Mode,
     },
-    /// Nothing in the URL leads to it.
+    /// Its URL contains nothing by which a tap can find the inlay.
     #[error(
         "The URL template has neither {{slug}} nor {{uid}}, so a tap finds the inlay only by a meta key of the template, \
          and this inlay's is not among them. Add it to the template first."
     )]
     NotFound,
-    /// None of its codes could be refused.
+    /// It makes no codes, so there are none to block.
     #[error(
         "This inlay makes no codes, so none of them can be blocked. Unbind it from its tag, or delete it."
     )]
     NothingToBlock,
-    /// The counter is higher than the chip's can be.
+    /// The counter is higher than the chip's counter can be.
     #[error("last_counter of {0} is at most {max}.", max = .0.counter_max())]
     LastCounter(Technology),
-    /// A code that was accepted is never accepted again.
+    /// The counter may not fall: an accepted code is never accepted again.
     #[error("last_counter is {0} already, and only rises.")]
     CounterFalls(u32),
 }
@@ -238,7 +254,7 @@ impl OfField for InvalidInlay {
 }
 
 impl InlayFields {
-    /// Whether both have the same keys, wherever they come from, or none.
+    /// Whether both have the same keys, from any source, or none.
     pub fn same_keys(&self, other: &Self) -> bool {
         match (&self.keys, &other.keys) {
             (Some(own), Some(others)) => own.same_keys(others),
@@ -247,8 +263,8 @@ impl InlayFields {
         }
     }
 
-    /// Checks what the types alone do not: which keys a mirror needs. What a URL template
-    /// asks for is checked by [`Self::validate_on`], in the operation that stores the inlay.
+    /// Checks that the keys fit the mirror. [`Self::validate_on`] checks the requirements of a URL
+    /// template, in the operation that stores the inlay.
     pub fn validate(&self) -> Result<(), InvalidInlay> {
         if !self.technology.rolls() && (self.mirror.is_some() || self.keys.is_some()) {
             return Err(InvalidInlay::MakesNoCodes(self.technology));
@@ -278,7 +294,7 @@ impl InlayFields {
         }
     }
 
-    /// Checks that its URL template is one for this inlay, and that its codes lead to it.
+    /// Checks that its URL template fits this inlay, and that a tap of its URL can find it.
     pub fn validate_on(&self, template: &UrlTemplateFields) -> Result<(), InvalidInlay> {
         let settings = template.settings();
         if settings.technology != self.technology {

@@ -1,5 +1,6 @@
 //! The key that wraps inlay keys at rest (invariant 5): AES-256-GCM.
 
+mod backup_key;
 pub mod file;
 mod sealed;
 mod wrapped;
@@ -11,6 +12,7 @@ use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use zeroize::Zeroizing;
 
+pub use backup_key::BackupKey;
 pub use file::KeyFileError;
 pub(crate) use sealed::FILE_PURPOSE;
 pub use sealed::{Passphrase, SealedKeys, SealedWrappingKey, ShortPassphrase};
@@ -22,12 +24,13 @@ use crate::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
 use crate::inlay::technology::Family;
 use crate::inlay::{Mirror, Technology, Uid};
 
-/// Bound into every wrapped key, so that a wrapped key of anything else is none of ours.
+/// Bound into every wrapped key, so that a key that was wrapped for another purpose cannot be used
+/// here.
 const PURPOSE: &[u8] = b"tapdesk inlay key v1";
 const NONCE: usize = 12;
 
-/// Wraps and unwraps inlay keys. Locked if there is no key to do it with;
-/// only what needs an inlay's key fails then.
+/// Wraps and unwraps inlay keys. It is locked if it has no key. Then only operations that need an
+/// inlay's key fail.
 pub struct Keyring(State);
 
 enum State {
@@ -38,7 +41,7 @@ enum State {
     Locked(String),
 }
 
-/// Why an inlay's key cannot be had. Each is a sentence for people.
+/// Why an inlay's key cannot be opened. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
     /// There is no wrapping key.
@@ -63,9 +66,8 @@ impl Keyring {
         Self(State::Locked(why.into()))
     }
 
-    /// The keyring over the key in `file` (64 hex digits). If the file does
-    /// not exist, it is made (mode 0600) if `create` says so; else the keyring
-    /// is locked.
+    /// The keyring with the key in `file` (64 hex digits). If the file does not exist and `create`
+    /// is true, it is created (mode 0600); otherwise the keyring is locked.
     pub fn from_file(
         file: &Path,
         create: bool,
@@ -83,9 +85,8 @@ impl Keyring {
         }
     }
 
-    /// The keyring of a database that holds `wrapped` among its keys. Locked
-    /// if its key is not the one that wrapped them: no key is to be stored
-    /// under another.
+    /// The keyring for a database that holds `wrapped` among its keys. It is locked if its key did
+    /// not wrap them, so that no key is stored under another one.
     #[must_use]
     pub fn for_stored(self, wrapped: Option<&[u8]>) -> Self {
         match wrapped.map(|wrapped| self.unwrap(wrapped)) {
@@ -96,7 +97,7 @@ impl Keyring {
         }
     }
 
-    /// Refuses if it is locked.
+    /// Fails if it is locked.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ impl Keyring {
         }
     }
 
-    /// The bytes of a key as they are stored.
+    /// The stored form of a key.
     pub fn wrap(&self, key: &[u8], entropy: &dyn Entropy) -> Result<Vec<u8>, KeyringError> {
         let nonce = entropy::bytes::<NONCE>(entropy);
         let payload = Payload {
@@ -132,7 +133,7 @@ impl Keyring {
         self.unwrap_array(wrapped).map(AesKey::from_bytes)
     }
 
-    /// A secret that is no key of an inlay, as it is stored.
+    /// The stored form of a secret that is not an inlay's key.
     pub(crate) fn wrap_secret(
         &self,
         secret: &[u8],
@@ -152,6 +153,8 @@ impl Keyring {
     }
 
     fn unwrap_bytes(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+        #[cfg(test)]
+        crate::inlay::effort::count(1);
         let cipher = self.cipher()?;
         let (nonce, sealed) = wrapped
             .split_first_chunk::<NONCE>()
@@ -166,7 +169,7 @@ impl Keyring {
         Ok(Zeroizing::new(opened))
     }
 
-    /// The keys of the inlay `uid`, which writes the canonical form, from where they are stored.
+    /// The keys of the inlay `uid`, which writes the canonical form, from their stored form.
     pub fn canonical_keys(
         &self,
         stored: &WrappedKeys,
@@ -180,7 +183,7 @@ impl Keyring {
         Ok(keys)
     }
 
-    /// The keys of the inlay `uid` of any technology, from where they are stored.
+    /// The keys of the inlay `uid` of any technology, from their stored form.
     pub fn inlay_keys(
         &self,
         stored: Option<&WrappedKeys>,
@@ -227,8 +230,8 @@ impl Keyring {
         Ok(MasterSecret::from_bytes(&bytes))
     }
 
-    /// The wrapping key under a passphrase, for a backup. It takes the time and
-    /// the memory that a guess is to cost.
+    /// The wrapping key under a passphrase, for a backup. It takes much time and memory on purpose,
+    /// because each guess then costs the same.
     pub fn seal(
         &self,
         passphrase: &Passphrase,
@@ -236,6 +239,14 @@ impl Keyring {
     ) -> Result<SealedWrappingKey, KeyringError> {
         match &self.0 {
             State::Open { key, .. } => Ok(SealedWrappingKey::seal(key, passphrase, entropy)),
+            State::Locked(why) => Err(KeyringError::Locked(why.clone())),
+        }
+    }
+
+    /// The key that seals backups.
+    pub fn backup_key(&self) -> Result<BackupKey, KeyringError> {
+        match &self.0 {
+            State::Open { key, .. } => Ok(BackupKey::of(key)),
             State::Locked(why) => Err(KeyringError::Locked(why.clone())),
         }
     }

@@ -1,15 +1,17 @@
-//! Macros: `{{ interaction:rk }}` and its like in the texts and URLs of an owner.
+//! Macros: `{{ interaction:rk }}` and others in the texts and URLs of an owner.
 //!
-//! A [`Template`] is a text with macros in it; a [`Target`] is the URL a
-//! redirect leads to, which is a template with rules of its own. Values come
-//! from a [`Scope`], and are data wherever they stand: every one is encoded for
-//! its place, and none is ever read as a template again. A value can therefore
-//! not become markup, a header, or a URL's scheme or host. Tag variables are
-//! written by strangers, so this is what keeps a tag from being turned against
-//! its visitors.
+//! A [`Template`] is a text with macros in it; a [`Target`] is the URL of a redirect, which is a
+//! template with additional rules. Values come from a [`Scope`], and are data in every place: each
+//! one is encoded for its place, and none is ever parsed as a template again. A value can therefore
+//! not become markup, a header, or a URL's scheme or host. Strangers write tag variables, so these
+//! rules prevent them from turning a tag against its visitors.
+//!
+//! Every text is a template, even if a macro in it does not exist: stored texts continue to be
+//! shown. [`check`] refuses such a text before it is saved.
 //!
 //! Nothing here does input or output.
 
+mod misspelt;
 mod target;
 mod template;
 #[cfg(test)]
@@ -22,15 +24,16 @@ use std::str::FromStr;
 use askama::filters::{Escaper as _, Html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+pub use misspelt::{Misspelt, check};
 pub use target::{LOCATION_MAX, Location, Settled, TARGET_MAX, Target, TargetError};
 pub use template::Template;
 
-/// What a macro names. Names are case sensitive.
+/// The value that a macro names. Names are case sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Macro {
     /// `interaction:rk`: the rolling key as the visitor holds it.
     InteractionRk,
-    /// `interaction:id`.
+    /// `interaction:id`: the interaction's number.
     InteractionId,
     /// `interaction:time`: seconds since the Unix epoch.
     InteractionTime,
@@ -44,15 +47,15 @@ pub enum Macro {
     VerificationResult,
     /// `interaction:tampered`: `true` sealed, `false` reclosed or open, empty else.
     Tampered,
-    /// `interaction:tamper:result`: the same.
+    /// `interaction:tamper:result`: the same as `interaction:tampered`.
     TamperResult,
     /// `interaction:tamper:supported`: `true` or `false`.
     TamperSupported,
-    /// `tag:id`.
+    /// `tag:id`: the tag's number.
     TagId,
-    /// `tag:name`.
+    /// `tag:name`: the owner's name for the tag.
     TagName,
-    /// `tag:title`.
+    /// `tag:title`: the name for visitors.
     TagTitle,
     /// `tag:attribute:KEY`, by the key.
     TagAttribute(String),
@@ -62,15 +65,46 @@ pub enum Macro {
     TagVariable(String),
     /// `device:country`: a two-letter code, or empty.
     DeviceCountry,
-    /// `location:lat`: degrees.
+    /// `location:lat`: latitude in degrees.
     LocationLat,
-    /// `location:lon`: degrees.
+    /// `location:lon`: longitude in degrees.
     LocationLon,
-    /// `location:venue:name`.
+    /// `location:venue:name`: the venue's name.
     VenueName,
 }
 
-/// A name that no macro has. In a template it is empty text.
+const ATTRIBUTE: &str = "tag:attribute:";
+const DATA: &str = "tag:data:";
+const VARIABLE: &str = "tag:variable:";
+
+/// The beginnings of macros that end in a key.
+const KEYED: [&str; 3] = [ATTRIBUTE, DATA, VARIABLE];
+
+/// The macros without a key, by their names.
+const FIXED: [(&str, Macro); 17] = [
+    ("interaction:rk", Macro::InteractionRk),
+    ("interaction:id", Macro::InteractionId),
+    ("interaction:time", Macro::InteractionTime),
+    ("interaction:tech:value", Macro::TechValue),
+    ("interaction:tech:name", Macro::TechName),
+    (
+        "interaction:verification:supported",
+        Macro::VerificationSupported,
+    ),
+    ("interaction:verification:result", Macro::VerificationResult),
+    ("interaction:tampered", Macro::Tampered),
+    ("interaction:tamper:result", Macro::TamperResult),
+    ("interaction:tamper:supported", Macro::TamperSupported),
+    ("tag:id", Macro::TagId),
+    ("tag:name", Macro::TagName),
+    ("tag:title", Macro::TagTitle),
+    ("device:country", Macro::DeviceCountry),
+    ("location:lat", Macro::LocationLat),
+    ("location:lon", Macro::LocationLon),
+    ("location:venue:name", Macro::VenueName),
+];
+
+/// A name that no macro has. In a template its value is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("There is no macro of this name.")]
 pub struct UnknownMacro;
@@ -78,86 +112,57 @@ pub struct UnknownMacro;
 impl FromStr for Macro {
     type Err = UnknownMacro;
 
-    /// Reads a name. A key is taken as it stands: one that no tag can have is a
-    /// macro whose value is always empty.
+    /// Parses a name. Any key is accepted: a macro with a key that no tag can have is always empty.
     fn from_str(name: &str) -> Result<Self, UnknownMacro> {
-        let keyed = |prefix: &str| name.strip_prefix(prefix).filter(|key| !key.is_empty());
-        if let Some(key) = keyed("tag:attribute:") {
-            return Ok(Self::TagAttribute(key.to_owned()));
+        let keyed = |prefix: &str| {
+            let key = name.strip_prefix(prefix)?;
+            (!key.is_empty()).then(|| key.to_owned())
+        };
+        if let Some(key) = keyed(ATTRIBUTE) {
+            return Ok(Self::TagAttribute(key));
         }
-        if let Some(key) = keyed("tag:data:") {
-            return Ok(Self::TagData(key.to_owned()));
+        if let Some(key) = keyed(DATA) {
+            return Ok(Self::TagData(key));
         }
-        if let Some(key) = keyed("tag:variable:") {
-            return Ok(Self::TagVariable(key.to_owned()));
+        if let Some(key) = keyed(VARIABLE) {
+            return Ok(Self::TagVariable(key));
         }
-        Ok(match name {
-            "interaction:rk" => Self::InteractionRk,
-            "interaction:id" => Self::InteractionId,
-            "interaction:time" => Self::InteractionTime,
-            "interaction:tech:value" => Self::TechValue,
-            "interaction:tech:name" => Self::TechName,
-            "interaction:verification:supported" => Self::VerificationSupported,
-            "interaction:verification:result" => Self::VerificationResult,
-            "interaction:tampered" => Self::Tampered,
-            "interaction:tamper:result" => Self::TamperResult,
-            "interaction:tamper:supported" => Self::TamperSupported,
-            "tag:id" => Self::TagId,
-            "tag:name" => Self::TagName,
-            "tag:title" => Self::TagTitle,
-            "device:country" => Self::DeviceCountry,
-            "location:lat" => Self::LocationLat,
-            "location:lon" => Self::LocationLon,
-            "location:venue:name" => Self::VenueName,
-            _ => return Err(UnknownMacro),
-        })
+        let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name);
+        fixed.map(|(_, fixed)| fixed.clone()).ok_or(UnknownMacro)
     }
 }
 
-/// The name.
+/// Writes the name, as it is in templates.
 impl fmt::Display for Macro {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InteractionRk => f.write_str("interaction:rk"),
-            Self::InteractionId => f.write_str("interaction:id"),
-            Self::InteractionTime => f.write_str("interaction:time"),
-            Self::TechValue => f.write_str("interaction:tech:value"),
-            Self::TechName => f.write_str("interaction:tech:name"),
-            Self::VerificationSupported => f.write_str("interaction:verification:supported"),
-            Self::VerificationResult => f.write_str("interaction:verification:result"),
-            Self::Tampered => f.write_str("interaction:tampered"),
-            Self::TamperResult => f.write_str("interaction:tamper:result"),
-            Self::TamperSupported => f.write_str("interaction:tamper:supported"),
-            Self::TagId => f.write_str("tag:id"),
-            Self::TagName => f.write_str("tag:name"),
-            Self::TagTitle => f.write_str("tag:title"),
-            Self::TagAttribute(key) => write!(f, "tag:attribute:{key}"),
-            Self::TagData(key) => write!(f, "tag:data:{key}"),
-            Self::TagVariable(key) => write!(f, "tag:variable:{key}"),
-            Self::DeviceCountry => f.write_str("device:country"),
-            Self::LocationLat => f.write_str("location:lat"),
-            Self::LocationLon => f.write_str("location:lon"),
-            Self::VenueName => f.write_str("location:venue:name"),
+            Self::TagAttribute(key) => write!(f, "{ATTRIBUTE}{key}"),
+            Self::TagData(key) => write!(f, "{DATA}{key}"),
+            Self::TagVariable(key) => write!(f, "{VARIABLE}{key}"),
+            fixed => {
+                let name = FIXED.iter().find(|(_, named)| named == fixed);
+                f.write_str(name.map_or("", |(name, _)| name))
+            }
         }
     }
 }
 
-/// What an interaction can say to macros.
+/// The values that an interaction gives to macros.
 pub trait Scope {
-    /// The value of `name`. `None` and `""` mean the same: nothing to say, so
-    /// that the fallback stands.
+    /// The value of `name`. `None` and `""` mean the same: there is no value, so the fallback is
+    /// used.
     fn value(&self, name: &Macro) -> Option<Cow<'_, str>>;
 }
 
-/// How values are written where they stand. The owner's own text around them is not touched.
+/// The encoding of values for their place. The owner's own text around them stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// In a URL: everything but the unreserved characters of RFC 3986 is percent-encoded.
     Url,
-    /// In HTML: `&`, `<`, `>`, `"` and `'` are escaped. Right for the content of an
-    /// element and of a quoted attribute; not for scripts, styles, comments or bare attributes.
+    /// In HTML: `&`, `<`, `>`, `"` and `'` are escaped. Safe for the content of an element and of a
+    /// quoted attribute, but not for scripts, styles, comments or unquoted attributes.
     Html,
-    /// As it is, where text is all it can be.
+    /// Unchanged, in places that hold only plain text.
     Text,
 }
 
@@ -174,7 +179,7 @@ fn url_length(value: &str) -> usize {
 }
 
 impl Encoding {
-    /// `value` as it may stand in such a place.
+    /// `value` in the encoding for such a place.
     pub fn encode(self, value: Cow<'_, str>) -> Cow<'_, str> {
         match self {
             Self::Url => utf8_percent_encode(&value, &RESERVED).to_string().into(),

@@ -1,5 +1,5 @@
-//! What is measured for operators. Labels are routes, methods, statuses and
-//! reasons: never anything a client chooses.
+//! Metrics for operators. Labels are routes, methods, statuses and reasons: never a value that a
+//! client chooses.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::storage::{Backlog, BackupResult, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
-/// (speed.md), so the first bounds part a good tap from a slow one; 250 ms is where a visitor
+/// (speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
 /// notices; beyond 10 s browsers and proxies give up.
 const REQUEST_SECONDS: [f64; 11] = [
     0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
@@ -27,6 +27,7 @@ pub struct Metrics {
     request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
     taps: Family<TapLabels, Counter>,
     unknown_codes: Counter,
+    previews: Counter,
     request_panics: Counter,
     task_panics: Counter,
     housekeeping_rows: Family<RowLabels, Counter>,
@@ -43,10 +44,10 @@ pub struct Metrics {
     queue_limit: Family<QueueLabels, Gauge>,
 }
 
-/// How the cache of tags does.
+/// The hits and misses of the tag cache.
 #[derive(Clone, Debug, Default)]
 pub struct CacheMetrics {
-    /// Tags that were found as they are configured now.
+    /// Tags that were found in the cache and current.
     pub hits: Counter,
     /// Tags that were read from the database.
     pub misses: Counter,
@@ -68,6 +69,7 @@ struct TimeLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TapLabels {
     reason: &'static str,
+    origin: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -81,7 +83,8 @@ struct QueueLabels {
 }
 
 impl Metrics {
-    /// Nothing is counted yet. What storage and the cache measure themselves is shown, too.
+    /// Metrics without any counts. They also show the metrics that storage and the cache collect
+    /// themselves.
     pub fn new(storage: &StorageMetrics, cache: &CacheMetrics) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("tapdesk"),
@@ -89,6 +92,7 @@ impl Metrics {
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
             taps: Family::default(),
             unknown_codes: Counter::default(),
+            previews: Counter::default(),
             request_panics: Counter::default(),
             task_panics: Counter::default(),
             housekeeping_rows: Family::default(),
@@ -104,7 +108,7 @@ impl Metrics {
             queue: Family::default(),
             queue_limit: Family::default(),
         };
-        // A counter that is there from the start shows its first step, too.
+        // A counter that exists from the start also shows its first increment.
         metrics.swept(&Swept::default());
         metrics.register_requests();
         metrics.register_work();
@@ -146,6 +150,11 @@ impl Metrics {
             "unknown_codes",
             "Requests at a URL template without a slug whose code names no inlay",
             self.unknown_codes.clone(),
+        );
+        registry.register(
+            "previews",
+            "Previews of tags that programs got, which are no taps",
+            self.previews.clone(),
         );
         registry.register(
             "request_panics",
@@ -243,7 +252,7 @@ impl Metrics {
         self.webhooks_given_up.inc_by(many);
     }
 
-    /// What endpoints are still to be sent.
+    /// The number of events that endpoints have not received yet.
     pub(crate) fn webhook_backlog(&self, backlog: Backlog) {
         let waiting = i64::try_from(backlog.waiting).unwrap_or(i64::MAX);
         self.webhooks_waiting.set(waiting);
@@ -255,7 +264,7 @@ impl Metrics {
         self.backup_failures.inc();
     }
 
-    /// What came of the last scheduled backup.
+    /// The result of the last scheduled backup.
     pub(crate) fn backup(&self, last: Option<&BackupResult>) {
         let good = last.filter(|last| last.error.is_none());
         self.backup_good.set(good.is_some().into());
@@ -282,11 +291,17 @@ impl Metrics {
     }
 
     /// Counts a recorded tap.
-    pub fn tap(&self, reason: &'static str) {
-        self.taps.get_or_create(&TapLabels { reason }).inc();
+    pub fn tap(&self, reason: &'static str, origin: &'static str) {
+        let labels = TapLabels { reason, origin };
+        self.taps.get_or_create(&labels).inc();
     }
 
-    /// Counts a code that was to name an inlay, and names none.
+    /// Counts a preview of a tag that a program requested.
+    pub(crate) fn preview(&self) {
+        self.previews.inc();
+    }
+
+    /// Counts a code that should name an inlay, but names none.
     pub(crate) fn unknown_code(&self) {
         self.unknown_codes.inc();
     }
@@ -301,7 +316,7 @@ impl Metrics {
         self.task_panics.inc();
     }
 
-    /// Counts what a round of housekeeping removed.
+    /// Counts the rows that a round of housekeeping removed.
     pub(crate) fn swept(&self, swept: &Swept) {
         for (kind, rows) in [
             ("interactions", swept.interactions),
@@ -318,8 +333,8 @@ impl Metrics {
         self.housekeeping_failures.inc();
     }
 
-    /// The metrics in the text format of `OpenMetrics`, with what holds at this moment:
-    /// whether the database is up, and what waits for it.
+    /// The metrics in the text format of `OpenMetrics`, with the present state: whether the
+    /// database is up, and the lengths of its queues.
     pub fn render(&self, database_up: bool, queues: &[Queue]) -> String {
         self.database_up.set(database_up.into());
         for queue in queues {
@@ -337,7 +352,7 @@ impl Metrics {
     }
 }
 
-/// A method's name; a made-up method is not a label of its own.
+/// A method's name. Unknown methods share one label, so that clients cannot create labels.
 fn known(method: &str) -> &'static str {
     match method {
         "GET" => "GET",
@@ -351,8 +366,8 @@ fn known(method: &str) -> &'static str {
     }
 }
 
-/// The outcome of a request. Three values and not each status: every one is a whole
-/// histogram for each route.
+/// The outcome of a request. It has only three values instead of each status, because every value
+/// is a whole histogram for each route.
 fn outcome(status: u16) -> &'static str {
     match status {
         ..400 => "ok",

@@ -1,15 +1,14 @@
-//! Moving a whole database from SQLite to PostgreSQL, or back.
+//! Moves a whole database from SQLite to PostgreSQL, or back.
 //!
-//! Rows are copied table by table in the order of their keys, some at a time; each
-//! lot is one transaction with the mark of how far the move has come, so that a
-//! move which was ended anywhere goes on there. When all rows are there they are
-//! read once more on both sides, counted and compared by a checksum. Until
-//! then no service starts on the destination, and from then on none on the source,
-//! which is marked as moved, and else only read. The audit log of the destination says
-//! that it was moved there.
+//! Rows are copied table by table in the order of their keys, in batches. Each batch is one
+//! transaction that also stores the progress, so that a move that stopped at any point resumes
+//! there. When all rows are copied they are read again on both sides, counted and compared by a
+//! checksum. Until then no service starts on the destination. Afterwards none starts on the source,
+//! which is marked as moved and otherwise only read. The audit log of the destination records the
+//! move.
 //!
-//! Ids stay, because keys contain their interaction's: what was issued or accepted
-//! before the move counts after it.
+//! Ids stay, because keys contain the id of their interaction. So issued keys stay valid after the
+//! move, and accepted codes stay used.
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr};
@@ -32,10 +31,10 @@ use crate::storage::transfer::table::Table;
 use crate::storage::transfer::value::{Key, last_key, lines};
 use crate::storage::transfer::{End, EndError};
 
-/// Why a move ended. Each is a sentence for people, with a way out.
+/// Why a move stopped. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
-    /// Both are of one kind.
+    /// Both databases are of the same kind.
     #[error(
         "A move is from SQLite to PostgreSQL, or back. To copy a SQLite database, use backup and restore; \
          for PostgreSQL, pg_dump and pg_restore."
@@ -44,69 +43,69 @@ pub enum MoveError {
     /// One of the databases cannot be used.
     #[error(transparent)]
     End(#[from] EndError),
-    /// Another source was moved there, or partly so.
+    /// Another source was moved there, completely or partly.
     #[error("{0} belongs to the move of another database. Choose an empty one.")]
     OtherMove(String),
-    /// The source was moved before, to another database.
+    /// The source was already moved to another database.
     #[error(
         "{from} was moved to {to} at {at}. Move that database, which has the newer data, \
          or continue that move with the same --to."
     )]
     MovedBefore {
-        /// The source.
+        /// Name of the source.
         from: String,
-        /// Where its rows are.
+        /// The database that now has its rows.
         to: String,
-        /// Since when.
+        /// Time of that move.
         at: Timestamp,
     },
-    /// The source is not what it was.
+    /// The source changed after the move began.
     #[error(
         "{from} was used after the move began, so {to} is incomplete. \
          Empty the destination, then move again."
     )]
     SourceChanged {
-        /// Where the rows come from.
+        /// The source of the rows.
         from: String,
-        /// Where they are.
+        /// Destination of the rows.
         to: String,
     },
-    /// Both sides do not have the same rows.
+    /// The two sides do not have the same rows.
     #[error(
         "The table {table} is not the same on both sides ({there} rows, {here} moved). \
          Empty {destination}, then move again while nobody uses the source."
     )]
     Differs {
-        /// The table.
+        /// Table whose rows differ.
         table: &'static str,
         /// Rows of the source.
         there: u64,
         /// Rows of the destination.
         here: u64,
-        /// Where they are.
+        /// Name of the destination.
         destination: String,
     },
-    /// A database failed at it.
+    /// A database error during the move.
     #[error(
         "The move stopped at the table {table} of {name}: {}. Start the same move again to continue.",
         error.to_string().trim_end_matches('.')
     )]
     Failed {
-        /// The database.
+        /// Name of the database.
         name: String,
-        /// The table.
+        /// Table that was read or written.
         table: &'static str,
-        /// What happened.
+        /// The error that stopped the move.
         error: StorageError,
     },
 }
 
-/// What a move does at the moment.
+/// The present work of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Rows are copied.
+    /// Rows are being copied.
     Copying,
-    /// Rows of both sides are compared.
+    /// Rows of both sides are being compared.
     Comparing,
 }
 
@@ -123,14 +122,14 @@ pub trait Observer: Send {
 /// The result of a move.
 #[derive(Debug)]
 pub enum Moved {
-    /// Everything is there.
+    /// All rows were moved by this call.
     Now {
-        /// How many rows.
+        /// Number of moved rows.
         rows: u64,
-        /// Whether inlays' keys are among them, which need the key that wraps them.
+        /// Whether they include keys of inlays, which need the key that wraps them.
         wrapped_keys: bool,
     },
-    /// It was there before.
+    /// All rows were already moved, at this time.
     Before(Timestamp),
 }
 
@@ -156,7 +155,7 @@ pub async fn migrate_store(
     let (source, destination) = (&mut *source, &mut *destination);
     let mut mark = begun(source, destination).await?;
     if let Progress::Complete(since) = mark.progress {
-        // It may have been ended before the source was marked.
+        // The earlier move may have stopped before the source was marked.
         leave(source, destination, mark, since).await?;
         return Ok(Moved::Before(since));
     }
@@ -189,7 +188,7 @@ async fn leave(
     at(source, "settings", |end| end.leave(&mark)).await
 }
 
-/// Who moves, for the audit log of the destination.
+/// The actor of the move in the destination's audit log.
 fn caller(entropy: &dyn Entropy) -> Caller {
     Caller::new(
         Actor::CommandLine,
@@ -200,7 +199,7 @@ fn caller(entropy: &dyn Entropy) -> Caller {
     )
 }
 
-/// Asks `end` for something of the table `table`.
+/// Queries `end` about the table `table`.
 async fn at<'a, T>(
     end: &'a mut dyn End,
     table: &'static str,
@@ -212,7 +211,7 @@ async fn at<'a, T>(
         .map_err(|error| MoveError::Failed { name, table, error })
 }
 
-/// The mark of the move, which is begun if it was not.
+/// The mark of the move. Begins the move if there is none.
 async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, MoveError> {
     let secrets = secrets();
     let identity = at(source, secrets.name, |end| end.lines(secrets, None)).await?;
@@ -249,7 +248,7 @@ async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, 
     Ok(mark)
 }
 
-/// Copies what is not there yet.
+/// Copies the rows that are not copied yet.
 async fn copy(
     source: &mut dyn End,
     destination: &mut dyn End,
@@ -302,7 +301,7 @@ async fn copy(
     Ok(())
 }
 
-/// Reads everything on both sides; answers how many rows there are.
+/// Reads everything on both sides, and returns the number of rows.
 async fn compare(
     source: &mut dyn End,
     destination: &mut dyn End,
@@ -332,11 +331,11 @@ async fn compare(
     Ok(total)
 }
 
-/// What a table holds.
+/// The content of a table, for the comparison.
 #[derive(PartialEq, Eq)]
 struct Content {
     rows: u64,
-    /// Of all rows in their order.
+    /// The checksum of all rows in order.
     checksum: [u8; 32],
     numbered_to: Option<i64>,
 }

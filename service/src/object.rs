@@ -1,6 +1,5 @@
-//! Reading JSON objects as what they are: serde's derive takes an array in a
-//! struct's place, its members by their position, and a number in place of the name
-//! that tells which variant of an enum an object is.
+//! Reads JSON objects only from JSON objects. serde's derive also accepts an array in place of a
+//! struct, with its members by position, and a number in place of the name of an enum's variant.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -53,11 +52,11 @@ pub(crate) fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Ok(objects.into_iter().map(|Object(value)| value).collect())
 }
 
-/// `value`, if its member `tag` is no number or the like. Without the member, the enum
-/// itself says what is missing.
+/// `value`, unless its member `tag` is not a text. If the member is missing, the enum itself
+/// reports that.
 ///
 /// # Errors
-/// A sentence's part, for whoever sent it.
+/// A part of a sentence, for the sender.
 pub(crate) fn named<E: serde::de::Error>(value: Value, tag: &str) -> Result<Value, E> {
     match value.get(tag) {
         Some(name) if !name.is_string() => Err(E::custom(format!("{tag} must be a name"))),
@@ -65,9 +64,9 @@ pub(crate) fn named<E: serde::de::Error>(value: Value, tag: &str) -> Result<Valu
     }
 }
 
-/// Makes an enum that is told by its member `$tag` read the names of its variants alone,
-/// wherever it stands. It derives both traits of serde with `#[serde(remote = "Self")]`,
-/// which makes them functions of its own.
+/// Makes an enum with the tag `$tag` read only the names of its variants, in every place. The enum
+/// derives both traits of serde with `#[serde(remote = "Self")]`, which turns them into inherent
+/// functions.
 macro_rules! tagged_by_name {
     ($type:ty, $tag:literal) => {
         impl<'de> serde::Deserialize<'de> for $type {

@@ -1,29 +1,29 @@
-//! Panics, contained: a panic fails its own operation alone, and the rest continues.
+//! Contains panics: a panic fails only its own operation, and the rest continues.
 //!
-//! The words of a panic are on stderr already. They are not repeated here, where
-//! they could reach a client.
+//! The message of a panic is already on stderr. It is not repeated here, where it could reach a
+//! client.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-/// Before a task that panicked is started again: one that always panics must not
-/// take a processor for itself.
+/// Pause before a task that panicked is started again, so that a task that always panics does not
+/// use up a processor.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The operation panicked.
+/// Error of an operation that panicked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
-/// What `operation` returns, or [`Panicked`].
+/// The result of `operation`, or [`Panicked`].
 pub(crate) fn catch<T, E: From<Panicked>>(
     operation: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(operation)).unwrap_or_else(|_| Err(Panicked.into()))
 }
 
-/// What `operation` returns once it is awaited, or [`Panicked`].
+/// The result of awaiting `operation`, or [`Panicked`].
 #[cfg(feature = "postgres")]
 pub(crate) async fn catch_async<T, E: From<Panicked>>(
     operation: impl Future<Output = Result<T, E>>,
@@ -32,8 +32,7 @@ pub(crate) async fn catch_async<T, E: From<Panicked>>(
     caught.unwrap_or_else(|_| Err(Panicked.into()))
 }
 
-/// Runs a task that has no caller to tell. If it panics, `panicked` counts it, and the
-/// task is started again.
+/// Runs a task without a caller. If it panics, `panicked` counts it, and the task is started again.
 pub(crate) async fn restarted<F: Future>(
     panicked: impl Fn(),
     mut task: impl FnMut() -> F,

@@ -1,5 +1,5 @@
-//! The interaction payload (specification 2.2 to 2.4): what the owner's domain
-//! learns for a rolling key. Members and their order are the contract's.
+//! The interaction payload (specification 2.2 to 2.4), which the owner's domain gets for a rolling
+//! key. The specification defines its members and their order.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::storage::{StorageError, TagKey};
 use crate::tag::{Location, WidgetSettings};
 
-/// The payload for the key `presented` (Base64) as JSON. `None` if the key
-/// is invalid or expired; a consumed one is neither.
+/// The payload for the key `presented` (Base64) as JSON. `None` if the key is invalid or expired; a
+/// consumed key is still accepted.
 pub(crate) async fn payload(
     service: &Service,
     presented: &str,
@@ -40,7 +40,7 @@ pub(crate) async fn payload(
         .map_err(|error| StorageError::Failed(error.to_string()))
 }
 
-/// The tag's URL without its one-time part: at the place where the tap was.
+/// The tag's URL without its one-time part, in the form in which it was tapped.
 async fn address(
     service: &Service,
     settings: &Settings,
@@ -52,10 +52,10 @@ async fn address(
     {
         return Ok(template.template.address(tag.slug()));
     }
-    Ok(format!("{}/{}", settings.tag_url, tag.slug()))
+    Ok(settings.url_of(tag.slug()))
 }
 
-/// Specification 2.2.
+/// The object of specification 2.2.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Payload<'a> {
     #[schema(value_type = Vec<Value>)]
@@ -78,7 +78,7 @@ pub(crate) struct Payload<'a> {
     rk: &'a str,
 }
 
-/// Specification 2.3.
+/// The object of specification 2.3.
 #[derive(Serialize, ToSchema)]
 struct Metadata<'a> {
     name: &'a str,
@@ -111,7 +111,7 @@ struct Device<'a> {
     country: &'a str,
 }
 
-/// The contract's way to say yes and no in `metadata`.
+/// The specification's form of a boolean in `metadata`.
 const fn digit(yes: bool) -> &'static str {
     if yes { "1" } else { "0" }
 }

@@ -1,6 +1,6 @@
 //! Numbers of things in sentences for people.
 
-/// `1 tag`, `2 tags`: a number and what it counts, for words whose plural ends in `s`.
+/// `1 tag`, `2 tags`: a number and the counted thing, for words whose plural ends in `s`.
 pub fn counted(number: u64, one: &str) -> String {
     let many = if number == 1 { "" } else { "s" };
     format!("{number} {one}{many}")

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-/// Writes a new file of mode 0600, a line break after its content. It is on
-/// disk when this returns. Fails if one exists.
+/// Writes a new file of mode 0600, with a line break after its content. The file is on disk when
+/// this returns. Fails if one exists.
 pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = open_new(path)?;
     file.write_all(content)?;
@@ -16,13 +16,13 @@ pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Makes an empty file of mode 0600. Fails if one exists.
+/// Creates an empty file of mode 0600. Fails if one exists.
 pub fn create_empty(path: &Path) -> io::Result<()> {
     open_new(path).map(drop)
 }
 
-/// Whether others than its owner may read the file. Where files have no such
-/// modes, nobody else may.
+/// Whether users other than its owner may read the file. On systems without such modes the answer
+/// is no.
 pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
     let metadata = path.metadata()?;
     #[cfg(unix)]
@@ -35,7 +35,7 @@ pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
     Ok(open)
 }
 
-/// Makes it durable that `path` has the name it has.
+/// Makes sure that the present name of `path` is on disk.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path
         .parent()
@@ -43,16 +43,16 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Gives what is at `from` the name `to`. If something has that name already
-/// (`AlreadyExists`), both stay as they are: nothing is ever overwritten.
+/// Renames `from` to `to`. If `to` already exists (`AlreadyExists`), both stay as they are: no file
+/// is ever overwritten.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = TempPath::try_from_path(from)?;
-    // It is no temporary file: it stays if it cannot be renamed.
+    // It is not a temporary file: it must stay if it cannot be renamed.
     from.disable_cleanup(true);
     from.persist_noclobber(to).map_err(|error| error.error)
 }
 
-/// `path` with `suffix`, or with a number behind it: the first name that is not `taken`.
+/// `path` with `suffix`, and with a number if needed: the first name that is not `taken`.
 pub fn unused_name(path: &Path, suffix: &str, taken: impl Fn(&Path) -> bool) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -67,24 +67,24 @@ pub fn unused_name(path: &Path, suffix: &str, taken: impl Fn(&Path) -> bool) -> 
     candidate
 }
 
-/// Whether something has the name `path`, be it a link that leads nowhere.
+/// Whether the name `path` exists, even as a dangling link.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Gives the file at `path` a name of its own with `suffix`, and answers it.
+/// Renames the file at `path` to an unused name with `suffix`, and returns that name.
 pub fn move_aside(path: &Path, suffix: &str) -> io::Result<PathBuf> {
     loop {
         let aside = unused_name(path, suffix, is_there);
         match rename_new(path, &aside) {
-            // Somebody took the name meanwhile.
+            // Another process took the name meanwhile.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             renamed => return renamed.map(|()| aside),
         }
     }
 }
 
-/// Makes the folder that `path` is to be in, for its owner alone, if it is missing.
+/// Creates the folder of `path` if it is missing, readable only by its owner.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path
         .parent()

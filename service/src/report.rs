@@ -1,8 +1,9 @@
-//! Reports: what taps come to, counted by the hour and by the day.
+//! Reports: the results of taps, counted by the hour and by the day.
 //!
-//! A tap counts once in each [`Dimension`], in the hour and the day of the tap; an update or a
-//! submission counts where its tap does. So the counts of a dimension always add up to all taps,
-//! and what is reported is a sum of few rows, however many taps there were.
+//! Test taps of the real world are in no count; a report states their number separately. A
+//! visitor's tap counts once in each [`Dimension`], in the hour and the day of the tap; an update
+//! or a submission counts in the hour and the day of its tap. So the counts of a dimension always
+//! add up to all taps, and a report is a sum of few rows, however many taps there were.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::ExperienceId;
-use crate::interaction::{Tech, Traits};
+use crate::interaction::{TapOrigin, Tech, Traits};
 use crate::world::World;
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1000;
@@ -23,7 +24,7 @@ const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Bucket {
-    /// An hour.
+    /// One hour, from minute 0.
     #[default]
     Hour,
     /// A day of UTC.
@@ -31,10 +32,10 @@ pub enum Bucket {
 }
 
 impl Bucket {
-    /// Both.
+    /// Both lengths, in the order of declaration.
     pub const ALL: [Self; 2] = [Self::Hour, Self::Day];
 
-    /// How many hours it has.
+    /// Its length in hours.
     pub const fn hours(self) -> i64 {
         match self {
             Self::Hour => 1,
@@ -42,38 +43,38 @@ impl Bucket {
         }
     }
 
-    /// Which bucket a moment is in, counted from the Unix epoch.
+    /// The number of a moment's bucket, counted from the Unix epoch.
     pub const fn of(self, at: Timestamp) -> i64 {
         at.millis().div_euclid(self.hours() * HOUR_MILLIS)
     }
 
-    /// When a bucket begins.
+    /// The start of a bucket.
     pub const fn begin(self, slot: i64) -> Timestamp {
         Timestamp::from_millis(slot.saturating_mul(self.hours() * HOUR_MILLIS))
     }
 }
 
-/// What taps are told apart by.
+/// A property by which taps are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// The experience that it led to.
+    /// The experience that the visitor got.
     Experience,
     /// How the tag was scanned.
     Technology,
-    /// The visitor's country.
+    /// Country of the visitor.
     Country,
-    /// The visitor's system.
+    /// Operating system of the visitor's device.
     System,
-    /// The visitor's language.
+    /// Language of the visitor.
     Language,
-    /// The hour of the week, in UTC: 0 is Monday's first.
+    /// The hour of the week, in UTC: 0 is the first hour of Monday.
     Hour,
-    /// The visitor's group, where the experience treats groups differently.
+    /// The visitor's group, if the experience treats groups differently.
     Group,
 }
 
 impl Dimension {
-    /// All of them.
+    /// All dimensions, in the order of declaration.
     pub const ALL: [Self; 7] = [
         Self::Experience,
         Self::Technology,
@@ -103,19 +104,19 @@ impl Dimension {
     }
 }
 
-/// How many taps, and what they led to.
+/// The number of taps, and the number of their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Count {
-    /// Taps.
+    /// Number of taps in the bucket or with the value.
     pub taps: u64,
-    /// Those of them after which their visitor changed variables.
+    /// The number of taps after which the visitor changed variables.
     pub updates: u64,
-    /// Those of them after which their visitor sent a form.
+    /// The number of taps after which the visitor sent a form.
     pub submissions: u64,
 }
 
 impl Count {
-    /// Taps alone.
+    /// Counts taps without any result.
     pub const fn taps(taps: u64) -> Self {
         Self {
             taps,
@@ -124,7 +125,7 @@ impl Count {
         }
     }
 
-    /// What a tap led to.
+    /// Counts one result of a tap: a submission if `submission` is true, otherwise an update.
     pub const fn outcome(submission: bool) -> Self {
         Self {
             taps: 0,
@@ -142,25 +143,46 @@ impl AddAssign for Count {
     }
 }
 
-/// A tap, as far as it is counted.
+/// Test taps by the reader of this application that made them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TestTapCounts {
+    /// Taps by the desktop's reader.
+    pub reader: u64,
+    /// Taps by a kiosk's reader.
+    pub kiosk: u64,
+}
+
+impl TestTapCounts {
+    /// Adds taps by a reader.
+    pub(crate) const fn add(&mut self, origin: TapOrigin, taps: u64) {
+        match origin {
+            TapOrigin::Reader => self.reader += taps,
+            TapOrigin::Kiosk => self.kiosk += taps,
+            TapOrigin::Visitor | TapOrigin::Simulator => {}
+        }
+    }
+}
+
+/// The counted part of a tap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedTap {
     /// Its time, to the hour.
     pub at: Timestamp,
-    /// Where it led.
+    /// Experience that the visitor got.
     pub experience: Option<ExperienceId>,
     /// How the tag was scanned.
     pub tech: Tech,
     /// The visitor's country; empty if it is not known.
     pub country: String,
-    /// What else is known of the visitor.
+    /// Further facts about the visitor.
     pub traits: Traits,
-    /// Whether it is simulated.
+    /// Whether the tap is simulated.
     pub simulated: bool,
 }
 
 impl CountedTap {
-    /// Its value in each dimension that it has one in; empty if it is not known.
+    /// Its values by dimension, without dimensions in which it has none. A value is empty if it is
+    /// not known.
     fn values(&self) -> impl Iterator<Item = (Dimension, String)> {
         let Traits {
             system,
@@ -184,35 +206,35 @@ impl CountedTap {
     }
 }
 
-/// Hours since the week's Monday began, in UTC.
+/// Hours since Monday began, in UTC.
 fn hour_of_week(at: Timestamp) -> i64 {
     // The Unix epoch was on a Thursday.
     (Bucket::Hour.of(at) + 3 * 24).rem_euclid(7 * 24)
 }
 
-/// What a count is kept by.
+/// The key of a stored count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountKey {
     /// The length of its bucket.
     pub bucket: Bucket,
-    /// Which bucket.
+    /// Number of the bucket, from the Unix epoch.
     pub slot: i64,
-    /// What is told apart.
+    /// The dimension by which taps are divided.
     pub dimension: Dimension,
-    /// The value that these taps have.
+    /// The value of these taps.
     pub value: String,
-    /// Where they led.
+    /// Experience of the taps.
     pub experience: Option<ExperienceId>,
-    /// Whether they are simulated.
+    /// Whether the taps are simulated.
     pub simulated: bool,
 }
 
-/// Counts that are to be added to those that are kept.
+/// Counts to add to the stored ones.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(pub BTreeMap<CountKey, Count>);
 
 impl Counts {
-    /// Counts what became of equal taps.
+    /// Adds a count for equal taps.
     pub fn add(&mut self, tap: &CountedTap, count: Count) {
         for (dimension, value) in tap.values() {
             for bucket in Bucket::ALL {
@@ -230,35 +252,35 @@ impl Counts {
     }
 }
 
-/// What is reported.
+/// The range of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportRange {
     /// The length of a bucket.
     pub bucket: Bucket,
-    /// The first bucket.
+    /// Number of the first bucket.
     pub first: i64,
     /// The bucket after the last one.
     pub end: i64,
-    /// Only taps that led there.
+    /// Limits the report to taps of this experience.
     pub experience: Option<ExperienceId>,
     /// The real world, the simulated one, or both.
     pub world: World,
 }
 
 impl ReportRange {
-    /// The first bucket of the time before, which is as long.
+    /// The first bucket of the preceding period, which has the same length.
     pub const fn before(&self) -> i64 {
         self.first - (self.end - self.first)
     }
 
-    /// Whether a count by the hour is needed of before the hour `first`.
+    /// Whether the report needs hourly counts from before the hour `first`.
     pub const fn needs_hours_before(&self, first: i64) -> bool {
         matches!(self.bucket, Bucket::Hour) && self.before() < first
     }
 
-    /// The time, or the time before, in the longest buckets that it is made of: each piece from
-    /// its first one up to and without its last number. A month of hours is 29 days and two pieces
-    /// of a day, which are far fewer counts.
+    /// The reported or the preceding period, divided into buckets as long as possible. Each piece
+    /// is a range from its first number up to, but not including, its last. A month of hours
+    /// becomes 29 days and two parts of a day, which need far fewer counts.
     pub fn pieces(&self, before: bool) -> Vec<(Bucket, i64, i64)> {
         let (first, end) = if before {
             (self.before(), self.first)
@@ -282,35 +304,37 @@ impl ReportRange {
     }
 }
 
-/// What the taps of a stretch of time came to, and those of the time before.
+/// The results of taps in a period, and in the preceding period.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// All of them by bucket; those without a tap are left out.
+    /// All results by bucket; buckets without taps are left out.
     pub slots: BTreeMap<i64, Count>,
-    /// By value of each dimension: those of the time, and of the time before.
+    /// The results by value of each dimension: in the period, and in the preceding one.
     pub values: BTreeMap<(Dimension, String), (Count, Count)>,
-    /// What experiences are called.
+    /// Test taps, which are in no other number: in the period, and in the preceding one.
+    pub test_taps: (TestTapCounts, TestTapCounts),
+    /// The names of experiences.
     pub names: BTreeMap<ExperienceId, String>,
-    /// The first hour whose counts are kept; `None` if none was ever removed.
+    /// The first hour with stored counts; `None` if none was ever removed.
     pub hours_since: Option<i64>,
-    /// Whether all taps are counted: after an upgrade or a move, older ones are counted one after
+    /// Whether all taps are counted. After an upgrade or a move, older ones are counted one after
     /// the other.
     pub complete: bool,
 }
 
 impl Report {
-    /// Adds taps that have a value, of the time before or of the time itself.
+    /// Adds taps with a value, in the preceding or in the reported period.
     pub fn add_value(&mut self, value: (Dimension, String), before: bool, count: Count) {
         let (now, earlier) = self.values.entry(value).or_default();
         *(if before { earlier } else { now }) += count;
     }
 
-    /// Adds taps of a bucket.
+    /// Adds taps in a bucket.
     pub fn add_slot(&mut self, slot: i64, count: Count) {
         *self.slots.entry(slot).or_default() += count;
     }
 
-    /// Adds a count that is not kept yet, if it is of the range.
+    /// Adds a count that is not stored yet, if it is in the range.
     pub fn add(&mut self, range: &ReportRange, key: &CountKey, count: Count) {
         let wanted = key.bucket == range.bucket
             && (range.before()..range.end).contains(&key.slot)
@@ -326,11 +350,11 @@ impl Report {
         }
     }
 
-    /// All taps: those of the time, and of the time before.
+    /// All taps: in the period, and in the preceding one.
     pub fn totals(&self) -> (Count, Count) {
         let mut totals = (Count::default(), Count::default());
         for ((dimension, _), (now, before)) in &self.values {
-            // Every tap has one value of it.
+            // Every tap has exactly one value in this dimension.
             if *dimension == Dimension::Experience {
                 totals.0 += *now;
                 totals.1 += *before;

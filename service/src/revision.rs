@@ -1,6 +1,5 @@
-//! Which revision of a resource somebody saw who edits it, so that nobody
-//! overwrites what another one saved meanwhile. In HTTP an `ETag`, and the
-//! `If-Match` of RFC 9110.
+//! The revision of a resource that an editor saw, so that an editor does not overwrite changes that
+//! another one saved meanwhile. In HTTP it is an `ETag`, used with `If-Match` (RFC 9110).
 
 use std::fmt;
 
@@ -9,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 /// A resource that can be edited.
 pub trait Revised {
-    /// The revision of its configuration: what counts and what others write is no part of it.
+    /// The revision of its configuration. Counts, and data that others write, are not part of it.
     fn revision(&self) -> Revision;
 }
 
@@ -19,10 +18,10 @@ pub trait Revised {
 pub struct Revision([u8; 16]);
 
 impl Revision {
-    /// The revision in which a resource has these members. They are bytes of
-    /// JSON: what it says of itself, it says in one way.
+    /// The revision of a resource with these members, from their JSON bytes. The JSON of equal
+    /// members is always equal.
     pub fn of(members: &impl Serialize) -> Self {
-        // Members of resources are what JSON can say: they come out of it.
+        // Members of resources come from JSON, so they can be written as JSON.
         let json = serde_json::to_vec(members).unwrap_or_default();
         let digest = Sha256::digest(json);
         Self(std::array::from_fn(|index| digest[index]))
@@ -36,7 +35,7 @@ impl Revision {
     }
 }
 
-/// 32 hex digits.
+/// Writes 32 hex digits, the form in an `ETag`.
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}", base16ct::HexDisplay(&self.0))
@@ -51,20 +50,20 @@ impl fmt::Display for Revision {
 )]
 pub struct Changed;
 
-/// In which revision a resource must be to be changed.
+/// The revision that a resource must have to be changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Precondition {
-    /// In any.
+    /// Any revision, or none.
     #[default]
     None,
-    /// In any, but it must be there.
+    /// Any revision, but the resource must exist.
     Exists,
-    /// In one of these.
+    /// One of these revisions.
     OneOf(Vec<Revision>),
 }
 
 impl Precondition {
-    /// Lets a resource pass that is as it must be. `None`: it is not there.
+    /// Checks a resource against the precondition. `None`: the resource does not exist.
     pub fn check<R: Revised>(&self, resource: Option<&R>) -> Result<(), Changed> {
         let met = match self {
             Self::None => true,

@@ -1,10 +1,10 @@
-//! The rolling key: a one-time key that proves a client interacted with a
-//! tagged object (specification 2.1 and 3).
+//! The rolling key: a one-time key that proves a client interacted with a tagged object
+//! (specification 2.1 and 3).
 //!
-//! 33 random characters (196 bits) and 11 that contain the interaction's id under
-//! a mask made from the random ones, so that finding a key needs no index. Only
-//! a hash of the random ones is stored, in the row of the interaction; the key itself lives in
-//! the answer of its tap. The id is given by the commit, so the key is whole only after it.
+//! It has 33 random characters (196 bits) and 11 that contain the interaction's id under a mask
+//! made from the random ones, so that finding a key needs no index. Only a hash of the random ones
+//! is stored, in the row of the interaction; the key itself exists only in the answer to its tap.
+//! The commit assigns the id, so the key is complete only after it.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::id::InteractionId;
 
-/// How long a key lives, counted from its interaction (specification 8).
+/// How long a key is valid after its interaction, in milliseconds (specification 8).
 pub const LIFETIME_MILLIS: i64 = 300_000;
 
 const RANDOM: usize = 33;
@@ -40,8 +40,8 @@ impl RollingKey {
         well_formed.then(|| Self(raw.to_owned()))
     }
 
-    /// A key as clients send it: Base64 in the standard or the URL-safe
-    /// alphabet, with or without padding, a `+` that became a space included.
+    /// A key as clients send it: Base64 in the standard or the URL-safe alphabet, with or without
+    /// padding. A `+` that became a space is accepted.
     pub fn from_base64(text: &str) -> Option<Self> {
         const LENIENT: GeneralPurpose = GeneralPurpose::new(
             &base64::alphabet::STANDARD,
@@ -60,13 +60,13 @@ impl RollingKey {
         base64::engine::general_purpose::STANDARD.encode(&self.0)
     }
 
-    /// The key. For the answer to its own tap and the payload's `rk`, nothing else.
+    /// The key in clear. Use it only for the answer to its own tap and for the payload's `rk`.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Its stored form. The characters of the id are in no hash: whoever changes them is led to
-    /// another interaction, which has another one.
+    /// Its stored form. The hash does not cover the characters of the id: a key with a changed id
+    /// belongs to another interaction, which has another hash.
     pub fn hash(&self) -> KeyHash {
         hash(&self.0.as_bytes()[..RANDOM])
     }
@@ -77,18 +77,18 @@ fn hash(random: &[u8]) -> KeyHash {
     KeyHash(std::array::from_fn(|i| digest[i]))
 }
 
-/// The random part of a key, drawn before there is an interaction that the key leads to.
+/// The random part of a key, drawn before its interaction has an id.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct KeySeed([u8; RANDOM]);
 
 impl KeySeed {
-    /// A new one.
+    /// Draws a new seed.
     pub fn draw(entropy: &dyn Entropy) -> Self {
         let text = Zeroizing::new(entropy::text(entropy, ALPHABET, RANDOM));
         Self(std::array::from_fn(|i| text.as_bytes()[i]))
     }
 
-    /// The stored form of the key that it becomes.
+    /// The stored form of the resulting key.
     pub fn hash(&self) -> KeyHash {
         hash(&self.0)
     }
@@ -106,8 +106,8 @@ impl fmt::Debug for RollingKey {
     }
 }
 
-/// The first half of the SHA-256 of a key's random characters; equal in constant time. It is kept
-/// as long as the interaction, so it is short: to guess a key for it takes 2^128 attempts.
+/// The first half of the SHA-256 of a key's random characters, compared in constant time. It is
+/// stored as long as the interaction, so it is short. Guessing a key for it takes 2^128 attempts.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyHash(pub [u8; 16]);
 
@@ -119,8 +119,8 @@ impl PartialEq for KeyHash {
 
 impl Eq for KeyHash {}
 
-/// The secret that all nodes share and that hides the interaction's id in a
-/// key. It is no proof of anything: a key is known by its hash alone.
+/// The secret that all nodes share and that hides the interaction's id in a key. It proves nothing:
+/// only the hash identifies a key.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct KeyMask([u8; 32]);
 
@@ -136,7 +136,7 @@ impl KeyMask {
         Self(secret)
     }
 
-    /// The key that leads to the interaction `id`.
+    /// The key of the interaction `id`.
     pub fn key(&self, seed: &KeySeed, id: InteractionId) -> RollingKey {
         let mut key = String::with_capacity(LENGTH);
         key.extend(seed.0.iter().copied().map(char::from));
@@ -148,7 +148,7 @@ impl KeyMask {
         RollingKey(key)
     }
 
-    /// The interaction a key says it belongs to. `None` if no issued key says so.
+    /// The interaction that a key names. `None` if no issued key can have this form.
     pub fn interaction_id(&self, key: &RollingKey) -> Option<InteractionId> {
         let (random, masked) = key.0.as_bytes().split_at(RANDOM);
         let digit = |byte: &u8| ALPHABET.binary_search(byte).ok().map(|d| d as u64);
@@ -167,12 +167,12 @@ impl KeyMask {
     }
 }
 
-/// What is stored of an issued key, with the transitions of specification 3.
+/// The stored part of an issued key, with the transitions of specification 3.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
-    /// Its hash.
+    /// Hash by which the key is recognised.
     pub hash: KeyHash,
-    /// When its interaction was.
+    /// The time of its interaction.
     pub issued_at: Timestamp,
     /// The update that consumed it, if one did.
     pub consumed: Option<Consumed>,
@@ -181,7 +181,7 @@ pub struct IssuedKey {
 /// A successful update, the only thing that consumes a key.
 #[derive(Clone, Debug)]
 pub struct Consumed {
-    /// When.
+    /// Time of the update.
     pub at: Timestamp,
     /// Digest of the `Idempotency-Key` and body, if the request had such a key.
     pub request: Option<[u8; 32]>,
@@ -193,34 +193,34 @@ pub struct Consumed {
 pub enum KeyState {
     /// No key was issued.
     None,
-    /// It can read the payload and update variables.
+    /// The key can read the payload and update variables.
     Valid {
         /// The remaining time in milliseconds.
         remaining_ms: i64,
     },
-    /// Its five minutes are over.
+    /// The five minutes of the key are over.
     Expired,
-    /// It updated variables.
+    /// The key updated variables.
     Consumed {
-        /// When.
+        /// Time of that update.
         consumed_at: Timestamp,
     },
 }
 
-/// What a presented key may do.
+/// The permitted use of a presented key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presented {
-    /// The key is another one, or its five minutes are over.
+    /// The key is wrong, or its five minutes are over.
     Invalid,
     /// It may update variables, once.
     Usable,
     /// It was consumed by another request.
     Consumed,
-    /// It was consumed by this very request: the stored answer is due again.
+    /// The same request already consumed it: the stored answer is sent again.
     Repeated,
 }
 
-/// Whether a key from `issued_at` lives: `0 <= now - issued_at < 300 s`.
+/// Whether a key from `issued_at` is valid: `0 <= now - issued_at < 300 s`.
 pub const fn is_live(issued_at: Timestamp, now: Timestamp) -> bool {
     let age = now.millis_since(issued_at);
     0 <= age && age < LIFETIME_MILLIS
@@ -238,8 +238,8 @@ impl IssuedKey {
         }
     }
 
-    /// What a request with a key of the hash `presented` may do at `now`;
-    /// `request` is its own idempotency digest.
+    /// The permitted use at `now` for a request with a key of the hash `presented`; `request` is
+    /// the request's own idempotency digest.
     pub fn present(
         &self,
         presented: KeyHash,

@@ -1,13 +1,14 @@
-//! Rotates the key that wraps secrets at rest: every secret of a database is wrapped by a new one.
-//! Nobody else uses the database meanwhile.
+//! Rotates the key that wraps secrets at rest: every secret of a database is wrapped by a new key.
+//! No other process may use the database meanwhile.
 //!
-//! A rotation may be ended anywhere, and goes on when it is started again. The new key is in its
-//! place ([`places`]) before the first secret is wrapped by it; the database says that a rotation
-//! is not done before the first secret is changed, and no service starts until it is. Which key a
-//! secret has is never noted: whichever opens it. The former key moves aside once no secret needs it.
+//! A rotation may be stopped at any point, and resumes when it is started again. The new key is
+//! stored ([`places`]) before the first secret is wrapped by it. Before the first secret changes,
+//! the database records that a rotation is not done, and no service starts until it is. The
+//! database does not record which key wraps a secret: it is the one that opens it. The former key
+//! is moved aside once no secret needs it.
 //!
-//! First all secrets are opened, then any is changed: what neither key opens would be lost for good
-//! when the former key is thrown away, so it is told while nothing has happened yet.
+//! All secrets are opened before any is changed. A secret that neither key opens would be lost for
+//! good when the former key is thrown away, so the error comes before anything has changed.
 
 pub mod files;
 pub mod places;
@@ -28,13 +29,13 @@ use crate::storage::{
 
 /// Rows whose secrets are changed in one commit.
 pub const AT_ONCE: usize = 200;
-/// What the mark of a rotation wraps: it says nothing.
+/// Plain text of the probe that the mark of a rotation wraps. It has no meaning.
 const PROBE: &[u8; 16] = b"tapdesk rotation";
 
-/// Why a rotation ended. Each is a sentence for people, with a way out.
+/// Why a rotation stopped. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
 pub enum RotateError {
-    /// The database.
+    /// A database error.
     #[error(
         "The rotation stopped: {}. Start it again to continue.",
         .0.to_string().trim_end_matches('.')
@@ -43,33 +44,33 @@ pub enum RotateError {
     /// A key cannot be used.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
-    /// The place of a key cannot be used: a sentence.
+    /// A key place cannot be used: a sentence.
     #[error("{0}")]
     Place(String),
     /// There is no present key.
     #[error("There is no key in {}. {}", .0.present, .0.find)]
     NoKey(Names),
-    /// The present key is another database's.
+    /// The present key belongs to another database.
     #[error("The key in {} is not the one of this database. {}", .0.present, .0.find)]
     OtherKey(Names),
-    /// A rotation was begun, and its new key is not there.
+    /// A rotation was begun, but its new key is missing.
     #[error(
         "A rotation of this database was begun with a new key that is neither in {} nor in {}. \
          Put that key back, or restore a backup of before.", .0.next, .0.present
     )]
     NewKeyMissing(Names),
-    /// There are secrets that no key opens.
+    /// No key opens some secrets.
     #[error(
         "{secrets} of the table {table} cannot be opened by the present key, and nothing was changed. \
          Put the key file of that time back, or delete what they belong to; then rotate."
     )]
     Unknown {
-        /// The table.
+        /// Table of the secrets.
         table: &'static str,
-        /// How many, in words.
+        /// Number of secrets, in words.
         secrets: String,
     },
-    /// An import is not done.
+    /// An import is not finished.
     #[error(
         "An import was not finished. Start the service, wait two minutes, stop it, and rotate then."
     )]
@@ -78,26 +79,26 @@ pub enum RotateError {
 
 /// The keys of a rotation.
 pub struct Keys {
-    /// The present one; `None` if its file was moved aside already.
+    /// The present key; `None` if its file was already moved aside.
     pub former: Option<Arc<Keyring>>,
-    /// The one that wraps from now on.
+    /// The key that wraps secrets from now on.
     pub new: Arc<Keyring>,
 }
 
-/// What a rotation does at the moment.
+/// The present work of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Secrets are opened.
+    /// All secrets are opened, to check that this is possible.
     Checking,
     /// Secrets are wrapped again, with the new key.
     Wrapping,
-    /// What the former key wrapped is removed from the database's free pages.
+    /// Old wrapped secrets are erased from the database's free pages.
     Erasing,
 }
 
 /// Receives the progress of a rotation.
 pub trait Observer: Send {
-    /// A phase of so many rows begins.
+    /// A phase begins, with so many rows to do.
     fn begin(&mut self, phase: Phase, total: u64);
     /// So many more rows of `table` are done, and on disk.
     fn advance(&mut self, table: &'static str, rows: u64);
@@ -111,18 +112,18 @@ pub fn is_new_key(key: &Keyring, rotation: &KeyRotation) -> bool {
     opened.is_ok_and(|probe| probe.as_slice() == PROBE)
 }
 
-/// What a rotation did.
+/// The result of a rotation.
 #[derive(Clone, Debug)]
 pub struct Rotated {
-    /// When it was begun, if that was before.
+    /// When it was begun, if it was resumed.
     pub begun: Option<Timestamp>,
     /// How many rows have secrets.
     pub rows: u64,
-    /// Where the former key is kept, in words; `None` if it was moved before.
+    /// The place of the former key, in words; `None` if it was moved before.
     pub former: Option<String>,
 }
 
-/// A whole rotation, or the rest of one: of the database in `storage` with the keys in `places`.
+/// Runs a whole rotation, or resumes one: of the database in `storage`, with the keys in `places`.
 pub async fn run(
     storage: &dyn Storage,
     places: &Arc<dyn KeyPlaces>,
@@ -153,7 +154,7 @@ pub async fn run(
     })
 }
 
-/// Asks the places where it may take long: a keychain may ask a person for a password.
+/// Calls a key place on a thread that may block: a keychain may ask a person for a password.
 async fn blocking<T: Send + 'static>(
     places: &Arc<dyn KeyPlaces>,
     ask: impl FnOnce(&dyn KeyPlaces) -> Result<T, RotateError> + Send + 'static,
@@ -164,8 +165,8 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(RotateError::Place(format!("The rotation ended: {error}."))))
 }
 
-/// Wraps every secret in `storage` by the new key; how many rows have secrets. The rotation is
-/// not done before [`done`]. `actor` is who the audit log names.
+/// Wraps every secret in `storage` by the new key, and returns how many rows have secrets. The
+/// rotation is not finished before [`done`]. `actor` is the name in the audit log.
 pub async fn rotate(
     storage: &dyn Storage,
     keys: &Keys,
@@ -176,7 +177,7 @@ pub async fn rotate(
     for (import, decided) in storage.abandoned_imports().await? {
         finish_import(storage, import, decided).await?;
     }
-    // Nothing is changed by a look.
+    // Only opens secrets and changes nothing.
     go_through(storage, observer, Phase::Checking, &|| look(keys)).await?;
     let caller = Arc::new(Caller::new(
         actor,
@@ -198,8 +199,8 @@ pub async fn rotate(
     .await
 }
 
-/// Tells the database that the rotation is done: services start again. What the former key
-/// wrapped is in no page of the database any more.
+/// Records that the rotation is done, so that services start again. Before that, secrets wrapped by
+/// the former key are erased from all pages of the database.
 pub async fn done(storage: &dyn Storage) -> Result<(), RotateError> {
     storage.forget_replaced().await?;
     Ok(storage.end_key_rotation().await?)
@@ -229,7 +230,7 @@ async fn go_through(
     Ok(all)
 }
 
-/// Whether one of the keys opens a secret.
+/// Checks that one of the keys opens a secret.
 fn look(keys: &Keys) -> Rewrap {
     let all: Vec<_> = keys.former.iter().chain([&keys.new]).cloned().collect();
     Box::new(move |wrapped| {
@@ -241,7 +242,7 @@ fn look(keys: &Keys) -> Rewrap {
     })
 }
 
-/// A secret by the new key.
+/// Wraps a secret by the new key.
 fn change(keys: &Keys, entropy: &Arc<dyn Entropy>) -> Rewrap {
     let (former, new) = (keys.former.clone(), Arc::clone(&keys.new));
     let entropy = Arc::clone(entropy);

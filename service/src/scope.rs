@@ -1,4 +1,4 @@
-//! What a token may do, and with which experiences.
+//! The rights of a token, and the experiences to which they are limited.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,34 +8,35 @@ use utoipa::ToSchema;
 
 use crate::id::ExperienceId;
 
-/// A part of the admin API. Each route needs one.
+/// A part of the admin API. Each route requires one scope.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Read what is configured and what happened.
+    /// Read the configuration and the recorded events.
     Read,
     /// Change tags and their properties, import tags, and use the simulator.
     Tags,
     /// Change experiences and their drafts.
     Experiences,
-    /// Make a version of an experience the one that taps lead to.
+    /// Publish a version of an experience, so that taps get it.
     Publish,
     /// Write chips, and keep test sheets.
     Encode,
     /// Change inlays, master keys and URL templates.
     Keys,
-    /// Change webhooks.
+    /// Create, change and delete webhooks.
     Webhooks,
-    /// Download many rows at once.
+    /// Download many rows in one request.
     Export,
-    /// Everything; only this scope opens tokens, the backup, the settings and the audit log.
+    /// Everything; only this scope gives access to tokens, the backup, the settings and the audit
+    /// log.
     Admin,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes, in the order of declaration.
     pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Tags,
@@ -64,17 +65,17 @@ impl Scope {
     }
 }
 
-/// What a token may do.
+/// The rights of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
-    /// The parts of the admin API that are open; `admin` is everything.
+    /// The accessible parts of the admin API; `admin` includes all.
     pub scopes: BTreeSet<Scope>,
-    /// The only experiences for which they are; `None` for all.
+    /// The only experiences for which the rights hold; `None` for all.
     pub experience_ids: Option<BTreeSet<ExperienceId>>,
 }
 
 impl Rights {
-    /// Everything.
+    /// All scopes, for all experiences.
     pub fn all() -> Self {
         Self {
             scopes: [Scope::Admin].into(),
@@ -82,37 +83,37 @@ impl Rights {
         }
     }
 
-    /// Whether they include `scope`.
+    /// Whether the rights include `scope`.
     pub fn allow(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
-    /// The first of `scopes` that they do not include.
+    /// The first of `scopes` that the rights do not include.
     pub fn lacks(&self, scopes: &BTreeSet<Scope>) -> Option<Scope> {
         scopes.iter().copied().find(|scope| !self.allow(*scope))
     }
 
-    /// The experiences they are limited to.
+    /// The experiences to which the rights are limited.
     pub fn reach(&self) -> Reach {
         Reach::of(self.experience_ids.as_ref())
     }
 }
 
-/// The experiences that a caller is limited to. What leads to no experience is out of a
+/// The experiences to which a caller is limited. A tag without an experience is not within a
 /// limited caller's reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach(Option<Arc<[ExperienceId]>>);
 
 impl Reach {
-    /// That of a caller whom nothing limits.
+    /// The reach of a caller without limits.
     pub const EVERYTHING: Self = Self(None);
 
-    /// That of who is limited to these experiences; `None` for everything.
+    /// The reach of a caller who is limited to these experiences; `None` means no limit.
     pub fn of(experience_ids: Option<&BTreeSet<ExperienceId>>) -> Self {
         Self(experience_ids.map(|ids| ids.iter().copied().collect()))
     }
 
-    /// Whether all of `other` is within it.
+    /// Whether this reach includes all of `other`.
     pub fn covers(&self, other: &Self) -> bool {
         match (self.limit(), other.limit()) {
             (None, _) => true,
@@ -121,12 +122,12 @@ impl Reach {
         }
     }
 
-    /// The experiences, if it is limited.
+    /// The experiences, if there is a limit.
     pub fn limit(&self) -> Option<&[ExperienceId]> {
         self.0.as_deref()
     }
 
-    /// Whether what leads to `experience` is within it.
+    /// Whether an object with this `experience` is within reach.
     pub fn has(&self, experience: Option<ExperienceId>) -> bool {
         self.limit()
             .is_none_or(|limit| experience.is_some_and(|id| limit.contains(&id)))

@@ -1,6 +1,7 @@
-//! What every use case needs, in one place, made once.
+//! The common parts of all use cases, made once.
 
 mod live_key;
+mod previews;
 mod tag_cache;
 mod tally;
 mod tap_tag;
@@ -12,8 +13,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 
-pub(crate) use tag_cache::CachedTag;
+use previews::Previews;
 use tag_cache::TagCache;
+pub(crate) use tag_cache::{CachedTag, FoundInlay};
 use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
 use template_cache::TemplateCache;
 pub(crate) use template_cache::{OpenedInlay, TapTemplate, TemplateTapInlay};
@@ -29,21 +31,22 @@ use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
+use crate::tag_address::TagAddress;
 use crate::webhook::Deliveries;
 
-/// Bytes of the budget for tags in memory for each tap that is kept beside them, for the update that
-/// follows it. A tap takes 64: so they come to a 32nd of the budget.
+/// Bytes of the tag cache's budget for each recent tap that is cached, for the update that may
+/// follow it. A cached tap takes 64 bytes, so taps take a 32nd of the budget.
 const BUDGET_OF_A_TAP: usize = 2_048;
 
-/// What a service is made of. The caller chooses each part.
+/// The parts of a service. The caller chooses each of them.
 pub struct Parts {
-    /// The database.
+    /// Database access.
     pub storage: Arc<dyn Storage>,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// Source of randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// Opens inlay keys.
+    /// Opens the keys of inlays.
     pub keyring: Keyring,
     /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
@@ -53,42 +56,49 @@ pub struct Parts {
 
 /// The service. It is shared by all requests; the router is made from it.
 pub struct Service {
-    /// The database.
+    /// Database access.
     pub storage: Arc<dyn Storage>,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// Source of randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// Opens inlay keys.
+    /// Opens the keys of inlays.
     pub keyring: Arc<Keyring>,
     /// Issues and reads rolling keys.
     pub key_mask: KeyMask,
     /// Names images to visitors.
     pub media: MediaNames,
-    /// Knows the addresses to which it sent simulated taps.
+    /// Proves the addresses of the stand-in to which simulated taps were redirected.
     pub(crate) stand_ins: Proofs,
+    /// Proves the address in the URLs of chips.
+    pub(crate) tag_address: TagAddress,
     /// Configuration of tags, as taps need it.
-    pub(crate) tags: TagCache,
+    pub(crate) tags: Arc<TagCache>,
     /// URL templates and their inlays, as taps need them.
     pub(crate) templates: Arc<TemplateCache>,
-    /// Wrong codes of chips whose codes can be guessed.
+    /// Counts wrong codes of chips whose codes can be guessed.
     pub(crate) guesses: Tally<Uid>,
-    /// Taps whose keys may be used soon.
+    /// Counts the same for UIDs of no inlay. Counting takes time, which must not reveal whether a
+    /// UID exists.
+    pub(crate) guesses_at_nobody: Tally<Uid>,
+    /// Recent taps whose keys may be used soon.
     pub(crate) recent_taps: Cache<InteractionId, SentFrom>,
-    /// Spent codes that are opened again: their tag and counter.
+    /// Counts repeated openings of used codes, by tag and counter.
     pub(crate) copies: Tally<(TagId, u32)>,
-    /// Held by the one search for the template of URLs.
+    /// Held by the search for the template of URLs: only one runs at a time.
     pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
-    /// Whether it was told that the disk has little room left.
+    /// Previews that are not stored yet.
+    previews: Previews,
+    /// Whether the alert for low disk space was already raised.
     pub(crate) disk_low: AtomicBool,
     /// Webhooks that are being delivered.
     pub(crate) webhooks: Deliveries,
-    /// What is counted for operators.
+    /// The metrics for operators.
     pub metrics: Metrics,
     /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
     settings: RwLock<Arc<Settings>>,
-    /// What is stored of them. Held from the storing to their being in force.
+    /// The stored settings. The lock is held until changed settings are in force.
     stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
@@ -97,8 +107,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Assembles a service. Fails if the database does not give its secrets
-    /// and settings.
+    /// Assembles a service. Fails if the secrets and settings cannot be read from the database.
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
         let secrets = parts.storage.secrets().await?;
         let stored = parts.storage.settings().await?;
@@ -107,18 +116,28 @@ impl Service {
         let templates = TemplateCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
         let templates = Arc::new(templates);
         let (storage, cached) = (Arc::clone(&parts.storage), Arc::clone(&templates));
-        let tags = TagCache::new(storage, Arc::clone(&keyring), cached, parts.tag_cache);
+        let tags = TagCache::new(
+            storage,
+            Arc::clone(&keyring),
+            cached,
+            &*parts.entropy,
+            parts.tag_cache,
+        );
+        let tags = Arc::new(tags);
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
+            tag_address: TagAddress::new(&secrets.client),
             metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
             tags,
             templates,
             guesses: Tally::new(WRONG_CODES),
+            guesses_at_nobody: Tally::new(WRONG_CODES),
             recent_taps: Cache::new(parts.tag_cache / BUDGET_OF_A_TAP),
             copies: Tally::new(OPENED_AGAIN),
             solver: Arc::default(),
+            previews: Previews::default(),
             disk_low: AtomicBool::new(false),
             webhooks: Deliveries::default(),
             storage: parts.storage,
@@ -133,7 +152,7 @@ impl Service {
         }))
     }
 
-    /// The time that decides about a key: simulated keys live in simulated time.
+    /// The time that decides whether a key has expired: simulated keys use simulated time.
     pub(crate) async fn now_in(&self, simulated: bool) -> Result<Timestamp, StorageError> {
         let offset = if simulated {
             self.storage.simulated_offset()
@@ -148,7 +167,7 @@ impl Service {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other settings in force, until the stored ones are changed.
+    /// Puts other settings in force until the stored ones change.
     pub fn set_settings(&self, settings: Settings) {
         *self
             .settings
@@ -156,7 +175,7 @@ impl Service {
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
-    /// Changes the stored settings and puts them in force. Answers what is stored now.
+    /// Changes the stored settings and puts them in force. Returns the stored settings.
     pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
         let mut known = self.stored_settings.lock().await;
         let stored = self.storage.edit_settings(edit).await?;
@@ -168,6 +187,7 @@ impl Service {
     /// Puts the stored settings in force, if another node has changed them.
     pub async fn follow_settings(&self) -> Result<(), StorageError> {
         let mut known = self.stored_settings.lock().await;
+        self.tag_address.forget();
         let stored = self.storage.settings().await?;
         if stored != *known {
             self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);

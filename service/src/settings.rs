@@ -1,7 +1,7 @@
-//! What an operator decides about the running service.
+//! The settings of an operator for the running service.
 //!
-//! A setting comes from an argument, from the environment, from the stored
-//! settings, or is its default: the first of these that names it decides.
+//! A setting comes from an argument, from the environment, from the stored settings, or is its
+//! default: the first of these that names it decides.
 
 pub(crate) mod host;
 mod overrides;
@@ -23,11 +23,11 @@ pub struct Settings {
     pub tag_url: String,
     /// `app_id` of every payload.
     pub app_id: i64,
-    /// Country of a client that is not known otherwise.
+    /// Country of a client whose country is unknown.
     pub default_country: String,
     /// Header in which a trusted proxy names the client's country, in lower case.
     pub country_header: Option<String>,
-    /// Peers whose forwarding headers count.
+    /// Peers whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// How long interactions are kept, in months.
     pub retention_months: u32,
@@ -35,16 +35,18 @@ pub struct Settings {
     pub audit_months: u32,
     /// How long submissions are kept, in months.
     pub submission_months: u32,
-    /// Room on the disk of the database, in mebibytes, below which an alert is raised; 0 for none.
+    /// Free space on the disk of the database, in mebibytes, below which an alert is raised; 0
+    /// switches it off.
     pub disk_low_mebibytes: u32,
     /// The redirect target of simulated tags.
     pub simulated_targets: SimulatedTargets,
-    /// Refusals a minute and client before they become 429; `None` for no limit.
+    /// Refused calls per minute and client before the answer is 429; `None` for no limit.
     pub rate_limit: Option<u32>,
-    /// Names, beside the loopback's and the listener's, by which the admin API may be addressed.
+    /// Host names by which the admin API may be addressed, in addition to the loopback's and the
+    /// listener's.
     pub hosts: Vec<String>,
-    /// Whether webhooks may go to addresses that are not on the public internet. Only the operator's
-    /// environment decides it.
+    /// Whether webhooks may go to addresses that are not on the public internet. Only arguments and
+    /// the environment of the operator decide it.
     pub private_webhooks: bool,
 }
 
@@ -80,13 +82,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The URL of the tag with this slug, in the canonical form.
+    pub fn url_of(&self, slug: &str) -> String {
+        format!("{}/{slug}", self.tag_url)
+    }
+
     /// Scheme and host of the tag URL, where the service's own pages are.
     pub fn origin(&self) -> String {
         url::Url::parse(&self.tag_url)
             .map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
     }
 
-    /// Whether visitors come by https.
+    /// Whether the tag URL is an https one.
     pub fn is_https(&self) -> bool {
         let scheme = self.tag_url.split_once(':').map(|(scheme, _)| scheme);
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))

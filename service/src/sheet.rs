@@ -1,6 +1,5 @@
-//! A test sheet: inlay after inlay is laid on a reader, and each leaves a row
-//! with what came of it. Who reads the inlays gives the verdicts; the service
-//! keeps them.
+//! A test sheet: one inlay after another is placed on a reader, and each leaves a row with its
+//! result. The program that reads the inlays decides the verdicts; the service stores them.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,18 +22,18 @@ const PLANNED_MAX: u32 = 10_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
-    /// service's own tag URL, as it is when an inlay is judged.
+    /// The base of its URL, as encoded: scheme, host, port and path; `null` for the service's own
+    /// tag URL at the time of the check.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub tag_url: Option<String>,
-    /// The experience its tag is assigned to; `null` if any will do.
+    /// The experience of its tag; `null` if any experience is accepted.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
-    /// The `tag_verified` of its tap; `null` if any will do.
+    /// The `tag_verified` of its tap; `null` if any value is accepted.
     #[serde(default)]
     pub tag_verified: Option<bool>,
-    /// Whether writing it is locked, for good or by a key; `null` if either will do.
+    /// Whether it is locked against writing, for good or by a key; `null` if both are accepted.
     #[serde(default)]
     pub locked: Option<bool>,
 }
@@ -43,20 +42,20 @@ pub struct Expected {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SheetFields {
-    /// Its name.
+    /// Name that the owner gave the sheet, shown in lists.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// How many inlays are planned, if known.
+    /// Number of planned inlays, if known.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 10_000)]
     pub planned: Option<u32>,
-    /// A closed sheet takes no more rows, until it is opened again.
+    /// Whether the sheet is closed. A closed sheet accepts no rows until it is opened again.
     #[serde(default)]
     pub closed: bool,
 }
 
 impl Expected {
-    /// Checks the base and writes it without a slash at its end.
+    /// Checks the base URL and removes a slash at its end.
     pub fn validated(mut self) -> Result<Self, FieldError> {
         if let Some(text) = &mut self.tag_url {
             let base = parse_tag_url(text).filter(|base| text_fits(base, TEXT_MAX));
@@ -82,7 +81,7 @@ impl Revised for Sheet {
 }
 
 impl SheetFields {
-    /// Checks lengths and numbers.
+    /// Checks the length of the name and the number of planned inlays.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
             let why = format!("A sheet needs a name of 1 to {NAME_MAX} characters.");
@@ -99,12 +98,12 @@ impl SheetFields {
     }
 }
 
-/// A sheet.
+/// A test sheet, without its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Sheet {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: SheetId,
-    /// Its writable members.
+    /// Members that the owner can change.
     #[serde(flatten)]
     pub fields: SheetFields,
     /// The expected result for every inlay.
@@ -121,11 +120,11 @@ pub struct Sheet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowFields {
-    /// The UID in hexadecimal: that of the code, or else of the chip; `null` if neither is known.
+    /// The UID in hexadecimal: from the code, or else from the chip; `null` if both are unknown.
     #[serde(default)]
     #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
     pub uid: Option<String>,
-    /// The tag it leads to.
+    /// The tag that its URL names.
     #[serde(default)]
     pub tag_id: Option<TagId>,
     /// The counter of its one-time code.
@@ -177,7 +176,7 @@ pub struct SheetRow {
     pub position: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// The inlay's result.
+    /// Result that was recorded for the inlay.
     #[serde(flatten)]
     pub fields: RowFields,
 }

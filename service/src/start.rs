@@ -1,5 +1,5 @@
-//! From an installation's files to a running service: what the headless binary
-//! and a program that embeds the service share. Nobody listens yet after it.
+//! From an installation's files to a running service. The headless binary and programs that embed
+//! the service share this code. It opens no listener yet.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -21,67 +21,67 @@ use crate::storage::postgres::{self, Address, PostgresStorage, Time};
 use crate::storage::sqlite::{self, SqliteStorage};
 use crate::storage::{Storage, StorageError};
 
-/// What a start decides.
+/// The choices of a start.
 pub struct Start {
-    /// The database.
+    /// Kind and place of the database.
     pub database: Database,
     /// The key that wraps inlay keys.
     pub wrapping_key: WrappingKey,
     /// The admin token that is not stored.
     pub admin_token: TokenSource,
-    /// Defaults, and what is fixed from outside.
+    /// Defaults, and fixed values from arguments and the environment.
     pub layers: Layers,
-    /// A MMDB file that knows the countries of addresses.
+    /// An MMDB file that maps addresses to countries.
     pub countries: Option<PathBuf>,
     /// Memory for the configuration of tags, in bytes.
     pub tag_cache: usize,
-    /// Test mode, if that is what it is.
+    /// Test mode, if it is on.
     pub test: Option<TestMode>,
 }
 
-/// Where everything is kept.
+/// The place of all data.
 pub enum Database {
-    /// A SQLite file; it is made if there is none.
+    /// A SQLite file; it is created if it is missing.
     Sqlite(PathBuf),
     /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
     #[cfg(feature = "postgres")]
     Postgres(Box<Address>),
 }
 
-/// The service's time can be moved.
+/// Test mode: the service's time can be moved.
 #[derive(Clone, Copy, Debug)]
 pub struct TestMode {
-    /// By how many milliseconds this node's own clock is wrong.
+    /// The error of this node's own clock, in milliseconds.
     pub skew: i64,
-    /// How often SQLite folds the counts of taps into its tables, if not as usual.
+    /// How often SQLite folds the counts of taps into its tables, if not the default.
     pub fold_every: Option<Duration>,
 }
 
-/// Where the key that wraps inlay keys comes from.
+/// The source of the key that wraps inlay keys.
 pub enum WrappingKey {
-    /// A file. It is made if it is missing and no inlay's key needs it yet.
+    /// A file. It is created if it is missing and no stored inlay key needs the missing one.
     File(PathBuf),
     /// A file shared by all nodes of a database; no node creates it.
     Shared(Option<PathBuf>),
-    /// The embedding program keeps it.
+    /// The embedding program stores it.
     Kept(KeepsKey),
 }
 
-/// Answers the keyring, or a locked one that knows why. Told whether it may
-/// make a new key: not if an inlay's key needs the one there was. It may block.
+/// Returns the keyring, or a locked one with the reason. The argument allows making a new key; it
+/// is false if a stored inlay key needs the existing one. It may block.
 pub type KeepsKey = Box<dyn FnOnce(bool) -> Result<Keyring, KeyFileError> + Send>;
 
-/// Where the installation's own admin token comes from.
+/// The source of the installation's own admin token.
 pub enum TokenSource {
-    /// A file. It is made if it is missing.
+    /// A file. It is created if it is missing.
     File(PathBuf),
     /// The embedding program, or the environment.
     Given(AdminToken),
 }
 
-/// A service that nobody reaches yet, and the token its administrators show.
+/// A service without a listener yet, and the token of its administrators.
 pub struct Started {
-    /// The service.
+    /// Service to serve requests with.
     pub service: Arc<Service>,
     /// The state of its routers.
     pub state: AppState,
@@ -99,26 +99,26 @@ pub enum StartError {
     #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] postgres::OpenError),
-    /// The database can be read and not written.
+    /// The database can be read but not written.
     #[error(
         "The database cannot be written to, and a tap must be recorded before it is answered. \
          Allow this user to write there, then start again. ({0})."
     )]
     NotWritable(StorageError),
-    /// Its secrets are wrapped by two keys.
+    /// Its secrets are wrapped by two keys, because a rotation is not finished.
     #[error(
         "The key that wraps inlay keys is being rotated, and the rotation of {0} was not finished. Run \
          tapdesk-service rotate-key again with the same database and key file, then start. If the desktop \
          began it, start the desktop: it finishes it."
     )]
     Rotating(Timestamp),
-    /// The database does not give what a service needs.
+    /// The database cannot provide the data that a service needs.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The key file cannot be used.
     #[error(transparent)]
     KeyFile(#[from] KeyFileError),
-    /// The token file cannot be read or made.
+    /// The token file cannot be read or created.
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     TokenFile(PathBuf, io::Error),
     /// The token in the file is too short.
@@ -142,10 +142,10 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         Some(test) => Arc::new(TestClock::start(test.skew)),
         None => Arc::new(SystemClock::start()),
     };
-    // The files beside the database are touched only by who owns it.
+    // The files next to the database may only be changed by the process that owns it.
     let storage = open(start.database, &clock, start.test).await?;
     match storage.check_writable().await {
-        // Redirects continue without a key, and the rest comes back with the room.
+        // Redirects continue without a key, and recording resumes when there is space again.
         Err(StorageError::Full) => tracing::error!(
             "the disk is full: nothing can be recorded and no rolling key issued until there is room"
         ),
@@ -201,8 +201,7 @@ async fn open(
     let clock = Arc::clone(clock);
     Ok(match database {
         Database::Sqlite(path) => {
-            private_file::make_folder_of(&path)
-                .map_err(|error| sqlite::OpenError::Io(path.clone(), error))?;
+            sqlite::make_place(&path)?;
             let fold_every = test.and_then(|test| test.fold_every);
             Arc::new(match fold_every {
                 Some(every) => SqliteStorage::open_folding(&path, clock, &OsEntropy, every)?,
@@ -225,12 +224,12 @@ async fn open(
     })
 }
 
-/// Opens a database that nobody serves, for who changes all of it: no service starts meanwhile.
+/// Opens a database that no service uses, to change all of it. No service starts meanwhile.
 pub async fn open_alone(database: Database) -> Result<Arc<dyn Storage>, StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     match database {
         Database::Sqlite(path) => {
-            // It would be made.
+            // Opening would create the file.
             if !path.try_exists().unwrap_or(true) {
                 let missing = io::Error::from(ErrorKind::NotFound);
                 return Err(sqlite::OpenError::Io(path, missing).into());
@@ -245,7 +244,7 @@ pub async fn open_alone(database: Database) -> Result<Arc<dyn Storage>, StartErr
     }
 }
 
-/// The token in `file`, which is made if it is missing.
+/// The token in `file`, which is created if it is missing.
 fn token_file(file: &Path, entropy: &dyn Entropy) -> Result<AdminToken, StartError> {
     let io = |error| StartError::TokenFile(file.to_owned(), error);
     match std::fs::read_to_string(file).map(Zeroizing::new) {
@@ -267,7 +266,8 @@ mod tests {
     use crate::inlay::{MacFrom, Mirror, Technology, Uid};
     use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 
-    /// A start over `database` with the wrapping key 1; whether a new one might have been made.
+    /// Starts over `database` with the wrapping key 1. Also returns whether a new key would have
+    /// been allowed.
     async fn start_with_keeper(database: &Path) -> (Started, bool) {
         let (tell, told) = std::sync::mpsc::channel();
         let keep = move |may_create| {

@@ -1,12 +1,11 @@
-//! What the service needs of a database, in the words of the domain.
+//! The operations that the service needs from a database, in domain terms.
 //!
-//! Every method is one atomic operation: what can race is decided inside it,
-//! and nothing is checked by one call and acted on by another. A method that
-//! writes returns after its commit is on disk. A missing row is `Ok(None)`.
-//! Backends keep their own time: it is theirs that decides about keys.
+//! Every method is one atomic operation: races are decided inside it, and no caller checks with one
+//! call and acts with another. A method that writes returns after its commit is on disk. A missing
+//! row is `Ok(None)`. Each backend keeps its own time, and that time decides about keys.
 //!
-//! What owners set up is implemented once for both databases, in `plane`. A database runs
-//! those operations, and has the path of a tap to itself.
+//! `plane` implements the configuration by owners once for both databases. A database only runs
+//! those operations; it has its own implementation of the path of a tap.
 
 mod administration;
 mod audit;
@@ -15,6 +14,7 @@ mod conflict;
 mod encoding_runs;
 mod encodings;
 mod event;
+mod expected_taps;
 mod experiences;
 mod factory_orders;
 mod imports;
@@ -27,7 +27,8 @@ mod payload_reads;
 mod plane;
 mod refused_updates;
 mod reports;
-mod search;
+mod rules;
+pub(crate) mod search;
 mod sheets;
 mod submissions;
 mod tags;
@@ -43,15 +44,18 @@ pub mod postgres;
 pub mod sqlite;
 pub mod transfer;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
-// What an edit expects of a resource: an argument of many methods here.
+// Many methods here take a precondition: the version of a resource that an edit expects.
 pub use crate::revision::Precondition;
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use audit::{Audit, AuditFilter};
 pub use backups::{
-    BackupContent, BackupResult, BackupSchedule, Backups, ScheduleEdit, SealedForBackups,
+    BackupContent, BackupResult, BackupSchedule, BackupSeal, Backups, ScheduleEdit,
+    SealedForBackups,
 };
 pub use conflict::{Conflict, InUse, Invalid};
 pub use encoding_runs::{EncodingRuns, KeptPlace, RunEdit, RunPlace, RunTag};
@@ -64,7 +68,7 @@ pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use factory_orders::{CameBack, FactoryOrders, NewOrder, Taken, WrappedSet};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
-    InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
+    CarriedTagUrl, InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
 pub use interactions::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
@@ -73,17 +77,17 @@ pub use key_rotation::{KeyRotation, KeyRotations, Rewrap, Rewrapped, SecretsDone
 pub use metrics::{Queue, StorageMetrics};
 pub use reports::Reports;
 pub use sheets::{SheetEdit, Sheets};
-pub use submissions::{ErasedSubmissions, SubmissionFilter, Submissions};
+pub use submissions::{SubmissionFilter, Submissions};
 pub use tags::{
-    COUNTING, Estimate, ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter,
-    TagList, TagOrder, TagPlace, TagSelect, Tags,
+    COUNTING, ChangedTag, Estimate, FormVariables, ImportRow, Imported, MissingVariables, Put,
+    TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect, Tags,
 };
 pub use taps::{
     BoundInlay, TagInlays, TagKey, TagTap, Taps, TemplateInlay, UpdateRefusal, Updated,
     VariableUpdate,
 };
 pub use url_templates::{UrlTemplateEdit, UrlTemplates};
-pub use visitors::Visitors;
+pub use visitors::{Entered, FoundUpdates, UpdateFilter, Visitors};
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
     Advance, Backlog, Claimed, Cursor, DOWN, EventProperties, Finished, LEASE_MILLIS, Move,
@@ -93,13 +97,18 @@ pub use webhooks::{
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, TagId};
+use crate::keyring::BackupKey;
 use crate::panics::Panicked;
 use crate::revision::Changed;
 
-/// The row of `settings` that says by how much simulated time is ahead.
+/// How long a database may take to report that it is ready: a load balancer must notice within two
+/// seconds that it is not. A step of housekeeping takes less.
+const READY: Duration = Duration::from_millis(1_500);
+
+/// The row of `settings` that stores how far simulated time is ahead, in milliseconds.
 const SIMULATED_AHEAD: &str = "simulated_ahead";
 
-/// A database: all operations, by noun.
+/// A database: all operations, grouped by noun.
 #[async_trait]
 pub trait Storage:
     Taps
@@ -124,108 +133,125 @@ pub trait Storage:
     + KeyRotations
     + Audit
 {
-    /// The time that decides.
+    /// The database's current time: the time by which it decides about keys.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 
-    /// Moves the time that decides ahead, and answers the moment it tells then.
-    /// `None` if it cannot be moved, as everywhere outside test mode.
+    /// Moves the database's time ahead by `millis`, and returns the new time. `None` if it cannot
+    /// be moved, as always outside test mode.
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
 
-    /// By how much simulated time is ahead, in milliseconds. It only grows, and
-    /// survives a restart.
+    /// How far simulated time is ahead, in milliseconds. It only grows, and survives a restart.
     fn simulated_offset(&self) -> i64;
 
-    /// Moves simulated time ahead by `millis`; answers the new offset.
+    /// Moves simulated time ahead by `millis`, and returns the new offset in milliseconds.
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
 
-    /// Room on the disk of the database, in bytes; `None` if this machine cannot know it.
+    /// Free space on the database's disk, in bytes; `None` if this machine cannot know it.
     fn free_space(&self) -> Option<u64> {
         None
     }
 
-    /// Tells those who listen on this node.
+    /// Sends an event to the listeners on this node.
     fn tell(&self, event: Event);
 
-    /// Everything that happens, after its commit.
+    /// Subscribes to all events. Each is sent after its commit.
     fn events(&self) -> broadcast::Receiver<Told>;
 
-    /// Grows with every change of configuration, before the change is
-    /// acknowledged. What was read under an older epoch may be stale. `None`
-    /// if it is not known at the moment: anything kept may be stale then.
+    /// Grows with every change of the configuration, before the change is acknowledged. Data read
+    /// under an older epoch may be stale. `None` if the epoch is unknown at the moment: then every
+    /// cached value may be stale.
     fn configuration_epoch(&self) -> Option<u64>;
 
-    /// The epoch since which a part of the configuration is as it is: what was read of it
-    /// under this epoch, or a later one, holds. `None` where it is not known at the moment.
+    /// The epoch of the last change of one part of the configuration: data of this part that was
+    /// read under this epoch, or a later one, is current. `None` if it is unknown at the moment.
     ///
-    /// A database that does not know what a change was of says that it was of every part.
+    /// A database that does not know which part a change touched reports every part as changed.
     fn changed_at(&self, _part: Part) -> Option<u64> {
         self.configuration_epoch()
     }
 
-    /// Whether the database answers and takes writes, asked of what writes the
-    /// taps. A full disk is no reason not to: reads and redirects without a key go on.
+    /// Whether the database answers and accepts writes; it asks the component that writes the taps.
+    /// Answers within two seconds, even while another program locks a table. A full disk does not
+    /// make it unready: reads, and redirects without a key, still work.
     async fn ready(&self) -> Result<(), StorageError>;
 
-    /// Whether the database takes writes: commits one that leaves nothing behind.
+    /// Whether the database accepts writes: commits a write that leaves no data behind.
     async fn check_writable(&self) -> Result<(), StorageError>;
 
-    /// What this database measures of its own work.
+    /// The database's measurements of its own work.
     fn metrics(&self) -> &StorageMetrics;
 
-    /// What waits for its commit at this moment.
+    /// Writes that currently wait for their commit.
     fn queues(&self) -> Vec<Queue>;
 
-    /// One round of housekeeping: expired keys, visitors after 30 days,
-    /// interactions of before `keep_since` by their own time, though these may stay
-    /// eight days longer, with what is told of them.
+    /// One round of housekeeping. Deletes expired keys, visitors after 30 days, and interactions
+    /// older than `keep_since` by their own time, with the rows that belong to them; interactions
+    /// may stay up to eight days longer.
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError>;
 
-    /// A copy of the whole database as of one moment, in a file without a name
-    /// that is gone once it is closed. It holds no live rolling key; counters,
-    /// secrets and the hashes of admin tokens are those of the moment.
-    async fn backup(&self, note: BackupNote) -> Result<std::fs::File, StorageError>;
+    /// A copy of the whole database as of one moment, in an unnamed file that disappears when it is
+    /// closed. It holds no live rolling key; counters, secrets and the hashes of admin tokens are
+    /// those of that moment. It ends with a checksum. If it contains the wrapping key, `key` is the
+    /// backup key of that wrapping key, and seals it.
+    async fn backup(
+        &self,
+        note: BackupNote,
+        key: Option<BackupKey>,
+    ) -> Result<std::fs::File, StorageError>;
 
-    /// Whether [`Self::backup`] can be had of this database.
+    /// Whether this database supports [`Self::backup`].
     fn makes_backups(&self) -> bool;
 
-    /// Restores a backup beside where it lies, as far as it can be without taking a database's place:
-    /// what it has then, or in words what is wrong with it. Nothing of it stays.
+    /// Restores a backup next to its file, without replacing a database, and returns its content.
+    /// Nothing of the restored copy stays. An `Err` is a sentence that says why the backup is bad.
     async fn check_backup(&self, file: &std::path::Path) -> Result<BackupContent, String>;
 
-    /// Writes the database's file again, without what was deleted or replaced: free room in its files still
-    /// has the bytes of before. A database that reuses such room by itself does nothing here.
+    /// Rewrites the database's file without deleted or replaced data, because free space in its
+    /// files still contains the old bytes. A database that reuses free space by itself does nothing
+    /// here.
     async fn forget_replaced(&self) -> Result<(), StorageError> {
         Ok(())
     }
 
-    /// Commits what was accepted, and closes. Operations after it fail.
+    /// Returns once no file of the database contains data that was erased before the call. It gives
+    /// up after some seconds if a reader holds the old data that long, or if the disk fails; then
+    /// [`Self::forget_deleted`] does it later. A database without such files does nothing here.
+    async fn forget_erased(&self) {}
+
+    /// The same for data that was deleted or replaced some minutes ago, and for erasures that
+    /// [`Self::forget_erased`] could not complete. Housekeeping calls it in each round.
+    async fn forget_deleted(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// Commits the accepted writes, and closes the database. Later operations fail.
     async fn close(&self);
 }
 
-/// A part of the configuration that a cache holds by itself.
+/// A part of the configuration that is cached separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A tag with its inlays: what [`Taps::tag_tap`] answers.
+    /// A tag with its inlays, as [`Taps::tag_tap`] returns it.
     Tag(TagId),
     /// The published version of an experience.
     Experience(ExperienceId),
-    /// The URL templates.
+    /// All URL templates together.
     UrlTemplates,
 }
 
-/// What a round of housekeeping did.
+/// The result of a round of housekeeping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Old interactions that it removed. Those of a week that goes at once, as on
+    /// Old interactions that were removed. Those of a week that is dropped at once, as on
     /// PostgreSQL, are not counted.
     pub interactions: u64,
-    /// Old visitors that it forgot.
+    /// Old visitors that were removed.
     pub visits: u64,
-    /// Whether more is left to do.
+    /// Whether more rows are left to remove.
     pub more: bool,
 }
 
-/// What a database can refuse or fail with.
+/// Why a database operation failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StorageError {
     /// The write would break a rule of the data; nothing was written.
@@ -237,8 +263,8 @@ pub enum StorageError {
     /// The database does not answer, or is being closed.
     #[error("The database is not available: {0}")]
     Unavailable(String),
-    /// This kind of database does not support the operation. A sentence for
-    /// people, with the way out.
+    /// This kind of database does not support the operation. The text is a sentence for people,
+    /// with the way out.
     #[error("{0}")]
     Unsupported(&'static str),
     /// The operation panicked, and nothing was written.

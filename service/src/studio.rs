@@ -1,14 +1,13 @@
-//! The pages that the service itself serves: studio experiences, and the plain
-//! ones that say why there is nothing else to show.
+//! The pages that the service itself serves: studio experiences, and plain pages that explain why
+//! there is nothing else to show.
 //!
-//! A page is made from a content, the values of its macros, the context
-//! of the tap, and the state of its rolling key. Values are text in it wherever
-//! they stand: in the markup they are escaped by the template engine or the
-//! writer of Markdown, in a URL as `macros` says. A page asks nobody but the
-//! service for anything, runs no script but its own, and works without it.
+//! A page is made from a content, the values of its macros, the context of the tap, and the state
+//! of its rolling key. Values are always plain text: the template engine or the Markdown writer
+//! escapes them in markup, and `macros` encodes them in URLs. A page loads nothing from other
+//! servers, runs only its own script, and works without it.
 //!
-//! Absent here: time, randomness, HTTP. The nonce is handed in, and the answer's
-//! policy is the caller's.
+//! Not part of it: time, randomness, HTTP. The caller passes the nonce, and sets the policy of the
+//! answer.
 
 mod media;
 mod proof;
@@ -22,65 +21,71 @@ use askama::Template as _;
 pub(crate) use media::MediaNames;
 pub(crate) use proof::Proofs;
 pub(crate) use shell::{Shell, plain};
-pub(crate) use templates::{StudioTemplate, templates};
+pub(crate) use templates::{StudioTemplate, template_language, template_languages, templates};
 pub(crate) use words::{Words, own_language, words};
 
 use crate::experience::rich_text::{self, Outline};
 use crate::experience::{
-    Block, ButtonLook, Context, FieldKind, Form, FormField, TableRow, Theme, Tone, forms_of,
+    Block, ButtonLook, Context, EntryFault, FieldKind, Form, FormField, TableRow, Theme, Tone,
+    forms_of,
 };
 use crate::id::{ExperienceId, ImageId};
 use crate::macros::{Encoding, Scope, Template};
+use crate::submission::entries::FieldFault;
 use crate::submission::identity;
 use crate::tag::{PropertyClass, PropertyKey};
 
 /// The script of a page with forms, without the comments of its source.
 const SCRIPT: &str = include_str!("../templates/studio.js");
 
-/// The state of a page's rolling key, which its forms are sent with.
+/// The state of a page's rolling key, with which its forms are sent.
 #[derive(Clone, Debug)]
 pub(crate) enum PageKey {
-    /// It can be used, once.
+    /// The key can be used once.
     Live {
-        /// As clients send it.
+        /// Base64, as clients send it.
         base64: String,
-        /// How long still, in milliseconds.
+        /// Its remaining lifetime, in milliseconds.
         millis: i64,
     },
-    /// Something was saved with it.
+    /// A form was saved with the key.
     Consumed,
-    /// The tag asks for a verified tap, and this was none.
+    /// The tag requires a verified tap, but this tap was not verified.
     Unverified,
-    /// None was issued.
+    /// No key was issued.
     Absent,
 }
 
 /// The result of a page's form, for a message at its top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is saved.
+    /// The form is saved.
     Saved,
-    /// The key was consumed before.
+    /// The key was already used.
     Used,
-    /// The tag asks for a verified tap.
+    /// The tag requires a verified tap.
     Unverified,
-    /// The tag has no such variable, or leads nowhere any more.
+    /// The tag does not have the variable, or has no page any more.
     NotReady,
+    /// The same, but the submission is kept until the owner saves it.
+    Kept,
     /// A value is too long.
     TooLong,
-    /// The form can be sent once per tag, and was.
+    /// The form can be sent once per tag, and was already sent.
     SentBefore,
-    /// The field with this label has to be filled in.
-    Missing(String),
+    /// Entries of the form cannot be saved. At least one.
+    Refused(Vec<FieldFault>),
+    /// The page has no such form or button, or not any more.
+    NotOffered,
 }
 
-/// What a page is made from, beside the tag's values.
+/// The inputs of a page, besides the tag's values.
 pub(crate) struct StudioPage<'a> {
-    /// Its blocks.
+    /// Blocks, from top to bottom.
     pub blocks: &'a [Block],
-    /// How it looks.
+    /// Appearance of the page.
     pub theme: &'a Theme,
-    /// The experience that its images are of.
+    /// The experience whose images it shows.
     pub experience: ExperienceId,
     /// Its name for visitors.
     pub title: &'a str,
@@ -90,24 +95,26 @@ pub(crate) struct StudioPage<'a> {
     pub rk: Option<&'a str>,
     /// The rolling key for forms.
     pub key: PageKey,
-    /// What to say at the top.
+    /// The message at the top.
     pub outcome: Option<Outcome>,
-    /// The forms that were sent of the tag, by their identity.
+    /// The identities of the forms that were sent for the tag.
     pub sent: &'a [String],
     /// The entered values that could not be saved.
     pub entered: &'a [(PropertyKey, String)],
+    /// Whether each element names its block in `data-block`: for the editor, never for visitors.
+    pub names_blocks: bool,
     /// Marks style and script as the page's own.
     pub nonce: &'a str,
 }
 
-/// A block with its values.
+/// A block with its values inserted.
 #[derive(Debug, PartialEq, Eq)]
 enum Part<'a> {
     Heading {
         level: u8,
         text: String,
     },
-    /// As HTML.
+    /// Escaped HTML of a rich text.
     Text(String),
     Button {
         label: String,
@@ -140,7 +147,7 @@ enum Part<'a> {
         fields: Vec<Field<'a>>,
         label: String,
     },
-    /// A form that was sent, and can be sent once.
+    /// A form that can be sent only once, and was sent.
     SentForm,
     VariableButton {
         label: String,
@@ -149,10 +156,10 @@ enum Part<'a> {
     },
 }
 
-/// A field of a form with its values.
+/// A field of a form with its values inserted.
 #[derive(Debug, PartialEq, Eq)]
 struct Field<'a> {
-    /// Of its control, to be found by its label.
+    /// The id of its control, which its label refers to.
     id: String,
     kind: FieldKind,
     name: String,
@@ -160,6 +167,10 @@ struct Field<'a> {
     choices: &'a [String],
     required: bool,
     entered: &'a str,
+    /// The longest entry; `None` if the kind of field has no limit.
+    max: Option<usize>,
+    /// Why the entry cannot be saved.
+    fault: Option<String>,
 }
 
 #[derive(askama::Template)]
@@ -170,15 +181,16 @@ struct Html<'a> {
     words: &'a Words,
     key: &'a PageKey,
     said: Option<(Tone, &'a str)>,
-    /// Why forms are closed.
+    /// Why forms cannot be sent.
     closed: &'a str,
     untitled: bool,
-    parts: Vec<Part<'a>>,
+    /// Each part with the attribute that names its block, or with an empty text.
+    parts: Vec<(String, Part<'a>)>,
     script: &'a str,
 }
 
 impl StudioPage<'_> {
-    /// The page as HTML, with the values that `scope` has.
+    /// The page as HTML, with the values of `scope`.
     pub(crate) fn to_html(
         &self,
         scope: &dyn Scope,
@@ -193,18 +205,19 @@ impl StudioPage<'_> {
             parts: Vec::new(),
             forms: forms_of(self.blocks),
         };
-        maker.blocks(self.blocks);
+        maker.blocks(self.blocks, "");
         let logo = self.theme.logo.map(|logo| maker.image(logo));
         let Maker { outline, parts, .. } = maker;
         let said = self.outcome.as_ref().map(|outcome| {
             let (tone, text) = outcome.said(words);
-            let text = match outcome {
-                // The label may be in another script: it keeps its own direction.
-                Outcome::Missing(label) => {
+            let label = outcome.field(self.blocks).map(|field| &field.label);
+            let text = match label {
+                // The label may be in another script, so it keeps its own direction.
+                Some(label) => {
                     let label = Template::parse(label).render(scope, Encoding::Text);
-                    format!("{text}: \u{2068}{label}\u{2069}")
+                    format!("\u{2068}{label}\u{2069}: {text}")
                 }
-                _ => text.to_owned(),
+                None => text,
             };
             (tone, text)
         });
@@ -238,33 +251,45 @@ struct Maker<'a, 'p> {
     scope: &'a dyn Scope,
     media: &'a MediaNames,
     outline: Outline,
-    parts: Vec<Part<'a>>,
-    /// The forms of the page, also those that are not shown.
+    parts: Vec<(String, Part<'a>)>,
+    /// The forms of the page, including those that are not shown.
     forms: Vec<Form<'a>>,
 }
 
 impl<'a> Maker<'a, '_> {
-    fn blocks(&mut self, blocks: &'a [Block]) {
-        for block in blocks {
+    /// `within` is the path of the list, such as `2.otherwise.`.
+    fn blocks(&mut self, blocks: &'a [Block], within: &str) {
+        for (number, block) in blocks.iter().enumerate() {
+            let place = if self.page.names_blocks {
+                format!("{within}{number}")
+            } else {
+                String::new()
+            };
             match block {
                 Block::Condition {
                     when,
                     blocks,
                     otherwise,
-                } => self.blocks(if when.is_met(self.page.context) {
-                    blocks
-                } else {
-                    otherwise
-                }),
+                } => {
+                    if when.is_met(self.page.context) {
+                        self.blocks(blocks, &format!("{place}.blocks."));
+                    } else {
+                        self.blocks(otherwise, &format!("{place}.otherwise."));
+                    }
+                }
                 block => {
                     let part = self.part(block);
-                    self.parts.extend(part);
+                    let name = match place.as_str() {
+                        "" => place,
+                        place => format!(r#" data-block="{place}""#),
+                    };
+                    self.parts.extend(part.map(|part| (name, part)));
                 }
             }
         }
     }
 
-    /// A block with its values; `None` if they leave nothing to show.
+    /// A block with its values inserted; `None` if it has nothing to show.
     fn part(&mut self, block: &'a Block) -> Option<Part<'a>> {
         let rk = self.page.rk;
         Some(match block {
@@ -326,14 +351,17 @@ impl<'a> Maker<'a, '_> {
                 fields,
                 submit_label,
                 ..
-            } => Part::Form {
-                number: self.number(fields),
-                fields: fields
+            } => {
+                let number = self.number(fields);
+                let shown = fields
                     .iter()
-                    .map(|field| self.field(self.parts.len(), field))
-                    .collect(),
-                label: self.text(submit_label),
-            },
+                    .map(|field| self.field(self.parts.len(), number, field));
+                Part::Form {
+                    number,
+                    fields: shown.collect(),
+                    label: self.text(submit_label),
+                }
+            }
             Block::VariableButton {
                 label,
                 variable,
@@ -347,7 +375,7 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    /// The place of a form among those of the page, from 1.
+    /// The position of a form on its page, from 1.
     fn number(&self, fields: &[FormField]) -> usize {
         let mut forms = self.forms.iter();
         forms
@@ -355,27 +383,36 @@ impl<'a> Maker<'a, '_> {
             .map_or(0, |place| place + 1)
     }
 
-    /// Whether a form was sent of the tag.
+    /// Whether the form was sent for the tag.
     fn is_sent(&self, fields: &[FormField]) -> bool {
         let form = identity(&Form { fields, once: true });
         self.page.sent.contains(&form)
     }
 
-    fn field(&self, form: usize, field: &'a FormField) -> Field<'a> {
+    /// A field of the form with this number; `place` makes ids unique within the page.
+    fn field(&self, place: usize, form: usize, field: &'a FormField) -> Field<'a> {
+        let faults = match &self.page.outcome {
+            Some(Outcome::Refused(faults)) => &faults[..],
+            _ => &[],
+        };
+        let mut faults = faults.iter();
+        let fault = faults.find(|fault| fault.form == form && fault.variable == field.variable);
         let entered = self.page.entered.iter();
         let mut entered = entered.filter(|(key, _)| *key == field.variable);
         Field {
-            id: format!("f{form}-{}", field.variable),
+            id: format!("f{place}-{}", field.variable),
             kind: field.kind,
             name: name(&field.variable),
             label: self.text(&field.label),
             choices: &field.choices,
             required: field.required,
             entered: entered.next().map_or("", |(_, value)| value.as_str()),
+            max: field.kind.max_length(),
+            fault: fault.map(|fault| in_words(fault.fault, words(self.page.context.language))),
         }
     }
 
-    /// A text with its values; the template engine escapes it.
+    /// A text with its values inserted; the template engine escapes it.
     fn text(&self, text: &str) -> String {
         Template::parse(text).render(self.scope, Encoding::Text)
     }
@@ -402,7 +439,7 @@ impl PageKey {
         }
     }
 
-    /// The field of a form that holds it.
+    /// The form field that sends the key.
     fn field(&self) -> String {
         match self {
             // Base64 needs no escaping.
@@ -414,17 +451,66 @@ impl PageKey {
     }
 }
 
+/// Why an entry cannot be saved, in the words of a language.
+fn in_words(fault: EntryFault, words: &Words) -> String {
+    match fault {
+        EntryFault::Missing => words.missing.clone(),
+        EntryFault::Email => words.email.clone(),
+        EntryFault::Number => words.number.clone(),
+        EntryFault::Choice => words.choice.clone(),
+        EntryFault::TooLong(max) => words.at_most.replace("{max}", &max.to_string()),
+    }
+}
+
+impl Field<'_> {
+    /// The limit of its length, as an attribute.
+    fn maxlength(&self) -> String {
+        match self.max {
+            Some(max) => format!(r#" maxlength="{max}""#),
+            None => String::new(),
+        }
+    }
+
+    /// The attributes by which its control reports an invalid entry and refers to the reason.
+    fn invalid(&self) -> String {
+        match self.fault {
+            // A variable's key needs no escaping.
+            Some(_) => format!(
+                r#" aria-invalid="true" aria-describedby="{}-wrong""#,
+                self.id
+            ),
+            None => String::new(),
+        }
+    }
+}
+
 impl Outcome {
-    fn said<'w>(&self, words: &'w Words) -> (Tone, &'w str) {
-        match self {
+    /// The first field whose entry cannot be saved.
+    fn field<'b>(&self, blocks: &'b [Block]) -> Option<&'b FormField> {
+        let Self::Refused(faults) = self else {
+            return None;
+        };
+        let fault = faults.first()?;
+        let form = *forms_of(blocks).get(fault.form.checked_sub(1)?)?;
+        form.field(&fault.variable)
+    }
+
+    fn said(&self, words: &Words) -> (Tone, String) {
+        let (tone, said) = match self {
             Self::Saved => (Tone::Good, &words.saved),
             Self::Used => (Tone::Neutral, &words.used),
             Self::Unverified => (Tone::Caution, &words.unverified),
             Self::NotReady => (Tone::Caution, &words.not_ready),
+            Self::Kept => (Tone::Caution, &words.kept),
             Self::TooLong => (Tone::Caution, &words.too_long),
             Self::SentBefore => (Tone::Neutral, &words.sent),
-            Self::Missing(_) => (Tone::Caution, &words.missing),
-        }
+            Self::NotOffered => (Tone::Caution, &words.not_offered),
+            Self::Refused(faults) => {
+                let said = faults.first().map(|fault| in_words(fault.fault, words));
+                return (Tone::Caution, said.unwrap_or_default());
+            }
+        };
+        (tone, said.clone())
     }
 }
 
@@ -437,7 +523,7 @@ impl Tone {
         }
     }
 
-    /// How screen readers announce it: failures interrupt.
+    /// The ARIA role for the message: failures interrupt the screen reader.
     const fn role(self) -> &'static str {
         match self {
             Self::Caution => "alert",
@@ -461,8 +547,8 @@ impl Tone {
     }
 }
 
-/// How many of `of` marks a value fills: a decimal number, which may be beyond the last
-/// mark. Anything else fills none.
+/// How many of `of` marks a value fills: a decimal number, limited to the last mark. Any other text
+/// fills none.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

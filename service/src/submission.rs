@@ -1,53 +1,59 @@
-//! What a form sent: a record of its own beside the variables that it set.
+//! Submissions: a record of each sent form, in addition to the variables that it set.
+
+pub mod entries;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::experience::{Content, FieldKind, Form, FormField, forms, has_button};
+use crate::experience::{Content, FieldKind, Form, button_values, forms};
 use crate::id::{ExperienceId, InteractionId, SubmissionId, TagId};
-use crate::interaction::{VerificationState, VersionRef};
+use crate::interaction::{UpdateFault, VerificationState, VersionRef};
+use crate::macros::Template;
 use crate::tag::PropertyKey;
 
-/// A field as its visitor filled it in.
+/// A field as the visitor filled it in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SubmittedField {
-    /// What it asked for, as its owner wrote it.
+    /// Label of the field, as the owner wrote it.
     pub label: String,
     /// The variable that it set.
     pub variable: PropertyKey,
-    /// What could be entered.
+    /// Kind of entry that the field takes.
     pub kind: FieldKind,
-    /// What was entered; `true` or `false` of a checkbox and of a consent.
+    /// The entry; `true` or `false` for a checkbox or a consent.
     pub value: String,
 }
 
-/// What a visitor agreed to.
+/// A visitor's agreement to a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Consent {
-    /// The text beside the checkbox.
+    /// The text next to the checkbox.
     pub text: String,
-    /// The version of the experience whose page showed it.
+    /// The version of the experience whose page showed the text.
     pub version: u32,
 }
 
 /// A form that a visitor sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Submission {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: SubmissionId,
     /// When it was sent.
     pub at: Timestamp,
-    /// The tap whose page it was sent from. The tap is kept for a time of its own.
+    /// The tap on whose page the form was. The tap has its own retention, so it may already be
+    /// deleted.
     pub interaction_id: InteractionId,
-    /// The tag.
+    /// Tag on whose page the form was.
     pub tag_id: TagId,
-    /// The last part of the tag's URL.
-    pub slug: String,
-    /// The tag's name.
-    pub tag_name: String,
-    /// The experience that the form is on.
+    /// The last part of the tag's URL; null if the tag is not within the token's reach any more.
+    pub slug: Option<String>,
+    /// The tag's name; null under the same condition as `slug`.
+    pub tag_name: Option<String>,
+    /// The experience that has the form.
     pub experience_id: ExperienceId,
     /// The version of that experience.
     pub experience_version: u32,
@@ -55,22 +61,104 @@ pub struct Submission {
     pub tag_verified: Option<bool>,
     /// Its fields, in their order.
     pub fields: Vec<SubmittedField>,
-    /// What its visitor agreed to; `null` if the form did not ask, or they did not.
+    /// The agreement of the visitor; `null` if the form has no consent field, or the visitor did
+    /// not agree.
     pub consent: Option<Consent>,
-    /// Whether it is simulated.
+    /// Whether the tap was simulated.
     pub simulated: bool,
+    /// Why it is not saved: its variables were not written. `null` if it is saved.
+    pub not_saved: Option<NotSaved>,
 }
 
-/// A form that is being sent, as far as its update does not say it.
+/// A form that is stored, although its variables could not be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NotSaved {
+    /// Why it was refused.
+    pub reason: UpdateFault,
+    /// The present obstacle to saving it, in words; `null` if it can be saved.
+    pub in_the_way: Option<String>,
+    /// The variables that the tag still lacks.
+    pub missing_variables: Vec<PropertyKey>,
+}
+
+impl NotSaved {
+    /// A form without a present obstacle.
+    pub(crate) const fn new(reason: UpdateFault) -> Self {
+        Self {
+            reason,
+            in_the_way: None,
+            missing_variables: Vec::new(),
+        }
+    }
+
+    /// Records the present obstacle.
+    pub(crate) fn is(&mut self, in_the_way: Option<InTheWay>) {
+        self.in_the_way = in_the_way.as_ref().map(ToString::to_string);
+        self.missing_variables = match in_the_way {
+            Some(InTheWay::MissingVariables(missing)) => missing,
+            _ => Vec::new(),
+        };
+    }
+}
+
+/// An obstacle that the owner can remove before the form is saved. Each is a sentence with the way
+/// out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum InTheWay {
+    /// The tag is deleted.
+    Deleted,
+    /// The tag has no experience.
+    NotAssigned,
+    /// The tag lacks variables. At least one.
+    MissingVariables(Vec<PropertyKey>),
+}
+
+impl fmt::Display for InTheWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deleted => f.write_str("The tag is deleted. Restore it, then save the entry."),
+            Self::NotAssigned => {
+                f.write_str("The tag leads to no experience. Assign it, then save the entry.")
+            }
+            Self::MissingVariables(missing) => {
+                let keys: Vec<_> = missing.iter().map(PropertyKey::as_str).collect();
+                let (noun, pronoun) = match keys.len() {
+                    1 => ("variable", "it"),
+                    _ => ("variables", "them"),
+                };
+                let keys = keys.join(", ");
+                write!(
+                    f,
+                    "The tag has no {noun} {keys}. Add {pronoun}, then save the entry."
+                )
+            }
+        }
+    }
+}
+
+/// Filters submissions by whether they are saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SubmissionState {
+    /// Submissions whose variables were written.
+    #[default]
+    Saved,
+    /// Stored submissions whose variables were not written.
+    Refused,
+    /// Saved and refused ones.
+    All,
+}
+
+/// The facts about a form that are not part of its update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSubmission {
-    /// The page that the form is on.
+    /// The experience and version that have the form.
     pub page: VersionRef,
-    /// Which form: see [`identity`].
+    /// Identity of the form: see [`identity`].
     pub form: String,
     /// Whether it can be sent once per tag.
     pub once: bool,
-    /// What became of the tap.
+    /// Verdict on the tap.
     pub verification: VerificationState,
     /// Its fields, in their order.
     pub fields: Vec<SubmittedField>,
@@ -78,81 +166,100 @@ pub struct NewSubmission {
     pub consent: Option<String>,
 }
 
+/// Why an update is refused: it has variables of several forms, and a submission is of one form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeveralForms;
+
 impl NewSubmission {
-    /// The form of a page that sends `data`. `number` says which, if the sender says so: the form's
-    /// place among those of the page, from 1. `None` if no form sends these variables, as a
-    /// variable button does not.
+    /// The form of a page that sends `data`. If the sender gave it, `number` is the form's position
+    /// on the page, from 1. `None` if no form sends these variables, as with a variable button.
+    ///
+    /// A form that can be sent once per tag also matches an update with some of its variables, or
+    /// with additional ones: otherwise its sender could send it again and again. Only a form or a
+    /// button of the page that sets exactly these variables takes precedence. An update with
+    /// variables of several such forms is refused, because a submission is of one form.
     pub fn of(
         (content, page): (&Content, VersionRef),
         verification: VerificationState,
         number: Option<usize>,
         data: &[(PropertyKey, String)],
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, SeveralForms> {
         let forms = forms(content);
+        let named = number.and_then(|number| forms.get(number.checked_sub(1)?));
         let sends = |form: &&Form<'_>| {
             form.fields.len() == data.len() && data.iter().all(|(key, _)| form.field(key).is_some())
         };
-        let named = number.and_then(|number| forms.get(number.checked_sub(1)?));
-        let form = named.filter(sends).or_else(|| forms.iter().find(sends))?;
-        let value = |key: &PropertyKey| {
-            let sent = data.iter().find(|(sent, _)| sent == key);
-            sent.map(|(_, value)| value.clone()).unwrap_or_default()
+        let whole = named.filter(sends).or_else(|| forms.iter().find(sends));
+        let form = match whole {
+            Some(form) => form,
+            None if is_button(content, data) => return Ok(None),
+            None => match part_of_once(&forms, data)? {
+                Some(form) => named
+                    .filter(|named| named.once && identity(named) == identity(form))
+                    .unwrap_or(form),
+                None => return Ok(None),
+            },
         };
-        let fields = form.fields.iter().map(|field| SubmittedField {
-            label: field.label.clone(),
-            variable: field.variable.clone(),
-            kind: field.kind,
-            value: value(&field.variable),
+        let fields = form.fields.iter().filter_map(|field| {
+            let (_, value) = data.iter().find(|(sent, _)| *sent == field.variable)?;
+            Some(SubmittedField {
+                label: field.label.clone(),
+                variable: field.variable.clone(),
+                kind: field.kind,
+                value: value.clone(),
+            })
         });
         let fields: Vec<_> = fields.collect();
         let agreed = fields
             .iter()
             .find(|field| field.kind == FieldKind::Consent && field.value == "true");
-        Some(Self {
+        let form = identity(form);
+        Ok(Some(Self {
             page,
-            form: identity(form),
-            once: form.once,
+            once: forms
+                .iter()
+                .any(|other| other.once && identity(other) == form),
+            form,
             verification,
             consent: agreed.map(|field| field.label.clone()),
             fields,
-        })
+        }))
     }
 }
 
-/// The first field that has to be filled in and is not, of the form of a page that sends `data`.
-/// `number` is the form's place among those of the page, from 1, if the sender says it.
-pub fn missing<'a>(
-    content: &'a Content,
-    number: Option<usize>,
+/// The once-per-tag form that has a variable of `data`, if there is one.
+fn part_of_once<'a>(
+    forms: &'a [Form<'a>],
     data: &[(PropertyKey, String)],
-) -> Option<&'a FormField> {
-    let Content::Studio { blocks, .. } = content else {
-        return None;
-    };
-    let forms = forms(content);
-    let form = match number {
-        // What a browser leaves out of a form is empty.
-        Some(number) => forms.get(number.checked_sub(1)?).filter(|form| {
-            let mut keys = data.iter().map(|(key, _)| key);
-            keys.all(|key| form.field(key).is_some())
-        }),
-        None if matches!(data, [(key, _)] if has_button(blocks, key)) => None,
-        None => forms.iter().find(|form| {
-            form.fields.len() == data.len() && data.iter().all(|(key, _)| form.field(key).is_some())
-        }),
-    };
-    form?.fields.iter().find(|field| {
-        let value = data.iter().find(|(key, _)| *key == field.variable);
-        let value = value.map_or("", |(_, value)| value.as_str());
-        let is_filled = match field.kind {
-            FieldKind::Checkbox | FieldKind::Consent => value == "true",
-            _ => !value.trim().is_empty(),
-        };
-        field.required && !is_filled
-    })
+) -> Result<Option<&'a Form<'a>>, SeveralForms> {
+    let has = |form: &&Form<'_>| form.once && data.iter().any(|(key, _)| form.field(key).is_some());
+    let mut found = forms.iter().filter(has);
+    let first = found.next();
+    let is_other = |form: &Form<'_>| first.is_some_and(|first| identity(first) != identity(form));
+    if found.any(is_other) {
+        return Err(SeveralForms);
+    }
+    Ok(first)
 }
 
-/// Which form it is, in whatever version and language: a digest of the variables that it sets.
+/// Whether a variable button of the page sends `data`. A button whose value has macros may send any
+/// value, because the value depends on the tap.
+fn is_button(content: &Content, data: &[(PropertyKey, String)]) -> bool {
+    let ([(key, value)], Content::Studio { blocks, .. }) = (data, content) else {
+        return false;
+    };
+    button_values(blocks, key)
+        .into_iter()
+        .any(|set| set == value || Template::parse(set).marked() != set)
+}
+
+/// Whether the page has this form, named by its [`identity`], and allows it only once per tag.
+pub(crate) fn is_once(content: &Content, form: &str) -> bool {
+    let forms = forms(content);
+    forms.iter().any(|one| one.once && identity(one) == form)
+}
+
+/// The identity of a form in all versions and languages: a digest of the variables that it sets.
 pub fn identity(form: &Form<'_>) -> String {
     let mut variables: Vec<_> = form.fields.iter().map(|field| &field.variable).collect();
     variables.sort_unstable();
@@ -161,7 +268,7 @@ pub fn identity(form: &Form<'_>) -> String {
         digest.update(variable.as_str());
         digest.update(b"\n");
     }
-    // Half of it tells the forms of a tag apart.
+    // Half of the digest is enough to distinguish the forms of a tag.
     let digest = digest.finalize();
     format!("{:x}", base16ct::HexDisplay(&digest[..16]))
 }
@@ -193,56 +300,6 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn a_field_that_has_to_be_filled_in_is_named() {
-        let page = content(&json!([
-            {"type": "form", "submit_label": "OK", "fields": [
-                {"label": "Name", "kind": "text", "variable": "name", "required": true},
-                {"label": "Note", "kind": "text", "variable": "note"},
-                {"label": "I agree", "kind": "consent", "variable": "agreed", "required": true},
-            ]},
-            {"type": "form", "submit_label": "OK", "fields": [
-                {"label": "Colour", "kind": "text", "variable": "colour", "required": true},
-            ]},
-            {"type": "variable_button", "label": "None", "variable": "colour", "value": ""},
-        ]));
-        for (number, sent, named) in [
-            (
-                Some(1),
-                &[("name", "Ada"), ("note", ""), ("agreed", "true")][..],
-                None,
-            ),
-            (
-                Some(1),
-                &[("name", " \n"), ("note", "x"), ("agreed", "true")],
-                Some("Name"),
-            ),
-            (
-                Some(1),
-                &[("name", "Ada"), ("note", ""), ("agreed", "false")],
-                Some("I agree"),
-            ),
-            (Some(1), &[("name", "Ada"), ("note", "")], Some("I agree")),
-            (Some(1), &[("note", "x")], Some("Name")),
-            (
-                None,
-                &[("name", ""), ("note", ""), ("agreed", "true")],
-                Some("Name"),
-            ),
-            (Some(2), &[("colour", "")], Some("Colour")),
-            // A button of the page sends the same, and no form's number.
-            (None, &[("colour", "")], None),
-            // It is none of the form's.
-            (Some(1), &[("colour", "")], None),
-            (Some(3), &[("name", "")], None),
-            (Some(0), &[("name", "")], None),
-        ] {
-            let missing = missing(&page, number, &data(sent));
-            let label = missing.map(|field| field.label.as_str());
-            assert_eq!(label, named, "{number:?} {sent:?}");
-        }
-    }
-
     /// The same form in two languages, and another one.
     fn languages() -> Content {
         let form = |name: &str, agree: &str| {
@@ -264,11 +321,12 @@ mod tests {
         let sent = data(&[("agreed", "true"), ("name", "Ada")]);
         let of = |number| {
             let verification = VerificationState::Verified;
-            NewSubmission::of((&content, page()), verification, number, &sent).unwrap()
+            let found = NewSubmission::of((&content, page()), verification, number, &sent);
+            found.unwrap().unwrap()
         };
         assert_eq!(of(Some(2)).consent.as_deref(), Some("I agree."));
         assert_eq!(of(Some(1)).consent.as_deref(), Some("Ich stimme zu."));
-        // A number that cannot be is no reason to lose what was sent.
+        // An invalid number is no reason to lose the sent data.
         for number in [None, Some(0), Some(3), Some(99)] {
             assert_eq!(of(number).consent.as_deref(), Some("Ich stimme zu."));
         }
@@ -288,11 +346,12 @@ mod tests {
         let content = languages();
         let of = |pairs: &[(&str, &str)]| {
             let verification = VerificationState::NotChecked;
-            NewSubmission::of((&content, page()), verification, None, &data(pairs))
+            NewSubmission::of((&content, page()), verification, None, &data(pairs)).unwrap()
         };
         let refused = of(&[("agreed", "false"), ("name", "Ada")]).unwrap();
         assert_eq!(refused.consent, None);
-        assert_eq!(of(&[("name", "Ada")]), None);
+        let part = of(&[("name", "Ada")]).unwrap();
+        assert!(part.once && part.fields.len() == 1, "a part is its sending");
         assert!(of(&[("note", "x")]).is_some());
     }
 }

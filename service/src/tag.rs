@@ -1,9 +1,9 @@
-//! A tag: what an owner put into the world, and what is known about it.
+//! A tag: the owner's settings of a physical object, and the facts recorded about it.
 //!
-//! Three classes of properties hang on a tag. Attributes and data are fixed to
-//! the outside; variables are the ones a visitor with a rolling key may change
-//! (specification, section 1).
+//! A tag has three classes of properties. Attributes and data cannot be changed from outside; a
+//! visitor with a rolling key may change variables (specification, section 1).
 
+mod add_variables;
 pub mod cell;
 mod column;
 mod location;
@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use add_variables::{ADD_VARIABLES, AddVariables};
 pub use column::{InvalidCell, TagColumn};
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub(crate) use property::value_schema;
@@ -23,7 +24,7 @@ pub use property::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, PropertyValue,
     VALUE_MAX, check_value,
 };
-pub use row::{TagRow, deleted};
+pub use row::{TagRow, deleted, former_cells};
 pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;
@@ -31,14 +32,14 @@ use crate::field_error::OfField;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::revision::{Revised, Revision};
 
-/// Whether a tag is in use.
+/// Whether visitors can use a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Taps lead to the experience.
+    /// Taps get the experience.
     #[default]
     Active,
-    /// Taps are recorded and answered with a page that says the tag is no longer in use.
+    /// Taps are recorded, and get a page that says that the tag is no longer in use.
     Archived,
 }
 
@@ -51,7 +52,7 @@ impl Status {
         }
     }
 
-    /// The status with this name.
+    /// The status with this name, if there is one.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Active, Self::Archived]
             .into_iter()
@@ -67,14 +68,14 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TagFields {
-    /// The last part of the tag's URL; by default random.
+    /// The last part of the tag's URL; random by default.
     #[serde(default)]
     #[schema(required = false)]
     pub slug: Slug,
-    /// Its name. Need not be unique.
+    /// The owner's name for the tag; need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// Its name for visitors.
+    /// The name for visitors.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub title: String,
@@ -86,10 +87,10 @@ pub struct TagFields {
     #[serde(default = "default_language")]
     #[schema(pattern = "^[A-Za-z0-9_-]{2,35}$")]
     pub language_code: String,
-    /// Whether it is in use.
+    /// Whether visitors can use the tag.
     #[serde(default)]
     pub status: Status,
-    /// The experience a tap leads to.
+    /// The experience that a tap gets.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
     /// Whether taps are verified.
@@ -101,10 +102,10 @@ pub struct TagFields {
     /// Properties for macros. No rolling key can change them.
     #[serde(default)]
     pub attributes: Properties,
-    /// More such properties: a class of its own in the specification.
+    /// Further properties for macros, a separate class in the specification.
     #[serde(default)]
     pub data: Properties,
-    /// Properties whose values a holder of a rolling key may change.
+    /// Properties whose values a visitor with a rolling key may change.
     #[serde(default)]
     pub variables: Properties,
     /// Where the tag is.
@@ -114,10 +115,11 @@ pub struct TagFields {
     #[serde(default)]
     #[schema(value_type = std::collections::BTreeMap<String, std::collections::BTreeMap<String, serde_json::Value>>)]
     pub widget_settings: WidgetSettings,
-    /// Copied to the payload.
+    /// Switch that is copied to the payload.
     #[serde(default)]
     pub track_location: bool,
-    /// Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check.
+    /// Whether the tag has a printed QR code in addition to its inlay. A visit without a code then
+    /// does not count as a failed check.
     #[serde(default)]
     pub has_qr_code: bool,
 }
@@ -134,25 +136,29 @@ const fn yes() -> bool {
     true
 }
 
-/// A tag as the admin API shows it.
+/// A stored tag. The admin API adds its URL.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = StoredTag)]
 pub struct Tag {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: TagId,
-    /// The members that its owner decides.
+    /// The members that its owner sets.
     #[serde(flatten)]
     pub fields: TagFields,
-    /// Its former slugs, the latest first. They lead to the tag until they are released.
+    /// Its former slugs, the latest first. They still find the tag until they are released.
     pub former_slugs: Vec<Slug>,
-    /// Whether it lives in the simulated world.
+    /// Whether it belongs to the simulated world.
     pub simulated: bool,
-    /// How many taps were recorded.
+    /// How many taps were recorded, including test taps, because pages and redirects treat both in
+    /// the same way.
     pub scan_count: u64,
-    /// When the last one was.
+    /// How many of these taps this application made to try the tag.
+    pub test_scan_count: u64,
+    /// When it was last tapped.
     pub last_scan_at: Option<Timestamp>,
-    /// When an inlay of it first reported an open or broken tamper loop; null if none did.
+    /// When an inlay of the tag first reported an open or broken tamper loop; null if none did.
     pub opened_at: Option<Timestamp>,
-    /// The interaction that reported it; null if none did, and once that interaction is deleted.
+    /// The interaction that reported it; null if there was none, or it was deleted.
     pub opened_by: Option<InteractionId>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -160,7 +166,7 @@ pub struct Tag {
     pub updated_at: Timestamp,
 }
 
-/// Properties are no part of it: each has a revision of its own.
+/// The revision does not cover properties: each property has its own revision.
 impl Revised for TagFields {
     fn revision(&self) -> Revision {
         let none = Properties::default;
@@ -180,7 +186,7 @@ impl Revised for Tag {
 }
 
 impl Tag {
-    /// Its name for visitors: the title, or the name if there is none.
+    /// Its name for visitors: the title, or the name if it has no title.
     pub fn shown_title(&self) -> &str {
         if self.fields.title.is_empty() {
             &self.fields.name
@@ -189,7 +195,7 @@ impl Tag {
         }
     }
 
-    /// Whether its URL ends, or ended before, in `slug`.
+    /// Whether `slug` is its slug or a former one.
     pub fn answers_to(&self, slug: &str) -> bool {
         self.fields.slug.as_str() == slug
             || self
@@ -198,7 +204,7 @@ impl Tag {
                 .any(|former| former.as_str() == slug)
     }
 
-    /// The language of its pages as HTML names it: `en-US`.
+    /// The language of its pages in the form that HTML uses: `en-US`.
     pub fn language(&self) -> String {
         self.fields.language_code.replace('_', "-")
     }
@@ -218,19 +224,19 @@ pub enum InvalidTag {
     /// A text is too long or holds a NUL character.
     #[error("{field} can have at most {TEXT_MAX} characters, and no NUL character.")]
     Text {
-        /// The member's name.
+        /// Name of the member, as in the API.
         field: &'static str,
     },
-    /// The language code is no locale.
+    /// The language code is not a locale.
     #[error("language_code is a locale such as en_US.")]
     Language,
     /// The widget settings are too large.
     #[error("widget_settings can have at most {WIDGETS_MAX} bytes as JSON.")]
     Widgets,
-    /// A property of the class is not well formed.
+    /// A property of this class is not valid.
     #[error("{1}")]
     Property(PropertyClass, InvalidProperty),
-    /// The location is not well formed.
+    /// The location is not valid.
     #[error("{0}")]
     Location(&'static str),
 }
@@ -260,7 +266,7 @@ pub const TEXT_MAX: usize = 2_000;
 pub const WIDGETS_MAX: usize = 16 * 1024;
 
 impl TagFields {
-    /// A tag with a name, and the defaults of everything else.
+    /// A tag with this name, and defaults for everything else.
     pub fn named(name: String) -> Self {
         Self {
             slug: Slug::default(),
@@ -291,7 +297,7 @@ impl TagFields {
         }
     }
 
-    /// The properties of one class, to be changed.
+    /// The properties of one class, as a mutable reference.
     pub const fn properties_mut(&mut self, class: PropertyClass) -> &mut Properties {
         match class {
             PropertyClass::Attribute => &mut self.attributes,
@@ -300,7 +306,7 @@ impl TagFields {
         }
     }
 
-    /// Checks what the types alone do not: lengths, characters, numbers.
+    /// Checks lengths, characters and numbers.
     pub fn validate(&self) -> Result<(), InvalidTag> {
         if self.slug.as_str().is_empty() {
             return Err(InvalidTag::Slug);

@@ -1,8 +1,8 @@
-//! The use case: a tap comes in, is verified, recorded, and answered.
+//! The use case of a tap: it comes in, is verified, recorded, and answered.
 //!
-//! Parse, verify, accept the counter, record, issue the key, answer. What can
-//! race, the counter, is decided by storage in the one operation that records;
-//! the answer is made after its commit.
+//! Parse, verify, accept the counter, record, issue the key, answer. Only the counter can race, so
+//! storage decides it in the one operation that records the tap. The answer is made after its
+//! commit.
 
 mod answer;
 mod destination;
@@ -17,7 +17,7 @@ mod verify;
 
 pub(crate) use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
-pub(crate) use form::{FormAnswer, SentForm, submit, takes_forms};
+pub(crate) use form::{FormAnswer, SentForm, lines, submit, takes_forms};
 use named::Named;
 pub(crate) use place::{KeyCookie, Place};
 pub(crate) use preview::{Preview, PreviewedTap, preview};
@@ -26,7 +26,9 @@ use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
 use crate::id::InteractionId;
-use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Recorded, Traits, Verdict};
+use crate::interaction::{
+    Client, KnownAt, NewInteraction, NewKey, Reason, Recorded, TapOrigin, Traits, Verdict,
+};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
@@ -36,53 +38,62 @@ use crate::visitor::Visitor;
 use answer::{Given, answer, keyless, repeat};
 use destination::Destination;
 
-/// A tap, as it comes in at a tag's place.
+/// A tap that comes in at a tag's place.
 #[derive(Debug)]
 pub(crate) struct Tap<'a> {
-    /// Where it comes in.
+    /// The place at which it comes in.
     pub place: Place,
-    /// The URL's query as it stands, empty if there is none.
+    /// The URL's query, unchanged; empty if there is none.
     pub query: &'a str,
-    /// The key of the answer to an earlier tap at this path, from its cookie.
+    /// The key that an earlier tap at this path issued, from the cookie.
     pub cookie: Option<RollingKey>,
-    /// Whether the browser says that it loads the page again.
+    /// Whether the browser states that it reloads the page.
     pub reload: bool,
-    /// Who taps.
-    pub client: ClientId,
-    /// Where from: a two-letter code, or empty.
+    /// Anonymous identity of the visitor's client.
+    pub client: Client,
+    /// Two-letter code of the visitor's country, or empty.
     pub country: String,
     /// The visitor, as the browser's headers describe them.
     pub visitor: Visitor,
+    /// The announced origin of the tap, such as a test.
+    pub origin: TapOrigin,
 }
 
-/// A tap that was answered.
+/// A tap with its answer.
 #[derive(Debug)]
 pub(crate) struct Tapped {
-    /// The answer.
+    /// Answer to send to the visitor.
     pub answer: TapAnswer,
-    /// The interaction behind it and its verdict; `None` if nothing was recorded.
+    /// The interaction and its verdict; `None` if no interaction was recorded.
     pub recorded: Option<(InteractionId, Verdict)>,
+    /// Whether it is a verified tap of a real chip with a tag URL.
+    pub proves_address: bool,
 }
 
-/// Why a tap got no answer of its own.
+/// Why a tap could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TapError {
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The inlay's keys cannot be had.
+    /// The keyring cannot open the inlay's keys.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
-    /// A page cannot be written.
+    /// A page cannot be rendered.
     #[error(transparent)]
     Page(#[from] askama::Error),
 }
 
-/// Takes a tap from its URL to its answer.
+/// Handles a tap, from its URL to its answer.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the whole story of a tap on one page"
+)]
 pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let unrecorded = |answer| Tapped {
         answer,
         recorded: None,
+        proves_address: false,
     };
     let (tag, checked) = match Named::by(service, Occasion::Visit, &tap.place).await? {
         Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
@@ -92,17 +103,24 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     let (query, marked) = unmarked(tap.query);
     let url_digest = tap.place.digest(query);
     let cookie = tap.place.cookie(query);
+    let mut earlier = None;
     if let Some(key) = tap.cookie
         && let Some((issued, interaction)) = service.live_key(&key).await?
         && interaction.tag_id == tag.id()
-        && interaction.url_digest == url_digest
-        && (issued.consumed.is_none() || !tap.place.is_static(query) || tap.reload || marked)
     {
-        let recorded = Some((interaction.id, interaction.verdict));
-        let mut given = Given::new(&tap.visitor, None, None);
-        given.consumed = issued.consumed.is_some();
-        let answer = repeat(service, tag, cookie, interaction, key, given).await?;
-        return Ok(Tapped { answer, recorded });
+        let lets_repeat = issued.consumed.is_none() || !tap.place.is_static(query);
+        if interaction.url_digest == url_digest && (lets_repeat || tap.reload || marked) {
+            let recorded = Some((interaction.id, interaction.verdict));
+            let mut given = Given::new(&tap.visitor, None, None);
+            given.consumed = issued.consumed.is_some();
+            let answer = repeat(service, tag, cookie, interaction, key, given).await?;
+            return Ok(Tapped {
+                recorded,
+                ..unrecorded(answer)
+            });
+        }
+        // A new tap of the same browser.
+        earlier = Some(interaction.id);
     }
 
     let Checked {
@@ -135,16 +153,17 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
             hash: seed.hash(),
             url_digest,
         }),
-        client: tap.client,
+        client: tap.client.at(KnownAt::Tag(tag.id())),
         country: tap.country.clone(),
         traits: traits.clone(),
         simulated: tag.simulated(),
         time_offset: time_offset(service, tag.simulated()),
         first_at_template: first,
+        origin: tap.origin,
     });
     let facts = match recorded.await {
         Ok(recorded) => {
-            note(service, &tag, seed.is_some(), &recorded);
+            note(service, &tag, tap.origin, seed.is_some(), &recorded);
             if first.is_some() {
                 tap.place.note_real_tap();
             }
@@ -158,33 +177,48 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
                 group: traits.group,
             }
         }
-        // Redirects continue without a key; the counter has not moved.
+        // Redirects continue without a key, and the counter has not changed.
         Err(StorageError::Full) => {
             return Ok(unrecorded(keyless(service, &tag, &tap.visitor).await?));
         }
         Err(error) => return Err(error.into()),
     };
     let id = facts.id;
+    if let Some(earlier) = earlier {
+        note_same_browser(service, id, earlier).await;
+    }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
         max_age: LIFETIME_MILLIS / 1000,
         cookie,
     });
     let recorded = Some((id, facts.verdict));
+    let is_verified = facts.verdict.tag_verified() == Some(true);
+    let proves_address = is_verified && !tag.simulated() && matches!(tap.place, Place::Slug { .. });
     let given = Given::new(&tap.visitor, Some(facts), held);
     let answer = answer(service, &tag, destination, given).await?;
     let left_out = match &answer {
-        TapAnswer::Redirect { left_out, .. } => left_out,
+        TapAnswer::Redirect { left_out, rule, .. } => {
+            if let Some(rule) = *rule {
+                service.storage.note_rule(id, rule);
+            }
+            left_out
+        }
         _ => &missing,
     };
     note_left_out(service, id, left_out).await;
-    Ok(Tapped { answer, recorded })
+    Ok(Tapped {
+        answer,
+        recorded,
+        proves_address,
+    })
 }
 
-/// Notes in memory what follows from a tap that is recorded.
-fn note(service: &Service, tag: &CachedTag, keyed: bool, recorded: &Recorded) {
+/// Updates metrics and caches after a tap was recorded.
+fn note(service: &Service, tag: &CachedTag, origin: TapOrigin, keyed: bool, recorded: &Recorded) {
     let reason = recorded.verdict.reason();
-    service.metrics.tap(reason.as_str());
+    let origin = origin.in_world(tag.simulated());
+    service.metrics.tap(reason.as_str(), origin.as_str());
     if keyed {
         let from = SentFrom {
             tag_id: tag.id(),
@@ -201,8 +235,8 @@ fn note(service: &Service, tag: &CachedTag, keyed: bool, recorded: &Recorded) {
     }
 }
 
-/// Records the tap of an inlay that is on no tag: its counter moves, so that the code is spent
-/// when the inlay gets a tag. It issues no key.
+/// Records the tap of an inlay that is on no tag. Its counter rises, so that the code is already
+/// used when the inlay gets a tag. No key is issued.
 async fn without_a_tag(
     service: &Service,
     tap: Tap<'_>,
@@ -220,7 +254,7 @@ async fn without_a_tag(
         file_data: checked.file_data.map(|data| data.expose().to_vec()),
         experience: None,
         key: None,
-        client: tap.client,
+        client: tap.client.at(KnownAt::Inlay(inlay.id)),
         country: tap.country,
         traits: Traits {
             system: Some(tap.visitor.operating_system),
@@ -230,26 +264,30 @@ async fn without_a_tag(
         simulated: inlay.simulated,
         time_offset: time_offset(service, inlay.simulated),
         first_at_template: first,
+        origin: tap.origin,
     });
     let recorded = match recorded.await {
         Ok(recorded) => {
-            service.metrics.tap(recorded.verdict.reason().as_str());
+            let origin = tap.origin.in_world(inlay.simulated);
+            let reason = recorded.verdict.reason();
+            service.metrics.tap(reason.as_str(), origin.as_str());
             if first.is_some() {
                 tap.place.note_real_tap();
             }
             Some((recorded.id, recorded.verdict))
         }
-        // The page is the same; the counter has not moved.
+        // The page stays the same, and the counter has not changed.
         Err(StorageError::Full) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(Tapped {
         answer: TapAnswer::NoTag,
         recorded,
+        proves_address: false,
     })
 }
 
-/// How far the time of what is simulated is ahead, in milliseconds.
+/// How far simulated time is ahead, in milliseconds; 0 for real taps.
 fn time_offset(service: &Service, simulated: bool) -> i64 {
     if simulated {
         service.storage.simulated_offset()
@@ -258,7 +296,16 @@ fn time_offset(service: &Service, simulated: bool) -> i64 {
     }
 }
 
-/// Keeps for the trace whose values a redirect did without. The tap continues without it.
+/// Records that a tap and an earlier one came from the same browser. An error here does not stop
+/// the tap.
+async fn note_same_browser(service: &Service, id: InteractionId, earlier: InteractionId) {
+    if let Err(error) = service.storage.note_same_browser(id, earlier).await {
+        tracing::warn!(interaction = %id, "that two taps are of one browser was not noted: {error}");
+    }
+}
+
+/// Records for the trace which macros' values the answer lacks. An error here does not stop the
+/// tap.
 async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
     if left_out.is_empty() {
         return;
@@ -269,9 +316,9 @@ async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro])
     }
 }
 
-/// The mark that a page's script puts behind the query of the page's own address. A
-/// browser that goes back, or restores a tab, asks for that address, and sends nothing
-/// else that a new scan of a static URL would not.
+/// The mark that a page's script appends to the query of the page's own address. A browser that
+/// goes back or restores a tab requests that address. Without the mark, the request would look like
+/// a new scan of a static URL.
 const MARK: &str = "again";
 
 /// A query without the mark, and whether it had it.
@@ -284,7 +331,7 @@ fn unmarked(query: &str) -> (&str, bool) {
     (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
-/// The tag at a place, for who only wants to show a link to it.
+/// The tag at a place, for callers that only show a link to it.
 pub(crate) async fn linked(
     service: &Service,
     place: &Place,
@@ -295,8 +342,7 @@ pub(crate) async fn linked(
     })
 }
 
-/// What a tap would be answered with, without a key: nothing is verified,
-/// recorded or issued.
+/// The answer that a tap would get, without a key: nothing is verified, recorded or issued.
 pub(crate) async fn look(
     service: &Service,
     place: &Place,

@@ -1,5 +1,5 @@
-//! A tap's way in steps, each with its verdict and the reason in words. Every
-//! place that shows a tap shows these, so that people learn one picture.
+//! A tap in steps, each with its verdict and the reason in words. Every view of a tap shows the
+//! same steps, so that people learn one picture.
 
 mod recorded;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 pub(crate) use recorded::of;
 
-use crate::experience::PublishedExperience;
+use crate::experience::{LedBy, PublishedExperience};
 use crate::inlay::counter::DAILY_RISE_MAX;
 use crate::inlay::{MacFrom, Uid};
 use crate::interaction::{
@@ -19,15 +19,15 @@ use crate::interaction::{
 /// One step of a tap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Step {
-    /// Which step.
+    /// Name of the step.
     pub name: StepName,
-    /// Its verdict.
+    /// Result of the step.
     pub verdict: StepVerdict,
     /// The reason in words. It contains no rolling key.
     pub detail: String,
 }
 
-/// The steps, in their order.
+/// The steps, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepName {
@@ -35,13 +35,13 @@ pub(crate) enum StepName {
     Url,
     /// Whether the code is authentic.
     Mac,
-    /// Whether it comes for the first time, and in its order.
+    /// Whether the code was not used before and came in order.
     Counter,
     /// The interaction is on disk.
     Record,
     /// A rolling key was issued.
     Key,
-    /// Where the visitor was sent.
+    /// The visitor was sent to this destination.
     Redirect,
     /// The payload was read with the key.
     Payload,
@@ -53,20 +53,20 @@ pub(crate) enum StepName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepVerdict {
-    /// As it should.
+    /// The step succeeded without remarks.
     Ok,
-    /// As it should, but earlier reads of the inlay never reached the service.
+    /// The step succeeded, but earlier reads of the inlay never reached the service.
     Gap,
-    /// It is why the tap is not verified, or goes no further.
+    /// The step is why the tap is not verified, or stops here.
     Failed,
-    /// An earlier step, or the tag's configuration, left nothing to check.
+    /// The step had nothing to check, because of an earlier step or the tag's configuration.
     NotChecked,
-    /// It may still happen.
+    /// The step may still happen.
     Pending,
 }
 
 impl Step {
-    /// A step.
+    /// A step with its reason in words.
     pub(crate) fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
         Self {
             name,
@@ -76,27 +76,28 @@ impl Step {
     }
 }
 
-/// What can be said of the inlay that made a code.
+/// The facts about the inlay that made a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeInlay {
-    /// Its UID.
+    /// UID of the inlay.
     pub uid: Uid,
-    /// Where its MAC begins in the canonical form; `None` if it has a URL template.
+    /// Where the MAC's input begins in the canonical form; `None` if the inlay has a URL template.
     pub mac_from: Option<MacFrom>,
 }
 
-/// An interaction with everything that is kept of it.
+/// An interaction with all facts that are stored about it.
 #[derive(Clone, Debug)]
 pub struct TracedInteraction {
-    /// The interaction.
+    /// Interaction itself, without related rows.
     pub interaction: Interaction,
-    /// Its tag; `None` if the inlay that made the code was on none.
+    /// Its tag; `None` if the inlay that made the code was on no tag, or if the tag is not within
+    /// the caller's reach any more.
     pub tag: Option<TagName>,
-    /// The inlay that made an authentic code, as it is now.
+    /// The inlay that made an authentic code, with its present configuration.
     pub inlay: Option<CodeInlay>,
-    /// Whose inlay it is that the code names, if it is none of this tag.
+    /// The place of the inlay that the code names, if that inlay is not on this tag.
     pub named: Option<NamedInlay>,
-    /// Where the tap led.
+    /// The experience and version that the visitor got.
     pub experience: Option<PublishedExperience>,
     /// The update made with its key.
     pub update: Option<RecordedUpdate>,
@@ -104,12 +105,14 @@ pub struct TracedInteraction {
     pub refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     pub payload_reads: Option<RecordedReads>,
-    /// The macros without whose values it was answered: there was no room for them in
-    /// the URL, or, if no key was issued, they gave none.
+    /// The macros without a value in the answer: they did not fit into the URL, or, if no key was
+    /// issued, they had no value.
     pub left_out: Vec<String>,
+    /// The rule that decided the target, if its redirect has rules and the rule is known.
+    pub led_by: Option<LedBy>,
 }
 
-/// An inlay that a code names, found when the interaction is looked at.
+/// An inlay that a code names, looked up when the interaction is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedInlay {
     /// It is on this tag.
@@ -118,8 +121,8 @@ pub enum NamedInlay {
     Unbound,
 }
 
-/// The steps URL, MAC and counter of a tap of the tag `slug`, if it was of one. `inlay` is the
-/// one that made the code, if it is known.
+/// The steps URL, MAC and counter of a tap of the tag `slug`, if it had one. `inlay` is the inlay
+/// that made the code, if it is known.
 pub(crate) fn verdict_steps(
     slug: Option<&str>,
     verdict: Verdict,
@@ -240,15 +243,19 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
     Step::new(StepName::Mac, step, detail)
 }
 
+/// Why a code comes twice. A program that scans mail claims to be a browser.
+const USED_BEFORE: &str = "this one-time URL was used before. If it was sent by mail or chat, a \
+                           program that checks links may have opened it first";
+
 fn counter_step(verdict: Verdict) -> Step {
     let (step, detail) = match verdict {
         Verdict::Verified { counter, previous } => accepted(counter, previous),
         Verdict::NotVerified(Refusal::Replayed { counter, last }) => (
             StepVerdict::Failed,
             if counter == last {
-                format!("{counter} again: this one-time URL was used before")
+                format!("{counter} again: {USED_BEFORE}")
             } else {
-                format!("{counter} again, after {last}: this one-time URL was used before")
+                format!("{counter} again, after {last}: {USED_BEFORE}")
             },
         ),
         Verdict::NotVerified(Refusal::OutOfOrder { counter, last }) => (

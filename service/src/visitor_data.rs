@@ -1,32 +1,35 @@
-//! What is kept of one visitor of a tag, for whoever holds it: they tap it, and that proves it.
+//! The stored data about one visitor of a tag, for the person who holds the tag. A tap proves that
+//! they hold it.
+
+mod erase;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::id::{InteractionId, TagId};
-use crate::interaction::{Interaction, TagName};
+pub(crate) use erase::{Person, count_person, erase_person, erase_submission, erase_visitor};
+
+use crate::interaction::Interaction;
 use crate::rolling_key::is_live;
 use crate::settings::Settings;
-use crate::storage::{InteractionFilter, Storage, StorageError};
-use crate::world::World;
+use crate::storage::{Storage, StorageError};
 
-/// Taps that are looked at in one step: taps of others wait while a step is erased.
-const AT_ONCE: usize = 500;
+/// Days for which a client is recognised.
+const CLIENT_DAYS: u32 = 30;
 
 /// Whether a tap proves that a person holds the tag now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Proof {
-    /// It was verified, and its rolling key lives.
+    /// The tap was verified, and its rolling key has not expired.
     Valid,
-    /// It was not verified: whoever has the URL can open it.
+    /// The tap was not verified: anyone with the URL can open it.
     NotVerified,
-    /// Its rolling key has expired, or it has none.
+    /// The rolling key of the tap has expired, or there was none.
     Expired,
 }
 
 impl Proof {
-    /// What a tap proves.
+    /// Determines the proof of a tap.
     pub(crate) async fn of(storage: &dyn Storage, tap: &Interaction) -> Result<Self, StorageError> {
         if tap.verdict.tag_verified() != Some(true) {
             return Ok(Self::NotVerified);
@@ -39,7 +42,7 @@ impl Proof {
         Ok(if lives { Self::Valid } else { Self::Expired })
     }
 
-    /// Why it is none, and the way out.
+    /// Why the tap is not a proof, and the way out.
     pub(crate) const fn refusal(self) -> Option<&'static str> {
         match self {
             Self::Valid => None,
@@ -54,103 +57,32 @@ impl Proof {
     }
 }
 
-/// The taps of a tag, the newest first, step by step.
-pub(crate) struct Taps {
-    of: TagId,
-    /// Where the next step begins; `None` for the newest.
-    from: Option<InteractionId>,
-    is_over: bool,
-}
-
-impl Taps {
-    /// All of a tag.
-    pub(crate) const fn of(tag: TagId) -> Self {
-        Self {
-            of: tag,
-            from: None,
-            is_over: false,
-        }
-    }
-
-    /// The next ones; `None` at the end.
-    pub(crate) async fn step(
-        &mut self,
-        storage: &dyn Storage,
-    ) -> Result<Option<Vec<(Interaction, Option<TagName>)>>, StorageError> {
-        if self.is_over {
-            return Ok(None);
-        }
-        let filter = InteractionFilter {
-            tag_id: Some(self.of),
-            world: World::Both,
-            ..InteractionFilter::default()
-        };
-        let stretch = storage.interactions(filter, self.from, AT_ONCE).await?;
-        (self.from, self.is_over) = (stretch.next, stretch.next.is_none());
-        Ok(Some(stretch.found))
-    }
-
-    /// The next ones that the visitor of `tap` made.
-    pub(crate) async fn step_of_visitor(
-        &mut self,
-        storage: &dyn Storage,
-        tap: InteractionId,
-    ) -> Result<Option<Vec<Interaction>>, StorageError> {
-        let Some(found) = self.step(storage).await? else {
-            return Ok(None);
-        };
-        let ids = found.iter().map(|(found, _)| found.id).collect();
-        let theirs = storage.taps_of_visitor(tap, ids).await?;
-        let found = found.into_iter().map(|(found, _)| found);
-        Ok(Some(
-            found.filter(|found| theirs.contains(&found.id)).collect(),
-        ))
-    }
-}
-
-/// Erases what is kept of the visitor who made a tap, and answers how many taps it were. The tap
-/// itself goes last: what is broken off before can be sent again while its key lives.
-pub(crate) async fn erase(
-    storage: &dyn Storage,
-    tap: InteractionId,
-    tag: TagId,
-    empty_variables: bool,
-) -> Result<u64, StorageError> {
-    let (mut taps, mut erased) = (Taps::of(tag), 0);
-    while let Some(found) = taps.step(storage).await? {
-        let others = found.iter().map(|(found, _)| found.id);
-        let others = others.filter(|id| *id != tap).collect();
-        erased += storage
-            .erase_taps_of_visitor(tap, others, empty_variables)
-            .await?;
-    }
-    let last = storage
-        .erase_taps_of_visitor(tap, vec![tap], empty_variables)
-        .await?;
-    Ok(erased + last)
-}
-
-/// Something that is kept of visitors, and why.
+/// A kind of data that is stored about visitors, and its reason.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = KeptData)]
 pub(crate) struct Kept {
-    /// What it is.
+    /// Kind of data, in words.
     what: &'static str,
-    /// Why it is kept.
+    /// Reason for storing it.
     why: &'static str,
-    /// After how many months it is deleted; `null` if it is not by its age.
+    /// After how many months it is deleted; `null` if its age does not decide, or is counted in
+    /// days.
     months: Option<u32>,
+    /// After how many days it is deleted; `null` if its age does not decide, or is counted in
+    /// months.
+    days: Option<u32>,
     /// Whether it is erased with the data of a visitor.
     erased: bool,
 }
 
-/// All that is kept of visitors, in words for them.
+/// All data that are stored about visitors, in words for them.
 pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
     let taps = Some(settings.retention_months);
     let kept = |what, why, months, erased| Kept {
         what,
         why,
         months,
+        days: None,
         erased,
     };
     vec![
@@ -160,26 +92,36 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
             taps,
             true,
         ),
+        Kept {
+            days: Some(CLIENT_DAYS),
+            ..kept(
+                "A code made from network address and browser, from which neither can be recovered",
+                "It recognises a returning visitor of the same tag. At each tag it is another one, and people with \
+                 the same network and browser share it.",
+                None,
+                true,
+            )
+        },
         kept(
-            "A code made from network address and browser, from which neither can be recovered",
-            "It recognises a returning visitor of the same tag.",
+            "Which taps one browser made within five minutes of each other",
+            "A cookie lets a page be loaded again. Taps that it connects are given out and erased together.",
             taps,
             true,
         ),
         kept(
-            "Values sent with forms, and the consent",
+            "Values sent with forms, and the consent; also of forms that could not be saved",
             "The owner of the tag asked for it.",
             Some(settings.submission_months),
             true,
         ),
         kept(
             "The values that an update changed",
-            "They show what a tap did.",
+            "They show what a tap did. The update after it has them as the values before, and they are erased there, too.",
             taps,
             true,
         ),
         kept(
-            "Events about these taps that webhooks keep or have not sent yet",
+            "Events that webhooks keep or have not sent yet",
             "They are sent again if a receiver fails, and the last 1,000 are kept. Delivered events cannot be erased.",
             taps,
             true,
@@ -192,7 +134,8 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
         ),
         kept(
             "The present values of the tag's variables",
-            "They belong to the tag. They can be emptied if they still have a value of the visitor.",
+            "They belong to the tag, and no event contains them any more. They can be emptied if they still have a value \
+             of the visitor.",
             None,
             false,
         ),
@@ -206,6 +149,12 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
             "That data was exported or erased, by whom and when, in the audit log",
             "The owner can show that it was done. The data itself is not in it.",
             Some(settings.audit_months),
+            false,
+        ),
+        kept(
+            "Backups that the owner made before",
+            "They are copies of that time, which erasing does not reach. The owner deletes them.",
+            None,
             false,
         ),
     ]

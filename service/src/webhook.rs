@@ -1,8 +1,8 @@
-//! Webhooks: what happens at tags, told to the owner's own servers.
+//! Webhooks: events for the owner's own servers.
 //!
-//! A tap's event is the interaction itself, in the order of commits; other events are rows of the
-//! outbox, written in the commit of what they tell. Here is what endpoints, events and requests
-//! are; `deliver.rs` sends them. What is delivered follows Standard Webhooks 1.0:
+//! The event of a tap is the interaction itself, in the order of commits. Other events are rows of
+//! the outbox, written in the same transaction as their cause. This module defines endpoints,
+//! events and requests; `deliver.rs` sends them. Deliveries follow Standard Webhooks 1.0:
 //! <https://www.standardwebhooks.com>.
 
 mod address;
@@ -22,7 +22,9 @@ pub use endpoint::{
     Disabled, ENDPOINTS_MAX, EventFilter, EventWorld, Include, Webhook, WebhookFields,
 };
 pub(crate) use event::object;
-pub use event::{About, Alert, EventKind, Happening, OutboxEvent, Place, TagUpdated, TapHappening};
+pub use event::{
+    About, Alert, EventKind, Happening, OutboxEvent, Place, TagNow, TagUpdated, TapHappening,
+};
 pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
 pub use secret::Secret;
 pub(crate) use secret::Signed;

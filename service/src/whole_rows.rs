@@ -1,4 +1,4 @@
-//! The whole rows of an export that was broken off.
+//! The whole rows of an interrupted export.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
@@ -6,19 +6,19 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use csv::ReaderBuilder;
 use serde_json::Value;
 
-/// How rows are written.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Comma-separated values with a header row, in which a cell may have line ends.
+    /// Comma-separated values with a header row. A cell may contain line ends.
     Csv,
-    /// A row of JSON on each line.
+    /// One JSON object per line.
     Jsonl,
 }
 
-/// The columns of a file in CSV, separated by commas; `None` if it has no head.
+/// The columns of a CSV file, separated by commas; `None` if it has no header.
 pub fn columns(file: &mut File) -> io::Result<Option<String>> {
     file.seek(SeekFrom::Start(0))?;
-    // Names of columns have no line ends.
+    // Names of columns contain no line ends.
     let mut head = Vec::new();
     BufReader::new(&mut *file).read_until(b'\n', &mut head)?;
     let head = String::from_utf8_lossy(&head);
@@ -26,8 +26,8 @@ pub fn columns(file: &mut File) -> io::Result<Option<String>> {
     Ok((head.ends_with('\n') && !names.is_empty()).then(|| names.join(",")))
 }
 
-/// Path and query of the request that continues an export: with the columns of its file, so that
-/// each row has the cells of its head, unless the request names them already.
+/// Path and query of the request that continues an export. It names the columns of the file, so
+/// that each row has the cells of the file's header, unless the request already names them.
 pub fn continued(path: &str, cursor: &str, columns: Option<&str>) -> String {
     let query = path.split_once('?').map(|(_, query)| query);
     let mut named = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
@@ -40,11 +40,11 @@ pub fn continued(path: &str, cursor: &str, columns: Option<&str>) -> String {
     format!("{path}{sign}{}", more.finish())
 }
 
-/// Cuts a file behind its last whole row; answers the `id` of that row. `None` if it has no row, or
-/// no such column.
+/// Cuts a file after its last whole row, and returns the `id` of that row. `None` if it has no row,
+/// or no such column.
 pub fn cut(file: &mut File, rows: Rows) -> io::Result<Option<i64>> {
     file.seek(SeekFrom::Start(0))?;
-    // Where rows end.
+    // The positions at which rows end.
     let (mut head, mut before, mut last) = (0, 0, 0);
     let mut quoted = false;
     for (place, byte) in (1_u64..).zip(BufReader::new(&mut *file).bytes()) {
@@ -66,7 +66,7 @@ pub fn cut(file: &mut File, rows: Rows) -> io::Result<Option<i64>> {
             let row: Option<Value> = serde_json::from_str(&row).ok();
             row.and_then(|row| row["id"].as_i64())
         }
-        // The header is no row.
+        // The header does not count as a row.
         Rows::Csv if before == 0 => None,
         Rows::Csv => {
             let head = text(file, 0, head)?;

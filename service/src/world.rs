@@ -1,26 +1,25 @@
-//! The real and the simulated world: what is simulated shows up nowhere unless
-//! it is asked for.
+//! The real and the simulated world. Simulated data appear only if they are requested.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Which world a list shows.
+/// The world that a list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub enum World {
-    /// What is real.
+    /// Only real data.
     #[default]
     #[serde(rename = "false")]
     Real,
-    /// What is simulated.
+    /// Only simulated data.
     #[serde(rename = "true")]
     Simulated,
-    /// Both.
+    /// Real and simulated data.
     #[serde(rename = "all")]
     Both,
 }
 
 impl World {
-    /// Whether only simulated (`true`) or only real (`false`) things are shown; `None` for both.
+    /// Whether only simulated (`true`) or only real (`false`) data are shown; `None` for both.
     pub const fn simulated(self) -> Option<bool> {
         match self {
             Self::Real => Some(false),
@@ -29,7 +28,7 @@ impl World {
         }
     }
 
-    /// Whether a thing that is simulated, or is not, is shown.
+    /// Whether an object is shown that is simulated, or is not.
     pub fn has(self, simulated: bool) -> bool {
         self.simulated().is_none_or(|shown| shown == simulated)
     }

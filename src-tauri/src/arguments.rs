@@ -1,4 +1,4 @@
-//! What the desktop is started with.
+//! Command-line arguments of the desktop.
 
 use std::net::SocketAddr;
 
@@ -6,25 +6,25 @@ use clap::Parser;
 
 /// Tapdesk: a desktop for people who own NFC tags.
 ///
-/// Without an option it opens its window on your own data. Without a display it
-/// runs the service alone.
+/// Without options it opens its window on your own data. Without a display it only runs the
+/// service.
 #[derive(Debug, Parser)]
 #[command(name = "tapdesk", version, after_help = ENVIRONMENT)]
 pub(crate) struct Arguments {
-    /// Say why inlays cannot be read, with the command to paste, and end.
+    /// Explain why inlays cannot be read, print the command that fixes it, and exit.
     #[arg(long, conflicts_with = "kiosk")]
     pub doctor: bool,
 
-    /// Show the kiosk of this computer instead of the window. On Linux alone so far.
+    /// Show the kiosk of this computer instead of the window. Only on Linux so far.
     #[arg(long)]
     pub kiosk: bool,
 
-    /// Address and port of the listener; without it, what the settings say.
+    /// Address and port of the listener. Default: the stored settings.
     #[arg(long, env = "TAPDESK_LISTEN", value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 }
 
-/// What else is read from the environment.
+/// Further environment variables, listed at the end of `--help`.
 const ENVIRONMENT: &str = "\
 Environment:
   TAPDESK_DATABASE  sqlite:PATH of another database; everything is kept beside it";

@@ -1,6 +1,5 @@
-//! The service that the screens speak to: the one in this process, or one
-//! elsewhere. Either way the admin token is added here, and nowhere nearer to
-//! the page.
+//! The service that the screens speak to: the one in this process, or a remote one. In both cases
+//! the admin token is added here, so that the page never gets it.
 
 mod feed;
 mod remote;
@@ -23,33 +22,35 @@ use crate::download::Arriving;
 
 pub use remote::{RemoteService, address};
 
-/// Largest answer that is handed to the page.
+/// Largest response that is handed to the page, in bytes.
 const ANSWER_MAX: usize = 1024 * 1024 * 1024;
 
-/// Pieces of a file that wait to be written.
+/// How many pieces of a file may wait to be written.
 const PIECES: usize = 4;
-/// Largest refusal that is read.
+/// Largest error response that is read, in bytes.
 const REFUSAL_MAX: usize = 64 * 1024;
-/// What is said of a file that ends before its time.
+/// The error code of the shell's own response, used if none came from the service.
+const UNREACHABLE: &str = "unreachable";
+/// The message for a file that ends too early.
 const BROKEN_OFF: &str = "The download was incomplete. Nothing was saved.";
 
-/// A service to speak to.
+/// The service that the screens speak to.
 #[derive(Clone)]
 pub enum Backend {
-    /// In this process.
+    /// The service in this process, called without a socket.
     Embedded(Embedded),
-    /// On another computer, or in another process.
+    /// On another computer, or in another process, over HTTP.
     Remote(Arc<RemoteService>),
 }
 
 /// How the embedded service is reached without a socket.
 #[derive(Clone)]
 pub struct Embedded {
-    /// All of its routes.
+    /// All routes of the service, called without a socket.
     pub router: Router,
     /// The token of its administrators.
     pub token: AdminToken,
-    /// The service itself, for its events.
+    /// The service itself, to subscribe to its events.
     pub service: Arc<Service>,
 }
 
@@ -58,12 +59,12 @@ pub struct Embedded {
 #[derive(Clone, Debug)]
 pub struct TapHost(pub HeaderValue);
 
-/// Marks the encoder's requests for the audit log, as an extension: a page can set none.
+/// Marks the encoder's requests for the audit log, as an extension: pages cannot set extensions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByEncoder;
 
 impl TapHost {
-    /// That of a request, unless it is one to the admin API.
+    /// The `Host` to send with a request; `None` for requests to the admin API.
     fn of<B>(request: &Request<B>) -> Option<HeaderValue> {
         let host = request.extensions().get::<Self>()?;
         let is_tap = !request.uri().path().starts_with("/admin/");
@@ -72,8 +73,8 @@ impl TapHost {
 }
 
 impl Backend {
-    /// Sends a request, of which path, query, method, headers and body count,
-    /// and reads the whole answer.
+    /// Sends a request and reads the whole response. Only path, query, method, headers and body of
+    /// the request are used.
     pub async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         match self {
             Self::Embedded(embedded) => embedded.request(request).await,
@@ -88,8 +89,8 @@ impl Backend {
         }
     }
 
-    /// A file of the service as it arrives. With a `body` it is asked for by a
-    /// POST. An `Err`, also one in the middle, is a sentence for people.
+    /// A file of the service as it arrives: a GET, or a POST if there is a `body`. An `Err`, which
+    /// may also come in the middle, is a sentence for people.
     pub async fn file(&self, path: &str, body: Option<Value>) -> Result<Arriving, String> {
         let request = file_request(path, body)?;
         match self {
@@ -102,8 +103,7 @@ impl Backend {
         }
     }
 
-    /// What happens in the service from now on, until the receiver is dropped or
-    /// the service ends.
+    /// Events of the service from now on. Ends when the receiver is dropped or the service ends.
     pub fn events(&self) -> mpsc::Receiver<Value> {
         match self {
             Self::Embedded(embedded) => feed::of_storage(embedded.service.storage.events()),
@@ -172,7 +172,7 @@ fn file_request(path: &str, body: Option<Value>) -> Result<Request<Vec<u8>>, Str
     request.map_err(|_| "The file does not exist.".to_owned())
 }
 
-/// The cursor of an export in CSV, by which it can be continued.
+/// The cursor with which an interrupted CSV export can be resumed.
 fn cursor(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_csv = text("content-type").is_some_and(|kind| kind.starts_with("text/csv"));
@@ -180,7 +180,7 @@ fn cursor(headers: &HeaderMap) -> Option<String> {
     cursor.map(str::to_owned)
 }
 
-/// Why there is no file, in the service's words.
+/// The service's error message that explains why there is no file.
 fn in_words(status: StatusCode, body: &[u8]) -> String {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     match problem["detail"].as_str() {
@@ -189,8 +189,8 @@ fn in_words(status: StatusCode, body: &[u8]) -> String {
     }
 }
 
-/// The page's headers without what belongs to the page alone, and with the
-/// token if the admin API is called.
+/// The page's headers without those that concern only the page, and with the token if the admin API
+/// is called.
 fn forwarded(parts: &Parts, token: &AdminToken) -> HeaderMap {
     let mut headers = parts.headers.clone();
     for name in [AUTHORIZATION, COOKIE, ORIGIN, REFERER, HOST] {
@@ -210,19 +210,26 @@ fn forwarded(parts: &Parts, token: &AdminToken) -> HeaderMap {
     headers
 }
 
-/// Path and query, as they stand in a request to a server.
+/// Path and query in the form of a request to a server.
 fn local_part(uri: &Uri) -> Uri {
     let path = uri.path_and_query().cloned();
     path.map_or_else(|| Uri::from_static("/"), Uri::from)
 }
 
-/// A refusal of the shell's own, shaped as the admin API's (RFC 9457).
+/// An error response of the shell itself, in the shape of the admin API's (RFC 9457).
 pub fn problem(status: StatusCode, detail: &str) -> Response<Vec<u8>> {
-    let problem = json!({
+    problem_as(status, None, detail)
+}
+
+fn problem_as(status: StatusCode, code: Option<&str>, detail: &str) -> Response<Vec<u8>> {
+    let mut problem = json!({
         "title": status.canonical_reason().unwrap_or_default(),
         "status": status.as_u16(),
         "detail": detail,
     });
+    if let Some(code) = code {
+        problem["code"] = code.into();
+    }
     let mut response = Response::new(problem.to_string().into_bytes());
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/problem+json");

@@ -1,9 +1,10 @@
-//! What the page may ask of the shell, by `ui/src/lib/shell/desktop.ts`.
-//! Each name stands in four lists, for Tauri reads each in another way: the handler's macro wants
-//! paths, `build.rs` names, the capabilities permissions for each window, and the page calls.
-//! `tests/desktop/policy.rs` keeps them equal. A command for the connected service names its
-//! connection: sent before a switch, it does not act on the other one. An error is a sentence for people; that of a form
-//! names the fields, too.
+//! Commands that the page can call, as declared in `ui/src/lib/shell/desktop.ts`. Each name is in
+//! four lists, because Tauri reads each list in another way: the handler's macro needs paths,
+//! `build.rs` needs names, the capabilities need permissions for each window, and the page needs
+//! calls. `tests/desktop/policy.rs` keeps the lists equal. A command for the connected service
+//! names its connection: if the screens have switched to another service since, the command does
+//! not act on that one. An error is a sentence for people; an error of a form also names the
+//! fields.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tapdesk_service::clock::SystemClock;
 use tauri::ipc::Channel;
-use tauri::{AppHandle, State};
+use tauri::{AppHandle, State, WebviewWindow};
 use url::Url;
 use zeroize::Zeroizing;
 
@@ -28,6 +29,7 @@ use crate::reader::copied::Chip;
 use crate::reader::doctor::{self, Finding, Machine};
 use crate::reader::encode::{self, Told, Wanted};
 use crate::reader::monitor::Monitor;
+use crate::reader::own_reads::OwnReads;
 use crate::reader::pcsc::Pcsc;
 use crate::reader::send_tap::{self, Destination, SentTap};
 use crate::refused_form::RefusedForm;
@@ -36,15 +38,20 @@ use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
 
+/// The smallest scale of the content, in percent. Text of 11 pixels is not readable below it.
+const SMALLEST_SCALE: u16 = 80;
+/// The largest one: WCAG asks for text at 200 % without loss.
+const LARGEST_SCALE: u16 = 200;
+
 type SharedShell<'a> = State<'a, Arc<Shell>>;
 
-/// The shell's state.
+/// The shell's present state.
 #[tauri::command]
 pub(crate) fn shell_state(shell: SharedShell<'_>) -> ShellState {
     shell.state()
 }
 
-/// Tells the shell's state now, and whenever it changes.
+/// Sends the shell's state to the page, now and whenever it changes.
 #[tauri::command]
 pub(crate) fn watch_shell(
     shell: SharedShell<'_>,
@@ -54,8 +61,8 @@ pub(crate) fn watch_shell(
     page.add(events::tell_state(shell.watch(), channel));
 }
 
-/// Tells what happens in the service of `connection`, as it happens, to this channel and no longer to
-/// the one before.
+/// Sends the events of the service of `connection` to this channel as they happen. The channel of
+/// the previous call gets no more.
 #[tauri::command]
 pub(crate) fn live_events(
     shell: SharedShell<'_>,
@@ -66,7 +73,7 @@ pub(crate) fn live_events(
     page.hear(events::tell_events(Arc::clone(&shell), connection, channel));
 }
 
-/// Starts the service again, on another port if one is named.
+/// Restarts the service, on another port if one is given.
 #[tauri::command]
 pub(crate) async fn restart_service(
     shell: SharedShell<'_>,
@@ -79,14 +86,13 @@ pub(crate) async fn restart_service(
     Ok(())
 }
 
-/// Starts with a new, empty database; answers what the present one is called now.
+/// Starts with a new, empty database. Returns the new name of the present database.
 #[tauri::command]
 pub(crate) async fn start_afresh(shell: SharedShell<'_>) -> Result<String, String> {
     shell.start_afresh().await
 }
 
-/// Restores a backup that the person chooses; answers its name, or `None` if
-/// they thought better of it.
+/// Restores a backup that the person chooses. Returns its name, or `None` if they cancelled.
 #[tauri::command]
 pub(crate) async fn restore_backup(
     app: AppHandle,
@@ -100,32 +106,39 @@ pub(crate) async fn restore_backup(
     }
 }
 
-/// Replaces the key that wraps secrets, and tells how far it is.
+/// Replaces the key that wraps secrets, and reports progress.
 #[tauri::command]
 pub(crate) async fn rotate_key(
     shell: SharedShell<'_>,
     channel: Channel<RotationProgress>,
 ) -> Result<(), String> {
     let rotated = shell.rotate_key(move |progress| {
-        // A page that was loaded again hears nothing more; the rotation goes on.
+        // A page that was reloaded hears no more; the rotation continues.
         let _ = channel.send(progress);
     });
     rotated.await
 }
 
-/// Fixes the port, or lets the system choose again.
+/// Sets a fixed port, or lets the system choose again.
 #[tauri::command]
 pub(crate) async fn fix_port(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
     shell.fix_port(port).await
 }
 
-/// Opens the listener to this network, or closes it again.
+/// Stays on the present port permanently, although something led to an earlier one.
+#[tauri::command]
+pub(crate) async fn keep_port(shell: SharedShell<'_>) -> Result<(), String> {
+    shell.keep_port().await;
+    Ok(())
+}
+
+/// Opens the listener to this network, or closes it to the network.
 #[tauri::command]
 pub(crate) async fn allow_phones(shell: SharedShell<'_>, allowed: bool) -> Result<(), String> {
     shell.allow_phones(allowed).await
 }
 
-/// Shows another service from now on.
+/// Shows another service in the screens.
 #[tauri::command]
 pub(crate) async fn connect(shell: SharedShell<'_>, id: String) -> Result<(), String> {
     shell.connect(&id).await
@@ -143,16 +156,25 @@ pub(crate) async fn add_connection(
     Ok(added.await?)
 }
 
-/// Forgets a remote service.
+/// Removes a remote service and its token.
 #[tauri::command]
 pub(crate) async fn remove_connection(shell: SharedShell<'_>, id: String) -> Result<(), String> {
     shell.remove_connection(&id).await
 }
 
-/// Says whether closing the window would lose something.
+/// Reports whether closing the window would lose something.
 #[tauri::command]
 pub(crate) fn set_unsaved(state: State<'_, Unsaved>, unsaved: bool) {
     state.set(unsaved);
+}
+
+/// Scales the window's content, in percent of its normal size.
+#[tauri::command]
+pub(crate) fn set_scale(window: WebviewWindow, percent: u16) -> Result<(), String> {
+    let factor = f64::from(percent.clamp(SMALLEST_SCALE, LARGEST_SCALE)) / 100.0;
+    window
+        .set_zoom(factor)
+        .map_err(|error| format!("The window cannot be scaled: {error}."))
 }
 
 /// Opens a web address in the system's browser.
@@ -166,8 +188,7 @@ pub(crate) async fn open_external(url: String) -> Result<(), String> {
         .map_err(|error| format!("The browser cannot be opened: {error}."))
 }
 
-/// Saves the bytes of the request where the person says; `false` if they
-/// thought better of it.
+/// Saves the bytes of the request where the person chooses; `false` if they cancelled.
 #[tauri::command]
 pub(crate) async fn save_file(
     app: AppHandle,
@@ -176,8 +197,7 @@ pub(crate) async fn save_file(
     files::save(&app, &request).await
 }
 
-/// Fetches a file of the service and saves it where the person says, as it
-/// arrives.
+/// Downloads a file of the service to a place that the person chooses, writing it as it arrives.
 #[tauri::command]
 pub(crate) async fn download(
     app: AppHandle,
@@ -195,7 +215,7 @@ pub(crate) async fn download(
     receive(&backend, &downloads, id, download, &channel).await
 }
 
-/// Goes on with a download that was broken off.
+/// Resumes a download that was interrupted.
 #[tauri::command]
 pub(crate) async fn continue_download(
     shell: SharedShell<'_>,
@@ -208,7 +228,7 @@ pub(crate) async fn continue_download(
     let backend = match shell.backend_of(download.connection()).await {
         Ok(backend) => backend,
         Err(why) => {
-            // It can go on once that service is there again.
+            // The download can be resumed once that service is connected again.
             downloads.keep(id, download);
             return Err(why);
         }
@@ -239,25 +259,27 @@ async fn receive(
     })
 }
 
-/// Stops a download; one that was broken off goes on no more.
+/// Stops a download. An interrupted one can no longer be resumed.
 #[tauri::command]
 pub(crate) fn stop_download(downloads: State<'_, Downloads>, id: String) {
     downloads.end(&id);
 }
 
-/// Tells what lies on the readers now, and after every change.
+/// Sends the contents of the readers to the page, now and after every change.
 #[tauri::command]
 pub(crate) fn watch_readers(
     readers: State<'_, Option<Monitor>>,
+    shell: SharedShell<'_>,
     page: State<'_, Subscriptions>,
     channel: Channel<Table>,
 ) {
     if let Some(readers) = &*readers {
-        page.add(events::tell_tables(readers.board().watch(), channel));
+        let own = OwnReads::of(Arc::clone(&shell));
+        page.add(events::tell_tables(readers.board().watch(), own, channel));
     }
 }
 
-/// Sends a tap, and returns the result. With `automatic`, the chip, nobody clicked.
+/// Sends a tap and returns its result. `automatic` is the chip of a tap that nobody clicked.
 #[tauri::command]
 pub(crate) async fn send_tap(
     shell: SharedShell<'_>,
@@ -271,8 +293,8 @@ pub(crate) async fn send_tap(
     send_tap::send_tap(&backend, &address, &clock, &url, to, automatic).await
 }
 
-/// Encodes the inlay of an insertion: `target` says for what, as the admin API wants it. Tells
-/// every step, and returns how it ended.
+/// Encodes the inlay of an insertion. `target` holds the members of a new encoding in the admin
+/// API. Reports every step, and returns the last report.
 #[tauri::command]
 pub(crate) async fn encode(
     shell: SharedShell<'_>,
@@ -291,13 +313,13 @@ pub(crate) async fn encode(
         target,
     };
     let tell = |told: &Told| {
-        // A page that was loaded again hears nothing more; the encoding goes on.
+        // A page that was reloaded hears no more; the encoding continues.
         let _ = channel.send(told.clone());
     };
     encode::encode(Pcsc, readers.board(), &backend, wanted, tell).await
 }
 
-/// What keeps inlays from being read.
+/// The findings that explain why inlays cannot be read.
 #[tauri::command]
 pub(crate) fn reader_doctor(readers: State<'_, Option<Monitor>>) -> Vec<Finding> {
     let sights = readers

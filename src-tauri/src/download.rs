@@ -1,7 +1,7 @@
-//! Files of the service, written as they arrive: an export of a million tags
-//! passes through no page and is in no memory as a whole. An export of rows whose
-//! connection breaks goes on behind its last whole row, by itself a few times, and
-//! then when the person says so. Stopped, nothing is left behind.
+//! Files of the service, written as they arrive: an export of a million tags never passes through
+//! the page, and is never in memory as a whole. If the connection of an export breaks, it is
+//! resumed after its last whole row: a few times automatically, then when the person asks for it. A
+//! stopped download leaves no file.
 
 mod part;
 
@@ -20,42 +20,42 @@ use tokio::time::sleep;
 pub(crate) use part::Far;
 use part::{LastRow, Part};
 
-/// How long is waited before what was broken off is asked for again, in a row.
+/// Pauses before the retries of an interrupted download, one after the other.
 pub(crate) const PAUSES: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(3),
     Duration::from_secs(10),
 ];
 
-/// The downloads of the page.
+/// The downloads of the page, by the page's ids.
 #[derive(Default)]
 pub(crate) struct Downloads {
-    /// Those that run, each with what stops it.
+    /// Running downloads, each with the sender that stops it.
     running: Mutex<HashMap<String, oneshot::Sender<()>>>,
-    /// Those that wait for the person to go on.
+    /// Interrupted downloads that wait until the person resumes them.
     broken: Mutex<HashMap<String, Download>>,
 }
 
 impl Downloads {
-    /// Notes a download under the page's name for it. The receiver hears when it is to stop.
+    /// Registers a download under the page's id. The receiver fires when the download is to stop.
     pub(crate) fn begin(&self, id: String) -> oneshot::Receiver<()> {
         let (stop, stopped) = oneshot::channel();
         locked(&self.running).insert(id, stop);
         stopped
     }
 
-    /// Stops a download, or forgets one that is over.
+    /// Stops a download, or forgets one that has ended.
     pub(crate) fn end(&self, id: &str) {
         locked(&self.running).remove(id);
         locked(&self.broken).remove(id);
     }
 
-    /// Keeps a download that was broken off.
+    /// Keeps an interrupted download so that it can be resumed.
     pub(crate) fn keep(&self, id: String, download: Download) {
         locked(&self.broken).insert(id, download);
     }
 
-    /// The one that was broken off, to go on with it.
+    /// Takes an interrupted download to resume it.
     pub(crate) fn kept(&self, id: &str) -> Option<Download> {
         locked(&self.broken).remove(id)
     }
@@ -65,22 +65,22 @@ fn locked<T>(downloads: &Mutex<T>) -> MutexGuard<'_, T> {
     downloads.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the page wants to have saved.
+/// A download that the page asks for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wanted {
-    /// The page's own name for the download, to stop it by.
+    /// The page's own id for the download, used to stop it.
     pub id: String,
-    /// The id of the connection that it is fetched from.
+    /// The id of the connection that the file comes from.
     pub connection: String,
-    /// The name that is proposed for the file.
+    /// The proposed file name.
     pub name: String,
     /// Path and query of the service.
     pub path: String,
-    /// With a body it is a POST.
+    /// The body of a POST; `None` for a GET.
     pub body: Option<Value>,
 }
 
-/// What became of a download.
+/// How a download ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DownloadOutcome"))]
@@ -89,41 +89,41 @@ pub(crate) enum Outcome {
     Saved,
     /// The person stopped it, or chose no place: there is no file.
     Stopped,
-    /// The connection broke, more than once. It can go on.
+    /// The connection broke, and the automatic retries failed. The person can resume it.
     BrokenOff,
 }
 
-/// What arrives of a file, piece by piece; an error ends it.
+/// The pieces of a file; an error ends them.
 pub(crate) type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
 
-/// A file that arrives.
+/// A file of which the response has begun.
 pub struct Arriving {
-    /// The file, piece by piece.
+    /// The body, piece by piece.
     pub pieces: Pieces,
-    /// Of an export of rows, what it is continued with.
+    /// The cursor with which an export of rows is resumed.
     pub(crate) cursor: Option<String>,
 }
 
-/// A download, from one connection to the next.
+/// A download that can span several connections.
 pub(crate) struct Download {
     connection: String,
     path: String,
     body: Option<Value>,
     part: Part,
-    /// The export's cursor, if it can be continued.
+    /// The export's cursor, if it can be resumed.
     cursor: Option<String>,
-    /// Its last whole row.
+    /// The last whole row that was written.
     last: Option<LastRow>,
 }
 
-/// What became of it with some connections.
+/// How a download ended after all retries.
 pub(crate) enum Received {
     Saved,
     Stopped,
     BrokenOff(Box<Download>),
 }
 
-/// What became of it with one connection.
+/// How one connection of a download ended.
 enum Ended {
     Whole,
     Stopped,
@@ -131,7 +131,7 @@ enum Ended {
 }
 
 impl Download {
-    /// Begins the file that is to be at `place`.
+    /// Starts the partial file of the download to `place`.
     pub(crate) async fn to(place: PathBuf, wanted: Wanted) -> Result<Self, String> {
         Ok(Self {
             connection: wanted.connection,
@@ -143,13 +143,14 @@ impl Download {
         })
     }
 
-    /// The id of the connection that it is fetched from.
+    /// The id of the connection that the file comes from.
     pub(crate) fn connection(&self) -> &str {
         &self.connection
     }
 
-    /// Writes what `ask` brings, whole or not at all, and reports its progress. What is broken off
-    /// is asked for again after each of `pauses`; once more has arrived, they begin again.
+    /// Writes everything that `ask` delivers, whole or not at all, and reports progress. After an
+    /// interruption it asks again after each of `pauses`; each time more has arrived, the pauses
+    /// start over.
     pub(crate) async fn receive<F>(
         mut self,
         ask: impl Fn(String, Option<Value>) -> F,
@@ -194,7 +195,7 @@ impl Download {
         }
     }
 
-    /// Where what is missing is asked for.
+    /// The path and query of the part that is still missing.
     fn address(&self) -> String {
         let (Some(cursor), Some(last)) = (&self.cursor, &self.last) else {
             return self.path.clone();
@@ -203,8 +204,8 @@ impl Download {
         whole_rows::continued(&self.path, &cursor, last.columns.as_deref())
     }
 
-    /// Stopping is heard while a piece is waited for, and nowhere else: what a dropped
-    /// future asked of the system may still be done after it.
+    /// Writes the pieces. Stopping is checked only while waiting for a piece, because a write that
+    /// a dropped future started may still happen afterwards.
     async fn write(
         &mut self,
         mut pieces: Pieces,
@@ -222,7 +223,7 @@ impl Download {
                 Some(Err(why)) => return Ok(Ended::Broken(why)),
                 Some(Ok(piece)) => self.part.add(&piece).await?,
             }
-            // A page that is gone asks for nothing more; the file is still wanted.
+            // If the page is gone, nobody hears the progress, but the file is still wanted.
             let _ = told.send(self.part.far());
         }
     }
@@ -252,7 +253,7 @@ mod tests {
         Download::to(place.to_owned(), wanted).await.unwrap()
     }
 
-    /// What arrives: some pieces, and then its end, or that it broke off.
+    /// A response of some pieces that then ends, or breaks off.
     fn arriving(texts: &[&str], breaks: bool, cursor: Option<&str>) -> Arriving {
         let (send, pieces) = mpsc::channel(8);
         for text in texts {
@@ -322,7 +323,7 @@ mod tests {
             let times = asked.borrow().len();
             async move {
                 match times {
-                    // Nothing of it is a row.
+                    // This piece contains no whole row.
                     1 => Ok(arriving(&["id,na"], true, Some("9"))),
                     2 => Ok(arriving(&["id,name\r\n9,a\r\n8,\"b\r\n"], true, Some("9"))),
                     3 => Err("It does not answer.".to_owned()),
@@ -339,7 +340,8 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "id,name\r\n9,a\r\n8,b\r\n7,c\r\n");
         let begun = "/export?format=csv";
-        // The rest has the columns of the head: of what forms sent, they depend on the rows.
+        // The rest has the columns of the header row, because the columns of form values depend on
+        // the rows.
         let rest = format!("{begun}&columns=id%2Cname");
         let (nine, eight) = (format!("{rest}&cursor=9.9"), format!("{rest}&cursor=9.8"));
         assert_eq!(

@@ -1,6 +1,5 @@
-//! What the page hears without asking: the shell's state and the service's
-//! events, through channels. A page that is loaded again takes its
-//! subscriptions with it.
+//! Messages that the page gets without asking: the shell's state and the service's events, through
+//! channels. When the page is reloaded, its subscriptions end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,10 +10,11 @@ use tauri::ipc::Channel;
 use tokio::sync::{mpsc, watch};
 
 use crate::reader::board::Table;
+use crate::reader::own_reads::OwnReads;
 use crate::shell::Shell;
 use crate::state::ShellState;
 
-/// Between two attempts to hear a service that fell silent.
+/// Pause before reconnecting to a service that fell silent.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The subscriptions of the page that is shown.
@@ -24,13 +24,13 @@ pub(crate) struct Subscriptions(Mutex<Tasks>);
 #[derive(Default)]
 struct Tasks {
     all: Vec<JoinHandle<()>>,
-    /// The one that tells the service's events. The page asks for another with
-    /// each connection that it shows.
+    /// The task that sends the service's events. The page starts another one for each connection
+    /// that it shows.
     events: Option<JoinHandle<()>>,
 }
 
 impl Subscriptions {
-    /// Keeps `work` going as long as the page is shown.
+    /// Runs `work` as long as the page is shown.
     pub(crate) fn add(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = async_runtime::spawn(work);
         let mut tasks = self.tasks();
@@ -38,7 +38,7 @@ impl Subscriptions {
         tasks.all.push(task);
     }
 
-    /// Keeps `work`, which tells events, going in place of the one before.
+    /// Runs `work`, which sends events, in place of the previous one.
     pub(crate) fn hear(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = async_runtime::spawn(work);
         if let Some(before) = self.tasks().events.replace(task) {
@@ -46,7 +46,7 @@ impl Subscriptions {
         }
     }
 
-    /// Ends all: another page is loaded.
+    /// Ends all subscriptions, because another page is loaded.
     pub(crate) fn end(&self) {
         let Tasks { all, events } = std::mem::take(&mut *self.tasks());
         all.into_iter().chain(events).for_each(|task| task.abort());
@@ -57,7 +57,7 @@ impl Subscriptions {
     }
 }
 
-/// Tells the present state and every change of it.
+/// Sends the present state and every change of it to the page.
 pub(crate) async fn tell_state(
     mut states: watch::Receiver<ShellState>,
     channel: Channel<ShellState>,
@@ -70,23 +70,28 @@ pub(crate) async fn tell_state(
     }
 }
 
-/// Tells what lies on the readers, every change of it.
+/// Sends the contents of the readers, and every change of them, to the page.
 pub(crate) async fn tell_tables(
     mut tables: mpsc::UnboundedReceiver<Table>,
+    mut own: OwnReads,
     channel: Channel<Table>,
 ) {
     while let Some(table) = tables.recv().await {
+        // This must come first: the dry run that the page asks for next has to know these reads.
+        own.note(&table).await;
         if channel.send(table).is_err() {
             return;
         }
     }
 }
 
-/// Tells what happens in the service that the screens show, whichever that is.
+/// Sends the events of the service that the screens show to the page, as long as it is
+/// `connection`.
 pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: Channel<Value>) {
     let mut states = shell.watch();
     loop {
-        // Before the service is asked for: a change after this is heard below.
+        // This must come before the service is asked for, so that a change after it is noticed
+        // below.
         states.mark_unchanged();
         let backend = shell.backend_of(&connection).await;
         let events = backend.ok().map(|backend| backend.events());
@@ -100,10 +105,10 @@ pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: 
     }
 }
 
-/// The page, or the shell, is gone.
+/// The page or the shell is gone.
 struct NobodyListens;
 
-/// Tells `events` until the service falls silent, and then waits a while.
+/// Forwards `events` until the service falls silent, and then waits for a moment.
 async fn tell(
     events: Option<mpsc::Receiver<Value>>,
     channel: &Channel<Value>,

@@ -1,5 +1,5 @@
-//! Files that the person chooses, through the system's dialogs. The page itself
-//! reads and writes none.
+//! Files that the person chooses in the system's dialogs. The page itself reads and writes no
+//! files.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::origin::MAIN;
 /// The header in which the page proposes a name, percent-encoded.
 const FILE_NAME: &str = "x-file-name";
 
-/// Saves the request's body where the person says.
+/// Saves the request's body where the person chooses.
 pub(crate) async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String> {
     let InvokeBody::Raw(bytes) = request.body() else {
         return Err("A file must be sent as bytes.".to_owned());
@@ -27,7 +27,7 @@ pub(crate) async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool,
     Ok(true)
 }
 
-/// Where the person wants a file of this name, if anywhere.
+/// Asks where to save a file of this name; `None` if the person cancels.
 pub(crate) async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf> {
     let (chosen, choice) = oneshot::channel();
     dialog(app)
@@ -36,7 +36,7 @@ pub(crate) async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf>
     chosen_path(choice).await
 }
 
-/// A backup that the person chooses.
+/// Asks for a backup file; `None` if the person cancels.
 pub(crate) async fn choose_backup(app: &AppHandle) -> Option<PathBuf> {
     let (chosen, choice) = oneshot::channel();
     dialog(app).pick_file(move |path| drop(chosen.send(path)));
@@ -69,7 +69,7 @@ fn proposed_name(headers: &HeaderMap) -> String {
     last_part(&name).to_owned()
 }
 
-/// The last part of a proposed name: the person decides about the folder.
+/// The last part of a proposed name, because the person chooses the folder.
 fn last_part(name: &str) -> &str {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     if last.is_empty() { "tapdesk" } else { last }

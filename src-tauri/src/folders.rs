@@ -1,18 +1,18 @@
-//! Where this installation keeps its files.
+//! The files of this installation.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use directories::ProjectDirs;
 
-/// The files of one installation. The headless service looks in the same places.
+/// The files of one installation. The headless service uses the same places.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// The SQLite file.
+    /// The SQLite file of the embedded service.
     pub database: PathBuf,
-    /// What the owner chose in the desktop.
+    /// The file of the owner's choices in the desktop.
     pub preferences: PathBuf,
-    /// Under which name the system's keychain lists its secrets.
+    /// The name under which the system's keychain lists this installation's secrets.
     pub keychain: String,
 }
 
@@ -20,9 +20,9 @@ pub struct Folders {
 const NAME: &str = "Tapdesk";
 
 impl Folders {
-    /// The user's folders. `TAPDESK_DATABASE` (`sqlite:PATH`) names another
-    /// database, as it does for the headless service: an installation of its own,
-    /// which keeps everything beside it.
+    /// The user's folders. `TAPDESK_DATABASE` (`sqlite:PATH`) names another database, as for the
+    /// headless service. That is a separate installation, with all of its files next to the
+    /// database.
     pub fn of_user() -> Result<Self> {
         if let Ok(url) = std::env::var("TAPDESK_DATABASE") {
             let path = url.strip_prefix("sqlite:").filter(|path| !path.is_empty());
@@ -49,17 +49,17 @@ impl Folders {
         })
     }
 
-    /// The key that wraps inlay keys, if the system has no keychain for it.
+    /// The file of the key that wraps inlay keys, used if the system has no keychain.
     pub fn key_file(&self) -> PathBuf {
         self.beside_database("inlay.key")
     }
 
-    /// The admin token for scripts on this machine.
+    /// The file of the admin token for scripts on this machine.
     pub fn token_file(&self) -> PathBuf {
         self.beside_database("admin.token")
     }
 
-    /// A secret of this name, if the system has no keychain for it.
+    /// The file of the secret with this name, used if the system has no keychain.
     pub fn secret_file(&self, name: &str) -> PathBuf {
         self.beside_database(&format!("{name}.secret"))
     }

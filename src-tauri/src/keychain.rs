@@ -1,6 +1,6 @@
-//! Secrets of this installation: in the system's keychain, or, if there is
-//! none, in files that only their owner may read. A keychain that does not
-//! answer is given up on: it never keeps the window from opening.
+//! Secrets of this installation: in the system's keychain, or, if there is none, in files that only
+//! their owner may read. Calls to the keychain have a time limit, so that it never keeps the window
+//! from opening.
 
 pub(crate) mod rotation;
 mod system;
@@ -24,21 +24,21 @@ pub type Secret = Zeroizing<String>;
 
 /// The name of the key that wraps inlay keys.
 const INLAY_KEY: &str = "inlay-key";
-/// How long a keychain may take: long enough to type the password it asks for.
+/// Time limit for a keychain: long enough to type the password that it asks for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A place in which the system keeps secrets by name. An `Err` is half a
-/// sentence for people: why it cannot be used.
+/// A place in which the system keeps secrets by name. An `Err` is a clause for people that says why
+/// it cannot be used.
 pub trait SecretStore: Send + Sync + 'static {
     /// The secret of this name, if there is one.
     fn get(&self, name: &str) -> Result<Option<Secret>, String>;
-    /// Keeps a secret under this name.
+    /// Stores a secret under this name, in place of an earlier one.
     fn set(&self, name: &str, secret: &str) -> Result<(), String>;
-    /// Forgets the secret of this name, if there is one.
+    /// Deletes the secret of this name, if there is one.
     fn remove(&self, name: &str) -> Result<(), String>;
 }
 
-/// The system's keychain.
+/// The system's keychain, called with a time limit.
 #[derive(Clone)]
 pub struct Keychain {
     store: Arc<dyn SecretStore>,
@@ -46,12 +46,12 @@ pub struct Keychain {
 }
 
 impl Keychain {
-    /// The keychain of the user's session, and in it the secrets of one installation.
+    /// The keychain of the user's session, with the secrets of one installation.
     pub fn of_system(folders: &Folders) -> Self {
         Self::new(system::SystemKeychain(folders.keychain.clone()), PATIENCE)
     }
 
-    /// A keychain over `store`, given up on after `patience`.
+    /// A keychain over `store`, with `patience` as the time limit of each call.
     pub fn new(store: impl SecretStore, patience: Duration) -> Self {
         Self {
             store: Arc::new(store),
@@ -59,8 +59,8 @@ impl Keychain {
         }
     }
 
-    /// Asks on a thread of its own. If no answer comes, the thread stays
-    /// behind: there is no way to call it back.
+    /// Asks on a separate thread. If no answer comes, the thread remains, because it cannot be
+    /// cancelled.
     fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&dyn SecretStore) -> Result<T, String> + Send + 'static,
@@ -69,7 +69,7 @@ impl Keychain {
         let store = Arc::clone(&self.store);
         thread::Builder::new()
             .name("keychain".to_owned())
-            // Nobody may wait any more; the answer is of no use then.
+            // If the caller has given up, the answer is dropped.
             .spawn(move || drop(answer.send(question(&*store))))
             .map_err(|error| error.to_string())?;
         answered
@@ -87,10 +87,9 @@ impl Keychain {
         self.ask(move |store| store.set(&name, &secret))
     }
 
-    /// The key that wraps inlay keys, and where it is kept. A key is made only
-    /// if `may_create` says that no inlay's key needs the one there was. A
-    /// key file decides: the headless service has made it, or an earlier start
-    /// without a keychain.
+    /// The key that wraps inlay keys, and its place. A key is created only if `may_create` says
+    /// that no inlay's key needs an earlier one. A key file has priority: the headless service
+    /// created it, or an earlier start without a keychain.
     pub fn wrapping_key(
         &self,
         folders: &Folders,
@@ -126,8 +125,8 @@ impl Keychain {
         }
     }
 
-    /// Puts the key of a backup in the place of the present one, which
-    /// is moved aside. An `Err` is a sentence for people.
+    /// Replaces the present key by the key of a backup, and keeps the present one under another
+    /// name. An `Err` is a sentence for people.
     pub fn replace_wrapping_key(
         &self,
         folders: &Folders,
@@ -163,7 +162,7 @@ impl Keychain {
         key_file::create(&file, key).map_err(|error| error.to_string())
     }
 
-    /// `name`, or with a number behind it: the first one under which nothing is kept.
+    /// The first unused name: `name` itself, or with a number after it.
     fn unused(&self, name: &str) -> Result<String, String> {
         let mut candidate = name.to_owned();
         let mut number = 1;
@@ -174,7 +173,7 @@ impl Keychain {
         Ok(candidate)
     }
 
-    /// Keeps a secret: in the keychain, or in a file if there is none.
+    /// Stores a secret in the keychain, or in a file if there is no keychain.
     pub fn keep(&self, folders: &Folders, name: &str, secret: &Secret) -> io::Result<()> {
         let Err(why) = self.set(name, secret.clone()) else {
             return Ok(());
@@ -184,7 +183,7 @@ impl Keychain {
         private_file::create(&folders.secret_file(name), secret.as_bytes())
     }
 
-    /// The secret that was kept under this name. An `Err` is a sentence for people.
+    /// The secret that was stored under this name. An `Err` is a sentence for people.
     pub fn recall(&self, folders: &Folders, name: &str) -> Result<Secret, String> {
         if let Ok(text) = fs::read_to_string(folders.secret_file(name)) {
             let text = Zeroizing::new(text);
@@ -197,7 +196,7 @@ impl Keychain {
         }
     }
 
-    /// Forgets the secret that was kept under this name.
+    /// Deletes the secret that was stored under this name.
     pub fn forget(&self, folders: &Folders, name: &str) {
         let _ = fs::remove_file(folders.secret_file(name));
         let name = name.to_owned();
@@ -236,7 +235,7 @@ fn locked(why: &str) -> (Keyring, KeyStore) {
     (Keyring::locked(why), locked_store(why))
 }
 
-/// No place, and `why` (a sentence).
+/// Describes a missing key: `why` is a sentence.
 pub fn locked_store(why: &str) -> KeyStore {
     KeyStore {
         kind: KeyStoreKind::Locked,
@@ -280,7 +279,7 @@ mod tests {
         }
     }
 
-    /// A keychain whose service took the question and never answers.
+    /// A keychain that takes a request and never answers it.
     struct Silent;
 
     impl SecretStore for Silent {

@@ -1,11 +1,11 @@
-//! The kiosk: full screen, for visitors. An attract page until a tag is laid on
-//! the reader; then the tag's experience, until the visitor is done or idle.
+//! The kiosk: full screen, for visitors. It shows an attract page until a tag is placed on the
+//! reader; then the tag's experience, until the visitor is done or idle.
 //!
 //! ```text
 //! readers ──► attend ──► linux/page (the visitor's web view, one for each visit)
 //!               │  ▲
 //!               ▼  │ events: input, done, broke, led to another host
-//!            view (what the attract page shows)
+//!            view (state of the attract page)
 //! ```
 //!
 //! Absent by design: a command of the administration in the kiosk's window, a
@@ -18,7 +18,7 @@ pub(crate) mod commands;
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
-mod pictures;
+pub(crate) mod pictures;
 mod pin;
 mod places;
 pub(crate) mod settings;
@@ -41,48 +41,48 @@ use crate::shell::Shell;
 use crate::tray;
 use crate::window as owner;
 
-/// Why there is no kiosk on this system, if there is none.
+/// The reason why this system has no kiosk; `None` if it has one.
 const WHY_NOT: Option<&str> = if cfg!(target_os = "linux") {
     None
 } else {
     Some("The kiosk runs only on Linux so far.")
 };
 
-/// What the attract page shows.
+/// State of the attract page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
-    /// The current visit.
+    /// The current visit; `None` while the attract page is shown.
     pub visit: Option<Visit>,
-    /// What to tell the visitor, until the next tag.
+    /// A message to the visitor, shown until the next tag.
     pub notice: Option<Notice>,
-    /// Whether a reader is there to lay tags on.
+    /// Whether a reader is connected, so that visitors can place tags.
     pub has_reader: bool,
-    /// Rises with each tag that was laid down, for sound and light.
+    /// Rises with each tag that is placed, so that the page plays a sound and flashes.
     pub tags: u64,
     /// Rises each time the owner asks for the PIN during a visit.
     pub asked: u64,
-    /// Why there is no kiosk, if there is none.
+    /// The reason why the kiosk cannot run; `None` if it can.
     pub problem: Option<Problem>,
 }
 
-/// What keeps the kiosk from starting, as its screen says it.
+/// A reason why the kiosk cannot start, as its screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Problem {
-    /// What is missing.
+    /// A sentence that names the missing thing.
     pub title: String,
-    /// What the owner can do.
+    /// The steps that the owner can take.
     pub text: String,
-    /// Whether a button ends the program: there is no PIN that could.
+    /// Whether a button may close the program, because no PIN is set that could.
     pub can_close: bool,
 }
 
-/// A visit.
+/// A visit in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Visit {
-    /// For how many seconds it lasts without input.
+    /// Seconds until it ends without input.
     pub seconds_left: u16,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Visit {
 pub(crate) enum Notice {
     /// The tag could not be read.
     Unread,
-    /// The tag says nothing that could be opened.
+    /// The tag contains nothing that could be opened.
     Blank,
     /// The tag's URL was copied from another chip.
     Copied,
@@ -101,16 +101,16 @@ pub(crate) enum Notice {
     OtherHost,
     /// The page could not be opened.
     Failed,
-    /// The page broke.
+    /// The page's process ended.
     Broke,
 }
 
-/// What happens to a visit.
+/// Something that happens during a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The visitor did something.
     Input,
-    /// The visitor is done.
+    /// The visitor pressed the button that ends the visit.
     Done,
     /// The Escape key was held: the owner wants the PIN.
     OwnerAsks,
@@ -124,7 +124,7 @@ pub(crate) enum Event {
     AttractBroke,
 }
 
-/// The kiosk's state beside its window: managed by the application.
+/// The kiosk's state outside of its window, managed by the application.
 pub(crate) struct Kiosk {
     view: watch::Sender<View>,
     tally: Mutex<tally::Tally>,
@@ -137,14 +137,14 @@ pub(crate) struct Kiosk {
 struct Running {
     events: mpsc::UnboundedSender<Event>,
     attending: tauri::async_runtime::JoinHandle<()>,
-    /// The screen stays on as long as this is there. It is not waited for: a bus
-    /// that does not answer holds up no visitor.
+    /// Keeps the screen on until it is dropped. Nobody awaits it, because a bus that does not
+    /// answer must not delay visitors.
     #[cfg(target_os = "linux")]
     _awake: tokio::task::JoinHandle<linux::Awake>,
 }
 
 impl Kiosk {
-    /// The kiosk of an installation. It is not shown yet.
+    /// The kiosk of an installation, not shown yet.
     pub(crate) fn new(folders: &Folders) -> Self {
         Self {
             view: watch::Sender::new(View::default()),
@@ -155,14 +155,14 @@ impl Kiosk {
         }
     }
 
-    /// Whether it is shown.
+    /// Whether the kiosk is shown.
     pub(crate) fn is_running(&self) -> bool {
         lock(&self.running).is_some()
     }
 
     fn tell(&self, event: Event) {
         if let Some(running) = &*lock(&self.running) {
-            // A kiosk that is being left has no more visits.
+            // A kiosk that is being closed has no more visits, so nobody receives this.
             let _ = running.events.send(event);
         }
     }
@@ -183,7 +183,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As commands are handed it.
+/// The kiosk in the form that commands receive it.
 pub(crate) type SharedKiosk = Arc<Kiosk>;
 
 /// Shows the kiosk in place of the owner's window.
@@ -222,7 +222,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
     })
 }
 
-/// Says on the kiosk's screen why there is no kiosk.
+/// Shows on the kiosk's screen why the kiosk cannot run.
 pub(crate) fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
     let shell = app.state::<Arc<Shell>>();
     app.state::<SharedKiosk>()
@@ -243,7 +243,8 @@ fn leave(app: &AppHandle) -> tauri::Result<()> {
     }
     #[cfg(target_os = "linux")]
     linux::take_down(app)?;
-    // First the one, then the other: without any window the program would end.
+    // The owner's window must be open before the kiosk's closes: without any window the program
+    // would end.
     show_owner(app)?;
     window::close(app);
     tracing::info!("the kiosk was left");

@@ -8,12 +8,13 @@
 //!
 //! `kiosk` shows the same service to visitors, in a window without commands.
 //!
-//! Start reading at [`shell`], which knows nothing of windows. Absent by
-//! design: an admin token in the page, remote content in the window, a way to
-//! the service that the service does not offer to scripts as well.
+//! Start reading at [`shell`], which knows nothing of windows. Missing on purpose: an admin token
+//! in the page, remote content in the window, and any way into the service that scripts do not have
+//! as well.
 
 mod arguments;
 pub mod backend;
+pub mod carriers;
 mod commands;
 mod download;
 pub mod embedded;
@@ -68,15 +69,16 @@ use crate::reader::pcsc::Pcsc;
 use crate::shell::Shell;
 use crate::window::Unsaved;
 
-/// How long the service may take to stop once the window is gone.
+/// Time limit for stopping the service after the window is closed.
 const STOP_TIME: Duration = Duration::from_secs(15);
 
-/// Runs the desktop until it is closed. What keeps it from running is one
-/// sentence on stderr.
+/// Runs the desktop until it is closed. If it cannot run, it prints the reason as one sentence on
+/// stderr.
 pub fn run() -> ExitCode {
-    // First: what is only asked for help touches nothing.
+    // This must come first: `--help` must not touch anything.
     let arguments = Arguments::parse();
     session::spare_a_missing_gpu();
+    session::find_system_data();
     logging::start();
     if arguments.doctor {
         return doctor();
@@ -105,19 +107,19 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
     if stopped.is_err() {
         tracing::warn!("the service did not stop in time");
     }
-    // Nobody waits any more for a keychain or a remote service that does not answer.
+    // Do not wait for a keychain or a remote service that does not answer.
     runtime.shutdown_background();
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
-/// Watches the readers. Without them everything else is of use.
+/// Starts watching the readers. `None` on failure: everything else works without readers.
 fn readers() -> Option<Monitor> {
     let started = Monitor::start(Pcsc, Arc::new(SystemClock::start()));
     let warned = started.inspect_err(|error| tracing::warn!("readers cannot be watched: {error}"));
     warned.ok()
 }
 
-/// Says on stdout what keeps inlays from being read. Fails if something does.
+/// Prints on stdout why inlays cannot be read. Returns a failure if there is a problem.
 fn doctor() -> ExitCode {
     let sights = doctor::look(&mut Pcsc);
     let findings = doctor::examine(&sights, Machine::this());
@@ -138,8 +140,8 @@ fn build(
     let starting = Arc::clone(shell);
     let mut builder = Builder::default();
     if session::has_bus() {
-        // First: a second start ends here, before it touches anything. Without
-        // a bus it ends at the lock of the database.
+        // This must come first: a second start ends here, before it touches anything. Without a bus
+        // it ends at the lock of the database.
         builder = builder.plugin(tauri_plugin_single_instance::init(|app, _, _| {
             window::focus(app);
         }));
@@ -158,6 +160,7 @@ fn build(
         .manage(readers)
         .manage(kiosk)
         .register_asynchronous_uri_scheme_protocol(scheme::SCHEME, scheme::handle)
+        .register_asynchronous_uri_scheme_protocol(kiosk::pictures::SCHEME, kiosk::pictures::handle)
         .invoke_handler(tauri::generate_handler![
             commands::shell_state,
             commands::watch_shell,
@@ -167,11 +170,13 @@ fn build(
             commands::restore_backup,
             commands::rotate_key,
             commands::fix_port,
+            commands::keep_port,
             commands::allow_phones,
             commands::connect,
             commands::add_connection,
             commands::remove_connection,
             commands::set_unsaved,
+            commands::set_scale,
             commands::open_external,
             commands::save_file,
             commands::download,
@@ -202,8 +207,8 @@ fn build(
         .build(tauri::generate_context!())
 }
 
-/// Shows the owner's window, or the kiosk if that was asked for. A kiosk that
-/// cannot start says so: the owner's window never opens on an exhibit's screen.
+/// Shows the owner's window, or the kiosk if it was asked for. A kiosk that cannot start says so:
+/// the owner's window never opens on an exhibit's screen.
 fn show(app: &AppHandle, as_kiosk: bool) -> tauri::Result<()> {
     if !as_kiosk {
         return kiosk::show_owner(app);
@@ -221,8 +226,7 @@ fn show(app: &AppHandle, as_kiosk: bool) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Ends the desktop when the system asks for it. The service is stopped once the
-/// window is gone.
+/// Closes the window when the system asks the process to end. The service is stopped after that.
 async fn end_when_asked(app: AppHandle) {
     match signals::asked_to_end() {
         Ok(asked) => {

@@ -1,93 +1,117 @@
-//! The TCP listener of the embedded service: which port, and who reaches what.
+//! The TCP listener of the embedded service: its port, and the routes that each client can reach.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
 use axum::extract::Request;
-use tapdesk_service::{AppState, Exposure, Peer, router};
+use tapdesk_service::{AppState, Exposure, Peer, listen, router};
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
-/// The port of a first start, if it is free.
+use crate::carriers::Carriers;
+
+/// The port of the first start, if it is free.
 const FIRST_PORT: u16 = 8787;
-/// How many ports after a taken one are looked at before the system chooses.
+/// How many ports after a taken one are tried before the system chooses.
 const LOOK_AHEAD: u16 = 20;
 
-/// How the service is to listen.
+/// The owner's and the caller's wishes for the listener.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
-    /// Where it is to listen, fixed from outside: by an argument or the environment.
+    /// Address and port from an argument or the environment, which have priority.
     pub at: Option<SocketAddr>,
-    /// The port that the owner fixed.
+    /// The port that the owner chose; `None` to let the service choose.
     pub fixed: Option<u16>,
-    /// The port of the last start.
+    /// The port of the last start, preferred because tag URLs contain it.
     pub last: Option<u16>,
-    /// Whether phones on this network reach it.
+    /// Whether phones on this network may connect.
     pub phones: bool,
+    /// Counts of everything that led to the port that the owner left for the fixed one.
+    pub left: Option<Carriers>,
 }
 
-/// Why a port cannot be listened on.
+/// The reason why a port cannot be used.
 #[derive(Debug)]
 pub struct BindError {
-    /// The port.
+    /// The port that was wanted.
     pub port: u16,
-    /// What the system says.
+    /// The system's error when binding the port.
     pub error: io::Error,
-    /// A port that is free.
+    /// A port that is free, to offer instead.
     pub free: Option<u16>,
-    /// Whether the port is fixed from outside, where alone it can be changed.
+    /// Whether the port comes from an argument or the environment, so that only they can change it.
     pub from_outside: bool,
+    /// Counts of everything that leads to the port, if that keeps the service from moving.
+    pub carriers: Option<Carriers>,
 }
 
-/// Listens at the fixed address if there is one; otherwise on the last port or
-/// the next free one.
-pub async fn bind(wish: Wish) -> Result<TcpListener, BindError> {
+/// A bound listener, perhaps on another port than the wanted one.
+#[derive(Debug)]
+pub struct Bound {
+    /// The listener, ready to accept connections.
+    pub listener: TcpListener,
+    /// The reason why it is not on the wanted port. Once the database says whether anything leads
+    /// to that port, the caller decides whether another port will do.
+    pub refused: Option<BindError>,
+}
+
+/// Binds the fixed address if there is one; otherwise the wanted port or the next free one. Must be
+/// called inside a runtime.
+pub fn bind(wish: Wish) -> Result<Bound, BindError> {
     if let Some(address) = wish.at {
         let refused = |error| BindError {
             port: address.port(),
             error,
             free: None,
             from_outside: true,
+            carriers: None,
         };
-        return TcpListener::bind(address).await.map_err(refused);
+        let listener = listen(address).map_err(refused)?;
+        return Ok(Bound {
+            listener,
+            refused: None,
+        });
     }
     let address = interface(wish.phones);
-    let first = wish.fixed.or(wish.last).unwrap_or(FIRST_PORT);
-    match TcpListener::bind((address, first)).await {
-        Ok(listener) => Ok(listener),
-        Err(_) if wish.fixed.is_none() => {
-            let refused = |error| BindError {
-                port: first,
-                error,
-                free: None,
-                from_outside: false,
-            };
-            next_free(address, first).await.map_err(refused)
+    let wanted = wish.fixed.or(wish.last).unwrap_or(FIRST_PORT);
+    let error = match listen((address, wanted).into()) {
+        Ok(listener) => {
+            return Ok(Bound {
+                listener,
+                refused: None,
+            });
         }
-        Err(error) => {
-            let free = next_free(address, first).await.ok();
-            let free = free.and_then(|listener| listener.local_addr().ok());
-            Err(BindError {
-                port: first,
-                error,
-                free: free.map(|address| address.port()),
-                from_outside: false,
-            })
-        }
+        Err(error) => error,
+    };
+    let next = next_free(address, wanted).ok();
+    let free = next.as_ref().and_then(|next| next.local_addr().ok());
+    let refused = BindError {
+        port: wanted,
+        error,
+        free: free.map(|address| address.port()),
+        from_outside: false,
+        carriers: None,
+    };
+    match next {
+        Some(listener) => Ok(Bound {
+            listener,
+            refused: Some(refused),
+        }),
+        None => Err(refused),
     }
 }
 
-/// A listener on the first free port after `taken`, or one of the system's choice.
-async fn next_free(address: Ipv4Addr, taken: u16) -> io::Result<TcpListener> {
+/// A listener on the first free port after `taken`, or on one that the system chooses.
+fn next_free(address: Ipv4Addr, taken: u16) -> io::Result<TcpListener> {
     for port in (taken..=u16::MAX).skip(1).take(LOOK_AHEAD.into()) {
-        match TcpListener::bind((address, port)).await {
+        match listen((address, port).into()) {
             Err(error) if error.kind() == ErrorKind::AddrInUse => {}
             Err(_) => break,
             Ok(listener) => return Ok(listener),
         }
     }
-    TcpListener::bind((address, 0)).await
+    listen((address, 0).into())
 }
 
 fn interface(phones: bool) -> Ipv4Addr {
@@ -98,9 +122,9 @@ fn interface(phones: bool) -> Ipv4Addr {
     }
 }
 
-/// What the listener serves: everything to this machine, to others what the
-/// world may call. A packet that claims a loopback address but comes from
-/// elsewhere is dropped by the system before it gets here.
+/// The routes by client: this machine gets all of them, others only the public ones. A packet that
+/// claims a loopback address but comes from another machine is dropped by the system before it gets
+/// here.
 pub fn routes(state: &AppState) -> Router {
     let here = router(state.clone(), Exposure::WithAdmin);
     let elsewhere = router(state.clone(), Exposure::PublicOnly);
@@ -112,7 +136,7 @@ pub fn routes(state: &AppState) -> Router {
     })
 }
 
-/// The address by which this machine reaches a listener at `address`.
+/// The URL by which this machine reaches a listener at `address`.
 pub fn local_address(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -122,8 +146,8 @@ pub fn local_address(address: SocketAddr) -> String {
     url(SocketAddr::new(ip, address.port()))
 }
 
-/// Addresses by which others on this network reach a listener at `address`; none
-/// if it listens to this machine alone.
+/// URLs by which others on this network reach a listener at `address`; none if it listens on
+/// loopback only.
 pub fn others_addresses(address: SocketAddr) -> Vec<String> {
     match address.ip().to_canonical() {
         ip if ip.is_loopback() => Vec::new(),
@@ -136,8 +160,7 @@ fn url(address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// Addresses by which phones on this network reach the listener, the one of the
-/// default route first.
+/// URLs by which phones on this network reach the listener. The one of the default route is first.
 fn network_addresses(port: u16) -> Vec<String> {
     let main = local_ip_address::local_ip().ok();
     let others = local_ip_address::list_afinet_netifas().unwrap_or_default();
@@ -165,23 +188,39 @@ mod tests {
         (listener, port)
     }
 
+    fn port_of(bound: &Bound) -> u16 {
+        bound.listener.local_addr().unwrap().port()
+    }
+
     #[tokio::test]
-    async fn a_fixed_port_that_is_taken_is_refused_and_a_free_one_named() {
-        let (_other, port) = taken().await;
+    async fn a_port_that_is_taken_is_named_with_the_free_one_that_it_listens_on_meanwhile() {
+        let (other, port) = taken().await;
+        for wish in [
+            Wish {
+                fixed: Some(port),
+                ..Wish::default()
+            },
+            Wish {
+                last: Some(port),
+                ..Wish::default()
+            },
+        ] {
+            let bound = bind(wish).unwrap();
+            let refused = bound.refused.as_ref().unwrap();
+            assert_eq!(refused.port, port);
+            assert_eq!(refused.error.kind(), ErrorKind::AddrInUse);
+            assert_ne!(refused.free, Some(port));
+            assert_eq!(refused.free, Some(port_of(&bound)));
+        }
+        drop(other);
         let wish = Wish {
-            fixed: Some(port),
+            last: Some(port),
             ..Wish::default()
         };
-        let refused = bind(wish).await.unwrap_err();
-        assert_eq!(refused.port, port);
-        assert_eq!(refused.error.kind(), ErrorKind::AddrInUse);
-        let free = refused.free.unwrap();
-        assert_ne!(free, port);
-        let wish = Wish {
-            fixed: Some(free),
-            ..Wish::default()
-        };
-        assert_eq!(bind(wish).await.unwrap().local_addr().unwrap().port(), free);
+        let again = bind(wish).unwrap();
+        assert!(again.refused.is_none());
+        let address = again.listener.local_addr().unwrap();
+        assert_eq!(address, SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }
 
     #[tokio::test]
@@ -193,14 +232,14 @@ mod tests {
             phones: true,
             ..Wish::default()
         };
-        let refused = bind(wish).await.unwrap_err();
+        let refused = bind(wish).unwrap_err();
         assert_eq!((refused.port, refused.free), (port, None));
         assert!(refused.from_outside);
         let wish = Wish {
             at: Some((Ipv4Addr::LOCALHOST, 0).into()),
             ..wish
         };
-        let address = bind(wish).await.unwrap().local_addr().unwrap();
+        let address = bind(wish).unwrap().listener.local_addr().unwrap();
         assert!(address.ip().is_loopback(), "the choices do not widen it");
     }
 
@@ -216,23 +255,9 @@ mod tests {
             let at: SocketAddr = at.parse().unwrap();
             assert_eq!(local_address(at), here);
             let found = others_addresses(at);
-            // How many a machine has is its own affair.
+            // The number depends on the machine.
             assert!(others.is_none_or(|others| found.len() == others), "{at}");
         }
-    }
-
-    #[tokio::test]
-    async fn the_last_port_is_taken_again_and_given_up_for_another_where_it_is_taken() {
-        let (other, port) = taken().await;
-        let wish = Wish {
-            last: Some(port),
-            ..Wish::default()
-        };
-        let next = bind(wish).await.unwrap().local_addr().unwrap().port();
-        assert_ne!(next, port);
-        drop(other);
-        let again = bind(wish).await.unwrap().local_addr().unwrap();
-        assert_eq!(again, SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }
 
     #[tokio::test]
@@ -244,7 +269,7 @@ mod tests {
             phones: true,
             ..Wish::default()
         };
-        let address = bind(wish).await.unwrap().local_addr().unwrap();
+        let address = bind(wish).unwrap().listener.local_addr().unwrap();
         assert!(address.ip().is_unspecified());
     }
 }

@@ -1,18 +1,18 @@
-//! Where our own page comes from: known to the window, which leads nowhere else, and to the
-//! scheme, which answers nobody else.
+//! The origin of our own pages. The window navigates nowhere else, and the scheme answers nobody
+//! else.
 
 use url::Url;
 
 /// The label of the owner's window, as its capability names it.
 pub(crate) const MAIN: &str = "main";
-/// The origin of our pages.
+/// The origin of our pages. On Windows a custom scheme is a host.
 pub const PAGE_ORIGIN: &str = if cfg!(windows) {
     "http://tauri.localhost"
 } else {
     "tauri://localhost"
 };
 
-/// Whether an address is one of our pages' own.
+/// Whether a URL is one of our own pages.
 pub(crate) fn is_ours(url: &Url) -> bool {
     let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     origin == PAGE_ORIGIN && url.port().is_none()

@@ -1,5 +1,5 @@
-//! The types that the page's commands and events carry, as the page has them: made from Rust's,
-//! with their comments, so that neither side can change alone.
+//! TypeScript declarations of the types that the page's commands and events use. They are generated
+//! from the Rust types with their comments, so that both sides always agree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ const HEADER: &str = "\
 // Made from the types of src-tauri: UPDATE_SHELL_TYPES=1 cargo test -p tapdesk --lib page_types
 ";
 
-/// The declarations of types and of all that they name, by their names.
+/// The declarations of the requested types and of all types that they use, by name.
 struct Declarations {
     config: Config,
     by_name: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ impl Declarations {
         self
     }
 
-    /// The module that they make, after `imports`.
+    /// The generated module, with `imports` at its top.
     fn module(&self, imports: &str) -> String {
         let declared = self.by_name.values().map(|text| format!("\n{text}\n"));
         let text = format!("{HEADER}{imports}{}", declared.collect::<String>());
@@ -55,7 +55,7 @@ impl Declarations {
 impl TypeVisitor for Declarations {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
         let name = T::ident(&self.config);
-        // What has no file of its own is no type of ours: a list, a number.
+        // A type without an output path is not ours: a list, a number.
         if T::output_path().is_none() || self.by_name.contains_key(&name) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What the owner chose in the desktop, in a small JSON file. Secrets are not in it.
+//! The owner's choices in the desktop, in a small JSON file that contains no secrets.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -7,38 +7,42 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tapdesk_service::private_file;
 
+use crate::carriers::Carriers;
 use crate::kiosk::settings::KioskSettings;
 
-/// The choices. What is not there has its default.
+/// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// The port that the owner fixed.
+    /// The port that the owner fixed; `None` to let the service choose.
     pub port: Option<u16>,
-    /// The port of the last start: taken again if it is free, because tags' URLs name it.
+    /// The port of the last start: used again if it is free, because tag URLs contain it.
     pub last_port: Option<u16>,
-    /// Whether phones on this network reach the listener.
+    /// Counts of everything that led to the port that the owner left, until the service is back
+    /// there.
+    pub left_port: Option<Carriers>,
+    /// Whether phones on this network may connect to the listener.
     pub phones: bool,
-    /// Services on other computers.
+    /// Remote services that the screens can show.
     pub connections: Vec<Remote>,
-    /// The kiosk of this machine.
+    /// The kiosk's choices on this machine.
     pub kiosk: KioskSettings,
 }
 
-/// A service on another computer. Its token is kept apart.
+/// A service on another computer. Its token is stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// Its name for commands, and for its token.
+    /// Its id in commands, and in the name of its stored token.
     pub id: String,
-    /// Its name for people.
+    /// The name that people see.
     pub name: String,
-    /// Its address, without a slash at its end.
+    /// Its server URL, without a slash at its end.
     pub url: String,
 }
 
 impl Preferences {
-    /// The choices in `file`. A file that cannot be understood is no reason not
-    /// to start: it counts as none, and is said in the log.
+    /// Loads the choices from `file`. A file that cannot be parsed does not prevent the start: it
+    /// counts as empty, and a warning is logged.
     pub fn load(file: &Path) -> Self {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -54,7 +58,16 @@ impl Preferences {
         })
     }
 
-    /// Writes the choices, whole or not at all.
+    /// Fixes the port. `left` counts everything that leads to the previous port. If the port is
+    /// changed again before the service is back, the counts of the first port stay.
+    pub fn move_to(&mut self, port: u16, left: Option<Carriers>) {
+        self.port = Some(port);
+        if let Some(left) = left.filter(|left| left.any() && left.port != port) {
+            self.left_port.get_or_insert(left);
+        }
+    }
+
+    /// Writes the choices to `file`, whole or not at all.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         private_file::make_folder_of(file)?;
         let draft = file.with_extension("new");
@@ -88,5 +101,23 @@ mod tests {
         assert_eq!(Preferences::load(&file), chosen);
         fs::write(&file, "{").unwrap();
         assert_eq!(Preferences::load(&file), Preferences::default());
+    }
+
+    #[test]
+    fn the_port_that_something_leads_to_is_kept_when_the_owner_leaves_it() {
+        let carried = |port, inlays| Carriers {
+            port,
+            inlays,
+            ..Carriers::default()
+        };
+        let mut chosen = Preferences::default();
+        chosen.move_to(9000, Some(carried(8787, 0)));
+        assert_eq!(chosen.left_port, None, "nothing leads there");
+        chosen.move_to(9001, Some(carried(9000, 3)));
+        chosen.move_to(9002, Some(carried(9001, 4)));
+        assert_eq!(
+            (chosen.port, chosen.left_port),
+            (Some(9002), Some(carried(9000, 3)))
+        );
     }
 }

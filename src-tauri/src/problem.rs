@@ -1,21 +1,24 @@
-//! What keeps the service from starting, in words, with the ways out.
+//! Reasons why the service cannot start, as sentences with the ways out.
 
 use std::fmt;
 use std::io::ErrorKind;
 
 use tapdesk_service::start::StartError;
+use tapdesk_service::storage::StorageError;
 use tapdesk_service::storage::sqlite::OpenError;
 
 use crate::listener::BindError;
 use crate::state::{ProblemKind, StartProblem};
 
-/// Why the embedded service does not run.
+/// The reason why the embedded service does not run.
 #[derive(Debug)]
 pub enum StartFailure {
-    /// It cannot listen.
+    /// The listener cannot be bound.
     Bind(BindError),
-    /// It cannot be assembled.
+    /// The service cannot be assembled.
     Start(StartError),
+    /// The chips and codes that lead to its port cannot be counted.
+    Count(StorageError),
 }
 
 impl From<BindError> for StartFailure {
@@ -47,12 +50,13 @@ impl From<StartFailure> for StartProblem {
                 format!("{error} Restore the file from a backup, then try again."),
             ),
             StartFailure::Start(error) => Self::other(error.to_string()),
+            StartFailure::Count(error) => Self::other(error.to_string()),
         }
     }
 }
 
 impl StartProblem {
-    /// A rotation that cannot be finished now.
+    /// A rotation that cannot be finished now, and the reason.
     pub(crate) fn rotating(why: &str) -> Self {
         Self::new(
             ProblemKind::Keys,
@@ -68,10 +72,11 @@ impl StartProblem {
             text: text.into(),
             path: None,
             free_port: None,
+            carriers: None,
         }
     }
 
-    /// Something without a way out of its own.
+    /// A problem without a specific way out.
     pub(crate) fn other(text: String) -> Self {
         Self::new(ProblemKind::Other, "The service cannot start.", text)
     }
@@ -79,14 +84,24 @@ impl StartProblem {
 
 fn port(refused: &BindError) -> StartProblem {
     let BindError {
-        port, error, free, ..
+        port,
+        error,
+        free,
+        carriers,
+        ..
     } = refused;
-    let instead = match free {
-        Some(free) => format!("Use {free} instead, or close the other program and try again."),
-        None if refused.from_outside => "It is named by --listen or TAPDESK_LISTEN. \
+    let instead = match (carriers, free) {
+        (Some(carriers), _) => format!(
+            "{} Close the other program and try again.",
+            carriers.sentence()
+        ),
+        (None, Some(free)) => {
+            format!("Use {free} instead, or close the other program and try again.")
+        }
+        (None, None) if refused.from_outside => "It is named by --listen or TAPDESK_LISTEN. \
              Name another one there, or end the other program and try again."
             .to_owned(),
-        None => "Choose another port.".to_owned(),
+        (None, None) => "Choose another port.".to_owned(),
     };
     let problem = match error.kind() {
         ErrorKind::AddrInUse => StartProblem::new(
@@ -107,6 +122,7 @@ fn port(refused: &BindError) -> StartProblem {
     };
     StartProblem {
         free_port: *free,
+        carriers: *carriers,
         ..problem
     }
 }

@@ -11,10 +11,12 @@
 //! | [`board`] | the readers and the cards on them, for screens |
 //! | [`copied`] | whether a URL was copied to the chip on which it was found |
 //! | [`send_tap`] | sends a tap to its service, and returns the result |
+//! | `own_reads` | reports our own reads to the service, because each raises a counter |
 //! | [`encode`] | relays the commands by which the service encodes an inlay |
 //! | [`doctor`] | why inlays cannot be read, and how to fix it |
 //!
-//! Nothing here holds a key, and nothing is written to a card but by a service that was asked to.
+//! This module holds no keys. It writes to a card only the commands of a service that was asked to
+//! encode it.
 
 pub mod apdu;
 pub mod board;
@@ -25,5 +27,6 @@ pub mod encode;
 pub mod inlay;
 pub mod monitor;
 pub mod ndef;
+pub(crate) mod own_reads;
 pub mod pcsc;
 pub mod send_tap;

@@ -1,10 +1,10 @@
-//! Why a form of the page was refused, as the page is told.
+//! Errors of the page's forms, as commands return them.
 
 use serde::Serialize;
 use tapdesk_service::field_error::FieldError;
 
-/// What a command answers that refuses a form: the members of a problem of the admin API that its
-/// client reads.
+/// The error of a command that refuses a form. It has those members of an admin API problem that
+/// the page's client reads.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RefusedForm {
@@ -12,7 +12,7 @@ pub(crate) struct RefusedForm {
     errors: Vec<RefusedField>,
 }
 
-/// What is wrong with a field.
+/// The error of one field.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct RefusedField {

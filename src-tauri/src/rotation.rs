@@ -1,5 +1,5 @@
-//! Rotation of the key that wraps secrets, while the service is stopped: in its file, or in the
-//! system's keychain. One that was ended in the middle is finished at the next start.
+//! Rotation of the key that wraps secrets, while the service is stopped. The key is in its file or
+//! in the system's keychain. An interrupted rotation is finished at the next start.
 
 use std::sync::Arc;
 
@@ -16,41 +16,43 @@ use crate::folders::Folders;
 use crate::keychain::Keychain;
 use crate::keychain::rotation::{FIND, KeychainPlaces};
 
-/// How far a rotation is.
+/// Progress of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RotationProgress {
-    /// What is done at the moment.
+    /// The phase that the counts belong to.
     pub phase: RotationPhase,
-    /// Rows that are done.
+    /// The number of completed rows.
     pub done: u64,
-    /// All rows that have secrets; 0 if this phase does not count.
+    /// The number of rows that have secrets; 0 if the phase does not count rows.
     pub total: u64,
 }
 
-/// What a rotation does at the moment.
+/// A phase of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RotationPhase {
-    /// Secrets are opened; nothing is changed yet.
+    /// Secrets are decrypted to check them; nothing has changed yet.
     Checking,
     /// Secrets are wrapped by the new key.
     Wrapping,
-    /// What the former key wrapped is removed from the file.
+    /// Data that the former key wrapped is removed from the file.
     Erasing,
 }
 
-/// Why a rotation stopped.
+/// The reason why a rotation stopped.
 #[derive(Debug)]
 pub(crate) struct Stopped {
     /// A sentence for people, with a way out.
     pub(crate) why: String,
-    /// Whether secrets may be wrapped by either key: no service starts until it is finished.
+    /// Whether some secrets may already use the new key: then no service starts until the rotation
+    /// is finished.
     pub(crate) half_way: bool,
 }
 
-/// Rotates the key of the database in `folders`, which nobody uses; or finishes a rotation of it.
+/// Rotates the key of the database in `folders`, which must not be in use, or finishes an
+/// interrupted rotation.
 pub(crate) async fn run(
     folders: &Folders,
     keychain: &Keychain,
@@ -84,7 +86,7 @@ pub(crate) async fn run(
         }
         Err(error) => Err(Stopped {
             why: error.to_string(),
-            // What cannot be read may be half way.
+            // If the state cannot be read, assume the worse case.
             half_way: !matches!(storage.key_rotation().await, Ok(None)),
         }),
     };
@@ -92,7 +94,7 @@ pub(crate) async fn run(
     outcome
 }
 
-/// Where the keys are. As at every start, a file decides.
+/// The store of the keys. As at every start, a key file has priority.
 fn places(folders: &Folders, keychain: &Keychain) -> Arc<dyn KeyPlaces> {
     let files = KeyFiles::of(&folders.key_file(), FIND);
     if files.are_there() {
@@ -102,7 +104,7 @@ fn places(folders: &Folders, keychain: &Keychain) -> Arc<dyn KeyPlaces> {
     }
 }
 
-/// Tells how far it is.
+/// Reports the progress of a rotation.
 struct Teller<'a> {
     tell: &'a mut (dyn FnMut(RotationProgress) + Send),
     progress: RotationProgress,

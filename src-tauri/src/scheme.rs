@@ -1,14 +1,12 @@
 //! The scheme `tapdesk:`, by which the page reaches the service without a socket.
 //!
-//! A request reaches the handler even if CORS would then hide the answer, and
-//! `WebKitGTK` sends no preflight for a custom scheme. So the handler itself lets in
-//! none but our own page, by its window and its origin. On Windows the scheme is a
-//! host, `http://tapdesk.localhost`, and another origin than the page's: what
-//! writes asks there first.
+//! A request reaches the handler even if CORS would then hide the response, and `WebKitGTK` sends
+//! no preflight for a custom scheme. So the handler itself accepts only our own page, by its window
+//! and its origin. On Windows the scheme is a host, `http://tapdesk.localhost`, and so has another
+//! origin than the page; there, writing requests are preceded by a preflight.
 //!
-//! An address names the connection that it is meant for, before the path:
-//! `tapdesk://localhost/embedded/admin/v1/tags`. What the page sends for a service
-//! that is no longer connected must not reach the one that is.
+//! A URL names its connection before the path: `tapdesk://localhost/embedded/admin/v1/tags`. A
+//! request for a service that is no longer connected must not reach the one that is.
 
 use std::sync::Arc;
 
@@ -23,13 +21,13 @@ use crate::backend::{Backend, problem};
 use crate::origin::{MAIN, PAGE_ORIGIN};
 use crate::shell::Shell;
 
-/// The name of the scheme.
+/// The scheme of the page's requests.
 pub const SCHEME: &str = "tapdesk";
-/// Largest body of a request: 64 MiB.
+/// Largest body of a request, in bytes.
 pub const BODY_MAX: usize = 64 * 1024 * 1024;
 
-/// Answers a request of the page. Called on the thread of the user interface,
-/// so it only hands the work on.
+/// Answers a request of the page. It is called on the thread of the user interface, so it only
+/// forwards the work.
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 pub fn handle<R: Runtime>(
     context: UriSchemeContext<'_, R>,
@@ -45,8 +43,8 @@ pub fn handle<R: Runtime>(
     });
 }
 
-/// The answer to a request that came from the window `label`; `connected` is the
-/// service that the screens show, with the id of its connection.
+/// The response to a request of the window `label`. `connected` is the service that the screens
+/// show, with the id of its connection.
 pub async fn answer(
     label: &str,
     mut request: Request<Vec<u8>>,
@@ -58,7 +56,7 @@ pub async fn answer(
         .is_some_and(|origin| origin == PAGE_ORIGIN)
         && label == MAIN;
     if !is_our_page {
-        // Without a CORS header: nobody else gets to read even this.
+        // This response has no CORS header, so other pages cannot read it.
         return problem(StatusCode::FORBIDDEN, "Only for Tapdesk's own window.");
     }
     let mut response = if is_preflight(&request) {
@@ -92,8 +90,8 @@ pub async fn answer(
     response
 }
 
-/// The path and query of `uri` at the service of the connection `id`; `None` if it
-/// is meant for another one.
+/// The path and query of `uri` at the service of the connection `id`; `None` if it is meant for
+/// another connection.
 fn within(uri: &Uri, id: &str) -> Option<Uri> {
     let rest = uri.path_and_query()?.as_str().strip_prefix('/')?;
     let rest = rest.strip_prefix(id)?;
@@ -101,13 +99,13 @@ fn within(uri: &Uri, id: &str) -> Option<Uri> {
     is_whole.then(|| rest.parse().ok()).flatten()
 }
 
-/// Whether a webview asks only whether it may send a request.
+/// Whether a request is a CORS preflight.
 fn is_preflight(request: &Request<Vec<u8>>) -> bool {
     let headers = request.headers();
     request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Our page may send what it likes.
+/// Allows our page every method and header.
 fn allow() -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -146,7 +144,8 @@ mod tests {
         }
     }
 
-    /// What is answered without a service to a preflight of `origin`, as webviews send it.
+    /// The response to a preflight from `origin`, in the form that webviews send, without a
+    /// service.
     async fn preflight(label: &str, url: &str, origin: &str) -> Response<Vec<u8>> {
         let request = Request::options(url)
             .header(ORIGIN, origin)

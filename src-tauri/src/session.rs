@@ -1,16 +1,20 @@
-//! What the user's session offers.
+//! Facts about the user's session: its display, its bus, its data.
 
 #[cfg(target_os = "linux")]
 mod linux;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{has_bus, has_display, spare_a_missing_gpu};
+pub(crate) use linux::{find_system_data, has_bus, has_display, spare_a_missing_gpu};
 
-/// The windows of other systems know by themselves how to be drawn.
+/// Does nothing: only `WebKitGTK` needs this setting.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn spare_a_missing_gpu() {}
 
-/// Whether there is a display to open a window on.
+/// Does nothing: other systems have their data in one place.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn find_system_data() {}
+
+/// Whether a window can be opened.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn has_display() -> bool {
     true

@@ -1,11 +1,12 @@
-//! What the window stands on: the embedded service, the owner's choices, and
-//! the connection that the screens show. Knows nothing of windows.
+//! The state behind the window: the embedded service, the owner's choices, and the connection that
+//! the screens show. It knows nothing of windows.
 
 mod choices;
 mod connections;
 mod key;
 mod lifecycle;
 mod recovery;
+mod remote;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -13,7 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::watch;
 
 use self::connections::connection;
-use crate::backend::{Backend, RemoteService};
+use self::remote::Shown;
+use crate::backend::Backend;
+use crate::carriers::Carriers;
 use crate::embedded::Embedded;
 use crate::folders::Folders;
 use crate::keychain::Keychain;
@@ -21,23 +24,23 @@ use crate::listener;
 use crate::preferences::Preferences;
 use crate::state::{Connection, ConnectionKind, EMBEDDED, Ready, ShellState, StartProblem};
 
-/// The shell. Errors of its operations are sentences for people.
+/// The state behind the window. Errors of its operations are sentences for people.
 pub struct Shell {
     folders: Folders,
     keychain: Keychain,
     preferences: Mutex<Preferences>,
-    /// Where to listen, fixed from outside.
+    /// Address and port from an argument or the environment.
     listen: Option<SocketAddr>,
-    /// Held for writing while the service starts or stops: calls wait for it.
+    /// Locked for writing while the service starts or stops, so that calls wait.
     embedded: tokio::sync::RwLock<Option<Embedded>>,
-    /// The service that the screens show instead of the embedded one.
-    remote: RwLock<Option<(Connection, Arc<RemoteService>)>>,
+    /// The remote service that the screens show; `None` if they show the embedded one.
+    remote: RwLock<Option<Shown>>,
     state: watch::Sender<ShellState>,
 }
 
 impl Shell {
-    /// A shell whose service is yet to be started. `listen` is where it is to
-    /// listen, if that is fixed from outside.
+    /// A shell whose service has not started yet. `listen` is the address from an argument or the
+    /// environment.
     pub fn new(folders: Folders, keychain: Keychain, listen: Option<SocketAddr>) -> Self {
         let preferences = Preferences::load(&folders.preferences);
         Self {
@@ -51,17 +54,17 @@ impl Shell {
         }
     }
 
-    /// Where it stands.
+    /// A copy of the present state.
     pub fn state(&self) -> ShellState {
         self.state.borrow().clone()
     }
 
-    /// Where it stands, and every change.
+    /// Receives the present state and every change.
     pub fn watch(&self) -> watch::Receiver<ShellState> {
         self.state.subscribe()
     }
 
-    /// How the embedded service is reached, once it runs, or what keeps it from running.
+    /// The connection to the embedded service once it runs, or the problem that prevents its start.
     pub async fn ready(&self) -> Result<Ready, StartProblem> {
         let mut states = self.watch();
         loop {
@@ -77,23 +80,24 @@ impl Shell {
         }
     }
 
-    /// The service to speak to. Waits while the embedded one starts; `None`
-    /// if it could not.
+    /// The service that the screens show. Waits while the embedded one starts; `None` if it could
+    /// not start.
     pub async fn backend(&self) -> Option<Backend> {
         self.connected().await.map(|(_, backend)| backend)
     }
 
-    /// The same, with the id of its connection.
+    /// The same as [`Self::backend`], with the id of the connection.
     pub async fn connected(&self) -> Option<(String, Backend)> {
-        if let Some((shown, remote)) = &*read(&self.remote) {
-            return Some((shown.id.clone(), Backend::Remote(Arc::clone(remote))));
+        if let Some(shown) = &*read(&self.remote) {
+            let backend = Backend::Remote(Arc::clone(&shown.service));
+            return Some((shown.connection.id.clone(), backend));
         }
         let embedded = self.embedded_backend().await?;
         Some((EMBEDDED.to_owned(), embedded))
     }
 
-    /// The service of `connection`, as long as the screens show it: what somebody asked of one
-    /// service is not for another. The error is a sentence for people.
+    /// The service of `connection`, if the screens still show it: a request for one service must
+    /// not reach another. The error is a sentence for people.
     pub async fn backend_of(&self, connection: &str) -> Result<Backend, String> {
         let (shown, backend) = self
             .connected()
@@ -106,7 +110,7 @@ impl Shell {
         }
     }
 
-    /// The service in this process, whichever the screens show.
+    /// The embedded service, whichever service the screens show.
     pub async fn embedded_backend(&self) -> Option<Backend> {
         let embedded = self.embedded.read().await;
         embedded
@@ -114,7 +118,7 @@ impl Shell {
             .map(|embedded| Backend::Embedded(embedded.door.clone()))
     }
 
-    /// The service of `connection` as `backend_of`, with the address at which others reach it.
+    /// The same as [`Self::backend_of`], with the URL at which others reach the service.
     pub async fn backend_at(&self, connection: &str) -> Result<(Backend, String), String> {
         let backend = self.backend_of(connection).await?;
         match self.state() {
@@ -138,30 +142,44 @@ impl Shell {
     fn as_ready(&self, embedded: &Embedded) -> Ready {
         let preferences = self.preferences();
         let address = listener::local_address(embedded.address);
+        // The stored counts stay: a port from an argument or the environment may be back for this
+        // run only.
+        let left = preferences.left_port;
+        let left = left.filter(|left| left.port != embedded.address.port());
+        let by_itself = embedded.moved_from.map(|port| Carriers {
+            port,
+            ..Carriers::default()
+        });
         let here = Connection {
             id: EMBEDDED.to_owned(),
             name: "This computer".to_owned(),
             kind: ConnectionKind::Embedded,
             url: address.clone(),
         };
-        let shown = read(&self.remote).as_ref().map(|(shown, _)| shown.clone());
+        let (shown, lost) = match &*read(&self.remote) {
+            Some(shown) => (shown.connection.clone(), shown.lost.clone()),
+            None => (here.clone(), None),
+        };
         let others = preferences.connections.iter().map(connection);
         Ready {
             version: env!("CARGO_PKG_VERSION"),
-            connection: shown.unwrap_or_else(|| here.clone()),
+            connection: shown,
             connections: std::iter::once(here).chain(others).collect(),
             address,
             tag_url: embedded.door.service.settings().tag_url.clone(),
+            phones: !embedded.address.ip().to_canonical().is_loopback(),
             lan: listener::others_addresses(embedded.address),
             listen_fixed: self.listen.is_some(),
             port_fixed: preferences.port,
+            moved: left.or(by_itself),
+            lost,
             key_store: embedded.key_store.clone(),
             database: self.folders.database.display().to_string(),
         }
     }
 }
 
-/// Runs what may block where it may.
+/// Runs blocking work on a thread that may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

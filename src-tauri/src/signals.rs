@@ -1,8 +1,8 @@
-//! How the system asks the process to end.
+//! The system's signals that ask the process to end.
 
 use std::io;
 
-/// Ends with the first SIGTERM, SIGINT or SIGHUP. The handlers are in place when this returns.
+/// Completes at the first SIGTERM, SIGINT or SIGHUP. The handlers are installed when this returns.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -18,7 +18,7 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
     })
 }
 
-/// Ends with the first Ctrl-C. The handler is in place when this returns.
+/// Completes at the first Ctrl-C. The handler is installed when this returns.
 #[cfg(windows)]
 pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;

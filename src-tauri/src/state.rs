@@ -1,50 +1,53 @@
-//! What the screens know of the shell. `ui/src/lib/shell/types.ts` is made from it.
+//! State of the shell for the screens; `ui/src/lib/shell/types.ts` is generated from these types.
 
 use serde::{Deserialize, Serialize};
 
+use crate::carriers::Carriers;
 use crate::rotation::RotationProgress;
 
-/// The name of the connection to the service in this process.
+/// The id of the connection to the service in this process.
 pub const EMBEDDED: &str = "embedded";
 
-/// Where the shell stands.
+/// State of the shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum ShellState {
-    /// The service is being started.
+    /// The service is starting.
     Starting,
-    /// A rotation of the key that wraps secrets is finished first.
+    /// An interrupted rotation of the key that wraps secrets is finished before the start.
     Rotating {
-        /// How far it is.
+        /// Progress of the rotation.
         progress: RotationProgress,
     },
-    /// The service cannot be started.
+    /// The service cannot start.
     Failed {
-        /// Why, and what can be done.
+        /// The reason, and the ways out.
         problem: StartProblem,
     },
-    /// The screens have a service to speak to.
+    /// A service is available to the screens.
     Ready(Box<Ready>),
 }
 
-/// Something that keeps the service from starting, and the ways out.
+/// A reason why the service cannot start, with the ways out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StartProblem {
-    /// Which ways out there are.
+    /// The kind of problem, which decides about the ways out.
     pub kind: ProblemKind,
-    /// One sentence that names the thing.
+    /// A sentence that names the problem.
     pub title: String,
-    /// What can be done.
+    /// The possible remedies, as sentences.
     pub text: String,
-    /// The database concerned, if it is one.
+    /// The path of the affected database; none if no database is affected.
     pub path: Option<String>,
-    /// A port that is free, if the wanted one cannot be had.
+    /// A port that is free; none if the problem is not the port.
     pub free_port: Option<u16>,
+    /// Counts of everything that leads to the wanted port, and to no other port.
+    pub carriers: Option<Carriers>,
 }
 
-/// What a start can fail at.
+/// The kinds of problems at a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -53,77 +56,86 @@ pub enum ProblemKind {
     PortInUse,
     /// Another process owns the database.
     DatabaseInUse,
-    /// The database's content is damaged, or gone.
+    /// The database's content is damaged or missing.
     Damaged,
-    /// A newer version made the database.
+    /// A newer version of Tapdesk wrote the database.
     Newer,
-    /// The file is no database of ours.
+    /// The file is not a Tapdesk database.
     Foreign,
-    /// The key that wraps inlay keys cannot be used, or its rotation not be finished.
+    /// The key that wraps inlay keys cannot be used, or its rotation cannot be finished.
     Keys,
-    /// Anything else.
+    /// Any other problem, which has no specific way out.
     Other,
 }
 
-/// The service runs.
+/// State of a running service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ready {
     /// The version of this program.
     pub version: &'static str,
-    /// The service that the screens show.
+    /// The connection that the screens show.
     pub connection: Connection,
-    /// Every service they can show.
+    /// All connections that the screens can show.
     pub connections: Vec<Connection>,
-    /// Where the embedded service listens.
+    /// Server URL of the embedded service on this computer.
     pub address: String,
     /// Base of the tags' URLs of the embedded service.
     pub tag_url: String,
-    /// Addresses by which phones on this network reach the embedded service;
-    /// empty while it listens on loopback alone.
+    /// Whether other devices, such as phones on this network, can reach the embedded service.
+    pub phones: bool,
+    /// URLs by which phones on this network reach the embedded service. Empty if it listens only on
+    /// loopback, or if this computer is on no network.
     pub lan: Vec<String>,
-    /// Whether an argument or the environment says where it listens: the choices do not.
+    /// Whether an argument or the environment sets the address, so that the owner's choices have no
+    /// effect.
     pub listen_fixed: bool,
-    /// The port that the owner fixed.
+    /// The port that the owner fixed; none if the service chooses.
     pub port_fixed: Option<u16>,
-    /// Where the key that wraps inlay keys is kept.
+    /// Counts of everything that led to the former port when the service moved to this one. If all
+    /// are zero, the service moved automatically.
+    pub moved: Option<Carriers>,
+    /// Why the remote service that the screens show does not answer, as a sentence; none if it
+    /// answers.
+    pub lost: Option<String>,
+    /// The place of the key that wraps inlay keys.
     pub key_store: KeyStore,
-    /// The SQLite file of the embedded service.
+    /// Path of the embedded service's SQLite file.
     pub database: String,
 }
 
-/// A service that the screens can speak to.
+/// A service that the screens can show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Connection {
-    /// Its name for commands.
+    /// Its id in commands.
     pub id: String,
-    /// Its name for people.
+    /// The name that people see.
     pub name: String,
-    /// Which kind it is.
+    /// Whether it is embedded or remote.
     pub kind: ConnectionKind,
-    /// Its address.
+    /// Its server URL, without a slash at its end.
     pub url: String,
 }
 
-/// Where a service runs.
+/// The place where a service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionKind {
-    /// In this process.
+    /// The service of this program.
     Embedded,
-    /// Elsewhere.
+    /// In another process, usually on another computer.
     Remote,
 }
 
-/// Where the key that wraps inlay keys is kept.
+/// The place of the key that wraps inlay keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KeyStore {
-    /// Which kind of place it is.
+    /// The kind of place.
     pub kind: KeyStoreKind,
-    /// The place in words, and why it is not the keychain if it is not.
+    /// A description of the place, with the reason if it is not the keychain.
     pub text: String,
 }
 
@@ -132,10 +144,10 @@ pub struct KeyStore {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum KeyStoreKind {
-    /// The system's keychain.
+    /// The keychain of the system's session.
     Keychain,
     /// A file of mode 0600.
     File,
-    /// None that can be reached: codes of rolling-code inlays cannot be checked.
+    /// No place is available: codes of rolling-code inlays cannot be verified.
     Locked,
 }

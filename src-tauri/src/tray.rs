@@ -10,7 +10,7 @@ const ICON: &str = "main";
 const OPEN: &str = "open";
 const QUIT: &str = "quit";
 
-/// Shows the icon. Without a tray the window is all there is, and enough.
+/// Shows the icon. Without a tray the window is sufficient.
 pub(crate) fn show(app: &AppHandle) {
     if !session::has_bus() || !has_library() {
         tracing::debug!("this system has no tray");
@@ -21,7 +21,7 @@ pub(crate) fn show(app: &AppHandle) {
     }
 }
 
-/// Takes the icon away: the kiosk has no menu.
+/// Removes the icon, because the kiosk has no menu.
 pub(crate) fn hide(app: &AppHandle) {
     app.remove_tray_by_id(ICON);
 }
@@ -49,11 +49,11 @@ fn chosen(app: &AppHandle, event: tauri::menu::MenuEvent) {
     }
 }
 
-/// Whether the library that shows tray icons is installed. If it is not, the
-/// attempt to load it would end the program.
+/// Whether the library that shows tray icons is installed. If it is not, trying to load it would
+/// end the program.
 #[cfg(target_os = "linux")]
 fn has_library() -> bool {
-    // What the dynamic linker knows; a list of names, each ending in a NUL.
+    // The dynamic linker's cache: a list of names, each ending in a NUL.
     const LINKER_CACHE: &str = "/etc/ld.so.cache";
     const LIBRARIES: [&[u8]; 2] = [
         b"libayatana-appindicator3.so.1\0",

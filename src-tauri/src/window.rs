@@ -1,4 +1,4 @@
-//! The one window: where it leads, how large it is, and when it asks before it closes.
+//! The owner's window: its navigation, its size, and its question before it closes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,12 +9,12 @@ use tauri_plugin_dialog::{DialogExt as _, MessageDialogButtons};
 use crate::events::Subscriptions;
 use crate::origin::{MAIN, is_ours};
 
-/// Whether closing the window would lose something.
+/// Whether closing the window would lose something, as the page reported.
 #[derive(Default)]
 pub(crate) struct Unsaved(AtomicBool);
 
 impl Unsaved {
-    /// Notes what the page says.
+    /// Stores the page's report.
     pub(crate) fn set(&self, unsaved: bool) {
         self.0.store(unsaved, Ordering::Relaxed);
     }
@@ -25,15 +25,15 @@ impl Unsaved {
     }
 }
 
-/// Opens the window.
+/// Opens the owner's window.
 pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
     let window = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
         .title("Tapdesk")
         .inner_size(1280.0, 800.0)
         .min_inner_size(1024.0, 640.0)
-        // Files are dropped into the page, which reads them itself.
+        // The page itself reads files that are dropped into it.
         .disable_drag_drop_handler()
-        // It opens no other site.
+        // The window navigates to no other site.
         .on_navigation(is_ours)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_page_load(|window, payload| {
@@ -55,8 +55,8 @@ pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Brings the window to the person's attention. While the kiosk is shown there
-/// is none, and the kiosk stays where it is.
+/// Brings the window to the person's attention. While the kiosk is shown there is no such window,
+/// and the kiosk stays on top.
 pub(crate) fn focus(app: &AppHandle) {
     let Some(window) = app.get_webview_window(MAIN) else {
         return;
@@ -69,7 +69,7 @@ pub(crate) fn focus(app: &AppHandle) {
     }
 }
 
-/// Closes the window as its own button does: it asks if something would be lost.
+/// Closes the window like its own button: it asks first if something would be lost.
 pub(crate) fn close(app: &AppHandle) {
     match app.get_webview_window(MAIN).map(|window| window.close()) {
         Some(Ok(())) => {}

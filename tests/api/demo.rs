@@ -1,4 +1,4 @@
-//! `/admin/v1/demo`: what there is to try, made and removed in one go.
+//! `/admin/v1/demo`: demonstration data, created and removed in one call.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ async fn demo(service: &TestService, method: Method) -> Value {
         .expect(200)
 }
 
-/// Slugs of the simulated tags there are.
+/// Slugs of all simulated tags.
 async fn slugs(service: &TestService) -> Vec<String> {
     let tags = service.admin_get("/tags?simulated=true").await;
     let items = tags["items"].as_array().unwrap().iter();
@@ -94,7 +94,7 @@ async fn what_is_the_owners_is_neither_taken_nor_removed() {
     let detail = refused["detail"].as_str().unwrap();
     assert!(detail.contains("demo-poster"), "{detail}");
 
-    // A real tag leads to the experience of the demonstration by now.
+    // By now a real tag leads to the experience of the demonstration.
     let experiences = service.admin_get("/experiences").await;
     let experience = &experiences["items"][0]["id"];
     let path = format!("/tags/{}", own.id);

@@ -1,4 +1,4 @@
-//! `/admin/v1/events`: what happens, as it happens.
+//! `/admin/v1/events`: events as they happen.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tapdesk_tests::relay::lay;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::{Client, TestService};
 
-/// Whoever listens.
+/// A client of the event stream.
 pub(in crate::api) struct Listener {
     stream: Response,
     heard: String,
@@ -20,7 +20,7 @@ impl Listener {
         Self::of(service.admin_request(Method::GET, &format!("/events{query}"))).await
     }
 
-    /// One that comes back with the last id that it got.
+    /// Opens the stream with the last id that a client received.
     pub(in crate::api) async fn behind(client: &Client, last: &str) -> Self {
         let request = client.admin_request(Method::GET, "/events");
         Self::of(request.header("last-event-id", last)).await
@@ -69,6 +69,7 @@ async fn a_tap_is_told_to_who_listens() {
     let expected = json!({
         "event": "interaction", "interaction_id": id, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
         "tag_verified": null, "reason": "static", "simulated": false,
+        "origin": "visitor",
     });
     assert_eq!(
         listener.next().await,
@@ -156,7 +157,7 @@ async fn who_comes_back_with_the_last_id_goes_on_where_they_were() {
         let (_, data) = listener.next().await.expect("an event");
         heard.push(data["interaction_id"].as_i64().expect("an id"));
     }
-    // On PostgreSQL one may come twice.
+    // On PostgreSQL an event may come twice.
     heard.retain(|id| *id > ids[1]);
     assert_eq!(heard, ids[2..]);
 }
@@ -170,7 +171,7 @@ async fn who_comes_back_from_a_place_that_is_not_known_any_more_is_told_so() {
         .await;
     service.tap(&tag.path()).await;
     let pruned = service.last_interaction().await;
-    // On PostgreSQL a week of the history is deleted at once.
+    // PostgreSQL deletes the history by whole weeks.
     service.advance(60 * 24 * 3_600_000);
     tapdesk_service::housekeeping::sweep(service.service())
         .await
@@ -183,14 +184,14 @@ async fn who_comes_back_from_a_place_that_is_not_known_any_more_is_told_so() {
         let (name, _) = listener.next().await.expect("an event");
         assert_eq!(name, "interaction", "{last}");
     }
-    // Who has no last id missed nothing that they know of.
+    // A client without a last id cannot know of missed events.
     let mut listener = Listener::behind(&service, "").await;
     service.tap(&tag.path()).await;
     let (name, _) = listener.next().await.expect("an event");
     assert_eq!(name, "interaction");
 }
 
-/// A table that is away stands for a database that cannot be read for a while.
+/// A missing table stands for a database that cannot be read for a while.
 #[tokio::test]
 async fn sqlite_a_stream_ends_where_what_was_missed_cannot_be_read() {
     let service = TestService::start_with(|options| options.database = "sqlite".to_owned()).await;

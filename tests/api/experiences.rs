@@ -1,6 +1,7 @@
 //! `/admin/v1/experiences`.
 
 mod images;
+mod macros;
 mod variables;
 mod versions;
 
@@ -16,7 +17,7 @@ fn page(text: &str) -> Value {
     json!({"name": "Welcome", "kind": "studio", "blocks": [{"type": "heading", "text": text}]})
 }
 
-/// Where a tap of the tag leads, without the rolling key.
+/// The destination of a tap, without the rolling key.
 async fn destination(service: &TestService, path: &str) -> String {
     let tap = service.tap(path).await;
     let location = tap.location.expect("the tag redirects");
@@ -27,7 +28,7 @@ async fn destination(service: &TestService, path: &str) -> String {
         .to_owned()
 }
 
-/// Publishes an older version of the experience 1 again.
+/// Publishes an older version of experience 1 again.
 async fn roll_back(service: &TestService, version: u32) -> Answer {
     let version = json!({"version": version});
     service
@@ -301,6 +302,93 @@ async fn a_preview_shows_where_a_tap_would_lead_and_records_nothing() {
 }
 
 #[tokio::test]
+async fn a_preview_needs_no_tag_and_shows_states_and_the_places_of_blocks() {
+    let service = TestService::start().await;
+    let blocks = json!([
+        {"type": "heading", "text": "{{tag:title}}, {{tag:attribute:sku}}"},
+        {"type": "condition", "when": {"type": "variable_filled", "variable": "owner"},
+         "blocks": [{"type": "text", "text": "Of {{tag:variable:owner}}"}],
+         "otherwise": [{"type": "divider"}, {"type": "text", "text": "Nobody's"}]},
+        {"type": "condition", "when": {"type": "scan_count", "at_least": 2},
+         "blocks": [{"type": "text", "text": "Again"}]},
+    ]);
+    let page = json!({"name": "Page", "kind": "studio", "blocks": blocks});
+    service.experience(page).await;
+    let preview = async |tap: Value| {
+        let preview = service
+            .admin(Method::POST, "/experiences/1/preview", tap)
+            .await
+            .expect(200);
+        let html = preview["html"].as_str().expect("a page").to_owned();
+        html[html.find("<main").expect("a body")..].to_owned()
+    };
+
+    let sample = json!({"name": "Bottle", "title": "Bottle 41", "attributes": {"sku": "B-41"}});
+    let first = preview(json!({"sample": sample, "verification": "verified"})).await;
+    for part in [
+        r#"<h1 data-block="0" dir="auto">Bottle 41, B-41</h1>"#,
+        r#"<hr data-block="1.otherwise.0">"#,
+        r#"data-block="1.otherwise.1" dir="auto"><p>Nobody's</p>"#,
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    assert!(!first.contains("Again"), "{first}");
+
+    let tag = service
+        .tag(json!({"name": "Jug", "experience_id": 1, "variables": {"owner": ""}}))
+        .await;
+    for of in [json!({"tag_id": tag.id}), json!({"sample": sample})] {
+        let mut tap =
+            json!({"verification": "verified", "scan_count": 2, "variables": {"owner": "Ada"}});
+        for (key, value) in of.as_object().expect("an object") {
+            tap[key] = value.clone();
+        }
+        let second = preview(tap).await;
+        for part in [
+            r#"data-block="1.blocks.0" dir="auto"><p>Of Ada</p>"#,
+            r#"data-block="2.blocks.0" dir="auto"><p>Again</p>"#,
+        ] {
+            assert!(second.contains(part), "{part}: {second}");
+        }
+    }
+    assert_eq!(service.scan_count(&tag).await, 0);
+    let shown = service.tap(&tag.path()).await;
+    assert!(
+        !shown.answer.body.contains("data-block"),
+        "{}",
+        shown.answer.body
+    );
+
+    for tap in [
+        json!({"verification": "verified"}),
+        json!({"verification": "verified", "tag_id": tag.id, "sample": sample}),
+    ] {
+        let refused = service
+            .admin(Method::POST, "/experiences/1/preview", tap)
+            .await
+            .expect(422);
+        assert_eq!(refused["errors"][0]["field"], "tag_id");
+    }
+
+    // A redirect fills its macros from the sample, too.
+    service
+        .redirect("https://owner.example/{{tag:attribute:sku}}")
+        .await;
+    let redirect = service
+        .admin(
+            Method::POST,
+            "/experiences/2/preview",
+            json!({"sample": sample, "verification": "verified"}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(
+        redirect["location"],
+        "https://owner.example/B-41?rk=ROLLING_KEY"
+    );
+}
+
+#[tokio::test]
 async fn every_template_is_an_experience_to_begin_with() {
     let service = TestService::start().await;
     let light = service
@@ -322,5 +410,51 @@ async fn every_template_is_an_experience_to_begin_with() {
         let tap = service.tap(&tag.path()).await;
         assert_eq!(tap.status, 200);
         assert!(tap.answer.body.len() < 30 * 1024);
+    }
+}
+
+#[tokio::test]
+async fn templates_are_in_the_language_that_is_asked_for() {
+    let service = TestService::start().await;
+    let path = "/experiences/templates";
+    let english = service.admin_get(path).await;
+    assert_eq!(english["language"], "en");
+    assert_eq!(english["languages"].as_array().map(Vec::len), Some(12));
+    for (asked, language, title, lang) in [
+        ("de-AT", "de", "Produktregistrierung", r#"lang="de""#),
+        ("ar", "ar", "تسجيل المنتج", r#"lang="ar" dir="rtl""#),
+        ("fi", "en", "Product registration", r#"lang="en""#),
+    ] {
+        let templates = service.admin_get(&format!("{path}?language={asked}")).await;
+        let first = &templates["items"][0];
+        assert_eq!(templates["language"], language, "{asked}");
+        assert_eq!(first["title"], title, "{asked}");
+        assert_eq!(first["experience"]["name"], title, "{asked}");
+        assert!(
+            first["html"]
+                .as_str()
+                .is_some_and(|html| html.contains(lang))
+        );
+        assert_eq!(first["variables"], english["items"][0]["variables"]);
+        let id = service.experience(first["experience"].clone()).await;
+        let tag = service
+            .tag(json!({"name": "Lampe", "experience_id": id, "language_code": language}))
+            .await;
+        let button = first["experience"]["blocks"][1]["otherwise"][1]["submit_label"].clone();
+        let page = service.tap(&tag.path()).await.answer.body;
+        assert!(page.contains(lang), "{page}");
+        assert!(page.contains(button.as_str().expect("a label")), "{page}");
+    }
+    for malformed in [
+        "",
+        "d",
+        "de_AT",
+        "de-",
+        "deutsch-und-mehr-als-das-ist-es-nicht",
+    ] {
+        let path = format!("{path}?language={malformed}");
+        let refused = service.admin(Method::GET, &path, Value::Null).await;
+        let refused = refused.expect(422);
+        assert_eq!(refused["errors"][0]["field"], "language", "{malformed}");
     }
 }

@@ -1,4 +1,4 @@
-//! `/admin/v1/interactions/export`, read back by Python's own reader of CSV.
+//! `/admin/v1/interactions/export`, parsed by Python's own CSV reader.
 
 pub(in crate::api) mod on_the_way;
 
@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-/// A file of the export.
+/// A downloaded export file.
 struct File {
     cursor: String,
     text: String,
@@ -27,7 +27,7 @@ async fn export(service: &TestService, query: &str) -> File {
     File { cursor, text }
 }
 
-/// The rows as an independent reader finds them, each a JSON object of texts.
+/// Parses CSV with an independent reader; each row becomes a JSON object of texts.
 pub(in crate::api) fn read_csv(text: &str) -> Vec<Value> {
     const READER: &str = "import csv, io, json, sys\n\
         text = io.TextIOWrapper(sys.stdin.buffer, encoding='utf-8-sig', newline='')\n\
@@ -51,7 +51,7 @@ pub(in crate::api) fn read_jsonl(text: &str) -> Vec<Value> {
     rows.collect::<Result<_, _>>().expect("each line is JSON")
 }
 
-/// Taps of two tags, of each verdict.
+/// Taps of two tags, with each verdict.
 async fn taps(service: &TestService, count: usize) {
     let (tag, mut inlay) = service.bottle().await;
     let formula = json!({"name": "=HYPERLINK(\"x\")\n\"quoted\", ÄÖ"});

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::{TestService, TestTag};
 
-/// Interactions by their number, from 1 in the order of their taps. Their ids
-/// are what the database makes of that.
+/// Interactions by their number, which counts from 1 in the order of their taps, because their ids
+/// depend on the database.
 async fn numbers(service: &TestService, query: &str) -> Vec<usize> {
     let page = service.admin_get(&format!("/interactions{query}")).await;
     numbered(service, &ids_of(&page)).await
@@ -67,6 +67,7 @@ async fn a_tap_is_listed_with_everything_it_came_to() {
         "country": "", "system": "other", "language": null, "visitor_group": null,
         "returning_month": false, "returning_day": false,
         "key_issued": true, "tamper": null, "file_data": null, "simulated": false,
+        "origin": "visitor",
     });
     let page = service.admin_get("/interactions").await;
     assert_eq!(page, json!({"items": [expected], "next": null}));
@@ -145,7 +146,7 @@ async fn pages_of_the_history_hold_each_interaction_once() {
                 .admin_get(&format!("/interactions?{filter}limit=2{after}"))
                 .await;
             found.extend(ids_of(&page));
-            // A tap meanwhile neither repeats nor hides another.
+            // A tap in between neither repeats nor hides another one.
             service.tap(&one.path()).await;
             match page["next"].as_str() {
                 Some(next) => after = format!("&after={next}"),
@@ -322,8 +323,8 @@ async fn simulated_interactions_are_listed_only_where_they_are_asked_for() {
     assert_eq!(traced(&service, 1).await["simulated"], true);
 }
 
-/// A service that knows a visitor's country, with a tag that was tapped twice
-/// and registered by its visitor.
+/// A service that knows a visitor's country, with a tag that was tapped twice and registered by its
+/// visitor.
 async fn tapped() -> (TestService, TestTag) {
     let service =
         TestService::start_with(|options| options.settings.default_country = "DE".into()).await;
@@ -411,7 +412,7 @@ async fn a_refused_update_says_why_before_and_after_a_restart() {
     let service = service.restart(1_000).await;
     assert_eq!(traced(&service, 1).await["refused_update"], refused);
 
-    // Put right, the same key does it.
+    // After the correction, the same key works.
     service
         .admin(
             Method::PUT,

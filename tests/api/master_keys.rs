@@ -1,4 +1,4 @@
-//! `/admin/v1/master-keys`: keys of many inlays from one.
+//! `/admin/v1/master-keys`: the keys of many inlays, derived from one key.
 
 use reqwest::Method;
 use serde_json::{Value, json};

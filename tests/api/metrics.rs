@@ -1,4 +1,4 @@
-//! What an operator sees: the metrics as they are scraped, and what is built on them.
+//! Metrics as an operator scrapes them, and the dashboard and alerts that use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(folder(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A tap, a payload, an update and an update that is refused.
+/// Makes a tap, a payload call, an update, and an update that is refused.
 async fn traffic(service: &TestService) {
     let (tag, mut inlay) = service.bottle().await;
     let tapped = service.tap(&inlay.url(&tag)).await;
@@ -28,14 +28,14 @@ async fn traffic(service: &TestService) {
     let data = json!({"registered": "true"});
     service.update(tapped.key(), data.clone()).await.expect(200);
     service.update(tapped.key(), data).await.expect(400);
-    // Once more, from the cache.
+    // A second tap is served from the cache.
     service.tap(&inlay.url(&tag)).await;
 }
 
-/// A metric as an operator knows it: its kind, and its labels.
+/// Metrics by name, each with its kind and its labels.
 type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
-/// The metrics of a scrape.
+/// Parses a scrape.
 fn scraped(text: &str) -> Metrics {
     let mut metrics = Metrics::new();
     let mut name = String::new();
@@ -67,7 +67,7 @@ fn scraped(text: &str) -> Metrics {
     metrics
 }
 
-/// The table of metrics in a document.
+/// The metrics in a document's table.
 fn documented(text: &str) -> Metrics {
     let rows = text.lines().filter(|line| line.starts_with("| `tapdesk_"));
     let rows = rows.map(|row| {
@@ -124,7 +124,7 @@ async fn the_metrics_count_what_happened() {
     }
 }
 
-/// The service is closed, and the process lives: as when its database is gone.
+/// The service is closed, but the process still runs, as when its database is gone.
 #[tokio::test]
 async fn a_database_that_is_gone_is_down_and_what_it_refuses_is_measured() {
     let service = TestService::start().await;
@@ -140,8 +140,8 @@ async fn a_database_that_is_gone_is_down_and_what_it_refuses_is_measured() {
     }
 }
 
-/// A Prometheus that scrapes a service of ours, with the configuration that is handed to
-/// operators. It ends with this.
+/// A Prometheus that scrapes a test service, with the configuration that operators get. Dropping it
+/// ends it.
 struct Prometheus {
     process: Child,
     client: Client,
@@ -156,7 +156,7 @@ impl Drop for Prometheus {
 }
 
 impl Prometheus {
-    /// `None`, and the test is left out, if this machine has none.
+    /// Starts one. `None` if this machine has no Prometheus, so that the test is skipped.
     fn start(service: &TestService) -> Option<Self> {
         let own = tempfile::tempdir().expect("a folder");
         let path = |name: &str| own.path().join(name);
@@ -196,7 +196,7 @@ impl Prometheus {
             let (_, address) = line.split_once("msg=\"Listening on\" address=")?;
             Some(address.to_owned())
         });
-        // What it says later is of no use, and a full pipe would stop it.
+        // Nobody reads the rest of the log, and a full pipe would stop the process.
         std::thread::spawn(move || log.for_each(drop));
         let address = address.expect("it listens");
         Some(Self {
@@ -206,7 +206,7 @@ impl Prometheus {
         })
     }
 
-    /// What it answers to a question about this moment: so many series.
+    /// The number of series that an expression finds at this moment.
     async fn series(&self, expression: &str) -> usize {
         let form = self
             .client
@@ -234,8 +234,7 @@ fn dashboard() -> Vec<String> {
     expressions.collect()
 }
 
-/// What every alert compares, without what it is compared with: an alert has data even
-/// while it has no cause.
+/// The left side of each alert's comparison: it has data even while the alert does not fire.
 fn alerts() -> Vec<String> {
     let rules = read("service/deploy/alerts.yml");
     let expressions = rules

@@ -1,4 +1,4 @@
-//! The OpenAPI document: committed, served, and true to the routes.
+//! The OpenAPI document: it is committed, served, and agrees with the routes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn document() -> String {
     text
 }
 
-/// `UPDATE_OPENAPI=1` writes the document that is compared without it.
+/// Compares the document with the committed one, or writes it with `UPDATE_OPENAPI=1`.
 #[test]
 fn the_committed_document_is_the_present_one() {
     let path = Path::new(COMMITTED);
@@ -174,7 +174,7 @@ fn what_null_resets_is_in_the_schema_of_a_change() {
     }
 }
 
-/// What the service refuses is not only in the words.
+/// Limits are in the schemas, and not only in descriptions.
 #[test]
 fn limits_are_in_the_schemas() {
     let document = parsed();
@@ -196,7 +196,7 @@ fn limits_are_in_the_schemas() {
     }
 }
 
-/// Place, keyword, and its value as JSON.
+/// Schema path, keyword, and the keyword's value as JSON.
 const LIMITS: [(&str, &str, &str); 57] = [
     ("TagFields.name", "maxLength", "200"),
     ("TagFields.title", "maxLength", "2000"),
@@ -304,8 +304,8 @@ async fn the_document_and_its_reference_are_served_without_a_token() {
     );
 }
 
-/// A route that is in the document and not in the router, or with another
-/// method, answers 404 or 405 in the words for it.
+/// Each operation of the document reaches a handler. A missing route or method would answer 404 or
+/// 405 with the router's own text.
 #[tokio::test]
 async fn every_operation_of_the_document_is_a_route() {
     let service = TestService::start().await;
@@ -318,7 +318,7 @@ async fn every_operation_of_the_document_is_a_route() {
             .filter(|name| *name != "parameters")
         {
             let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
-            // No token: an admin route that exists asks for one before all else.
+            // Without a token: an existing admin route asks for one first.
             let address = path.replace(['{', '}'], "");
             let mut request = service.request(method.clone(), &address);
             if path == "/t/{slug}" && method == Method::POST {

@@ -1,12 +1,12 @@
-//! Problems: a code for programs, and the field that is wrong.
+//! Problems: a code for programs, and the wrong field.
 //!
-//! Beside these, the harness compares each problem that any test meets with the document.
+//! In addition, the harness compares every problem in any test with the document.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, TestService};
 
-/// A service that refuses any number of requests.
+/// A service without a limit on refused requests.
 async fn unlimited() -> TestService {
     TestService::start_with(|options| options.settings.rate_limit = None).await
 }
@@ -23,7 +23,7 @@ fn assert_problem(answer: &Answer, status: u16, code: &str, field: Option<&str>)
     assert_eq!(named.as_deref(), field, "{problem}");
 }
 
-/// Path, body, and the field that is wrong with it.
+/// Path, body, and the wrong field.
 type Invalid = (&'static str, Value, Option<&'static str>);
 
 const KEY: &str = "00112233445566778899AABBCCDDEEFF";
@@ -152,7 +152,12 @@ fn invalid_others() -> Vec<Invalid> {
             json!({"name": "a", "expected": {"tag_url": "a"}}),
             Some("expected.tag_url"),
         ),
-        ("/tokens", json!({"name": ""}), Some("name")),
+        (
+            "/tokens",
+            json!({"name": "", "scopes": ["read"]}),
+            Some("name"),
+        ),
+        ("/tokens", json!({"name": "Script"}), Some("scopes")),
         ("/simulator/inlays", json!({}), Some("tag_id")),
         (
             "/simulator/inlays",
@@ -415,7 +420,7 @@ async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() 
     }
 }
 
-/// Each operation, asked for in the ways that each of its kind refuses.
+/// Calls each operation in each way that it has to refuse.
 #[tokio::test]
 async fn every_operation_answers_problems_that_it_declares() {
     let service = unlimited().await;

@@ -1,4 +1,4 @@
-//! `/admin/v1/reports`: recounted from the export of interactions.
+//! `/admin/v1/reports`, compared with counts of exported interactions.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ async fn export(client: &Client, path: &str) -> String {
     answer.body
 }
 
-/// Taps by a member of the export, as an independent count finds them.
+/// Taps by a member of the export, counted independently.
 async fn recounted(client: &Client, member: &str) -> BTreeMap<String, u64> {
     let rows = read_jsonl(&export(client, "/interactions/export?format=jsonl").await);
     let mut counts = BTreeMap::new();
@@ -41,7 +41,7 @@ async fn recounted(client: &Client, member: &str) -> BTreeMap<String, u64> {
     counts
 }
 
-/// Taps by a list of the report.
+/// Taps by an entry of the report's list.
 fn reported(report: &Value, list: &str, member: &str) -> BTreeMap<String, u64> {
     let items = report[list].as_array().expect("a list").iter();
     let counts = items.map(|item| {
@@ -55,7 +55,7 @@ fn reported(report: &Value, list: &str, member: &str) -> BTreeMap<String, u64> {
     counts.collect()
 }
 
-/// The report says what the export says, whatever of it is counted already.
+/// Asserts that report and export agree, whether or not the report's counts are already stored.
 async fn compare(service: &TestService) -> Value {
     let report = service.admin_get("/reports?bucket=hour").await;
     for (list, member, of_export) in [
@@ -118,7 +118,7 @@ async fn counts_are_those_of_the_export_before_and_after_they_are_kept() {
         .into()
     );
     assert_eq!(reported(&report, "languages", "value")["de"], 3);
-    // Counted twice at once, each tap counts once.
+    // Counted twice at once, each tap still counts once.
     tap(&service, &poster.path(), ROBOT, "pt-BR").await;
     let storage = &service.service().storage;
     let (one, other) = tokio::join!(storage.fold_reports(), storage.fold_reports());
@@ -158,12 +158,12 @@ async fn an_update_and_a_submission_count_at_their_tap() {
         assert_eq!(of_form["experiences"][0]["name"], "Ask");
         fold(&service).await;
     }
-    // What is erased was there: its count stays.
+    // An erased submission still counts, because it existed.
     let newest = service.admin_get("/submissions?limit=1").await;
     let path = format!("/submissions/{}", newest["items"][0]["id"]);
     let erased = service.admin(Method::DELETE, &path, Value::Null).await;
     erased.expect(204);
-    // A period is of whole days: on the eighth day the first is in the one before.
+    // A period consists of whole days: on the eighth day the first day is in the previous period.
     service.advance(8 * 24 * 3_600_000);
     let report = service.admin_get("/reports?bucket=day").await;
     assert_eq!(report["totals"]["taps"], 0);
@@ -172,6 +172,55 @@ async fn an_update_and_a_submission_count_at_their_tap() {
         "the period before has them"
     );
     assert_eq!(report["totals"]["before"]["submissions"], 1);
+}
+
+/// Test taps are in no count of a report, stored or not, and are reported separately.
+#[tokio::test]
+async fn test_taps_are_in_no_count_of_a_report_and_are_said_apart() {
+    let service = TestService::start().await;
+    let (bottle, mut inlay) = service.bottle().await;
+    let poster = service.redirecting_tag(json!({})).await;
+    let announce = async |path: &str, origin: &str| {
+        let body = json!({"path": path, "origin": origin});
+        let announced = service.admin(Method::POST, "/test-taps", body).await;
+        assert_eq!(announced.status, 204, "{}", announced.body);
+    };
+    service.tap(&inlay.url(&bottle)).await;
+    let url = inlay.url(&bottle);
+    announce(&url, "reader").await;
+    let tested = service.tap(&url).await;
+    let data = json!({"registered": "true"});
+    service.update(tested.key(), data).await.expect(200);
+    announce(&poster.path(), "kiosk").await;
+    service.tap(&poster.path()).await;
+    service.advance(1);
+    let of = service.admin_get(&bottle.admin_path()).await["experience_id"].clone();
+    for _ in 0..2 {
+        let report = service.admin_get("/reports").await;
+        let totals = &report["totals"];
+        assert_eq!(
+            (&totals["taps"], &totals["updates"]),
+            (&json!(1), &json!(0))
+        );
+        assert_eq!(report["test_taps"], json!({"reader": 1, "kiosk": 1}));
+        let of_bottle = service
+            .admin_get(&format!("/reports?experience_id={of}"))
+            .await;
+        assert_eq!(of_bottle["test_taps"], json!({"reader": 1, "kiosk": 0}));
+        let rows = read_csv(&export(&service, "/reports/export").await);
+        let tests = rows.iter().filter(|row| row["dimension"] == "test_taps");
+        let tests: Vec<_> = tests.map(|row| (&row["value"], &row["taps"])).collect();
+        let one = json!("1");
+        assert_eq!(tests, [(&json!("reader"), &one), (&json!("kiosk"), &one)]);
+        fold(&service).await;
+    }
+    let simulated = service.admin_get("/reports?simulated=true").await;
+    assert_eq!(simulated["test_taps"], json!({"reader": 0, "kiosk": 0}));
+    let limited = json!({"name": "Shop", "scopes": ["read"], "experience_ids": [of]});
+    let limited = service.admin_create("/tokens", limited).await;
+    let limited = Client::new(service.base(), limited["token"].as_str().unwrap());
+    let report = limited.admin_get("/reports").await;
+    assert_eq!(report["test_taps"], json!({"reader": 1, "kiosk": 0}));
 }
 
 #[tokio::test]
@@ -284,8 +333,8 @@ async fn a_stretch_of_time_that_is_none_or_too_long_is_refused() {
     }
 }
 
-/// The history goes; its counts stay. PostgreSQL counts what no transaction of the whole server is
-/// still beside: when that is, a test cannot know.
+/// The history is deleted, and its counts remain. Only on SQLite: PostgreSQL stores counts once no
+/// transaction of the whole server can still add to them, and a test cannot know when.
 #[tokio::test]
 async fn sqlite_counts_outlive_the_history() {
     let service = TestService::start_with(|options| {
@@ -308,7 +357,7 @@ async fn sqlite_counts_outlive_the_history() {
         .admin_get("/reports?bucket=day&since=2026-01-01T00:00:00Z")
         .await;
     assert_eq!(report["totals"]["taps"], 3);
-    // Counts by the hour are kept for 2,000 hours more.
+    // Hourly counts are kept for 2,000 hours more.
     let hours = "/reports?bucket=hour&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
     assert_eq!(service.admin_get(hours).await["totals"]["taps"], 3);
     service.advance(80 * 24 * 3_600_000);
@@ -333,7 +382,7 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
     let keep_since = "2026-01-01T13:00:00Z";
     let hours = |since: &str| format!("/reports?bucket=hour&since=2026-01-01T{since}:00:00Z");
     let storage = &service.service().storage;
-    // PostgreSQL counts what no transaction of the whole server is still beside.
+    // PostgreSQL stores counts once no transaction of the whole server can still add to them.
     let refused = eventually("the first hour is counted and removed", async || {
         fold(&service).await;
         let keep_since = serde_json::from_value(json!(keep_since)).expect("a time");
@@ -353,7 +402,7 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
         detail.contains("since 2026-01-01T13:00:00Z") && detail.contains("days"),
         "{detail}"
     );
-    // The period before it would lack an hour, too.
+    // The previous period would lack an hour, too.
     let before = service.admin(Method::GET, &hours("13"), Value::Null).await;
     before.expect(422);
     let whole = service.admin_get(&hours("14")).await;
@@ -366,7 +415,7 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
     assert_eq!(taps, [(&json!(12), &json!(3)), (&json!(14), &json!(1))]);
 }
 
-/// What `DuckDB`, which knows nothing of the service, reads in both files of an export, and counts.
+/// Counts both files of an export with `DuckDB`, which is independent of the service.
 const RECOUNT: &str = "import duckdb, json, sys\n\
     db = duckdb.connect()\n\
     db.read_csv(sys.argv[1], header=True).create_view('csv')\n\

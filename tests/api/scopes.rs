@@ -1,14 +1,17 @@
-//! What a token may do: each route with each scope. The routes come from the OpenAPI document,
-//! so that new ones are tested by being there.
+//! The rights of tokens: each route with each scope. The routes come from the OpenAPI document, so
+//! new ones are tested automatically.
 
+mod left;
 mod limited;
+mod runs;
+mod verification;
 mod webhooks;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, Client, TestService};
 
-/// Every scope there is.
+/// All scopes.
 const SCOPES: [&str; 9] = [
     "read",
     "tags",
@@ -24,12 +27,12 @@ const SCOPES: [&str; 9] = [
 /// An operation of the admin API.
 struct Operation {
     method: Method,
-    /// Behind `/admin/v1`, or the whole path of a route that is not below it.
+    /// The path below `/admin/v1`, or the whole path of a route outside of it.
     path: String,
     id: String,
-    /// `None` if any token opens it.
+    /// The scope that it needs; `None` if any token may call it.
     scope: Option<String>,
-    /// Whether it answers tokens that are limited to experiences.
+    /// Whether tokens that are limited to experiences may call it.
     bounded: bool,
 }
 
@@ -55,7 +58,7 @@ fn operations() -> Vec<Operation> {
     operations.collect()
 }
 
-/// A request to an operation, with `id` for each part of its path that is one.
+/// A request to an operation, with `id` in place of each path parameter.
 fn call(client: &Client, operation: &Operation, id: i64) -> RequestBuilder {
     let mut path = operation.path.clone();
     while let (Some(start), Some(end)) = (path.find('{'), path.find('}')) {
@@ -65,13 +68,13 @@ fn call(client: &Client, operation: &Operation, id: i64) -> RequestBuilder {
     request.bearer_auth(client.admin_token())
 }
 
-/// The head of the answer: an event stream does not end.
+/// The status of a response. The body is not read, because an event stream does not end.
 async fn status(request: RequestBuilder) -> u16 {
     request.send().await.expect("an answer").status().as_u16()
 }
 
 async fn service() -> TestService {
-    // Refusals are what is tested here.
+    // Without a limit, because these tests provoke refused requests.
     TestService::start_with(|options| {
         options.settings.rate_limit = None;
         options.settings.private_webhooks = true;
@@ -119,11 +122,11 @@ async fn no_token_a_wrong_one_an_expired_and_a_revoked_one_open_nothing() {
     let expires_at = "2026-01-01T13:00:00Z";
     let expired = token(
         &service,
-        json!({"name": "Expired", "expires_at": expires_at}),
+        json!({"name": "Expired", "scopes": ["admin"], "expires_at": expires_at}),
     )
     .await;
     let revoked = service
-        .admin_create("/tokens", json!({"name": "Revoked"}))
+        .admin_create("/tokens", json!({"name": "Revoked", "scopes": ["admin"]}))
         .await;
     expired.admin_get("/tags").await;
     service.advance(3_600_000);
@@ -224,7 +227,7 @@ async fn a_token_that_could_do_nothing_or_never_lived_is_refused() {
         (json!({"experience_ids": [7]}), 409),
         (json!({"experience_ids": [0]}), 422),
     ] {
-        let mut token = json!({"name": "Script"});
+        let mut token = json!({"name": "Script", "scopes": ["read"]});
         token
             .as_object_mut()
             .unwrap()
@@ -253,7 +256,7 @@ async fn a_stream_ends_with_the_time_of_its_token() {
     let expires_at = "2026-01-01T13:00:00Z";
     let client = token(
         &service,
-        json!({"name": "Screen", "expires_at": expires_at}),
+        json!({"name": "Screen", "scopes": ["read"], "expires_at": expires_at}),
     )
     .await;
     let request = client.admin_request(Method::GET, "/events");
@@ -299,7 +302,8 @@ async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
         .admin_create("/webhooks", webhook(&["alert.disk_low"]))
         .await;
     let path = |webhook: &Value| format!("/webhooks/{}", webhook["id"]);
-    // It turns none of the others' its own way, and none of its own into one that tells more.
+    // The token may not redirect others' webhooks, nor make its own webhook send more than it may
+    // read.
     let elsewhere = json!({"url": "https://elsewhere.example/"});
     refused(
         deaf.admin(Method::PATCH, &path(&of_taps), elsewhere.clone())
@@ -330,7 +334,11 @@ async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
 async fn a_token_that_ends_makes_none_that_ends_later() {
     let service = service().await;
     let end = "2026-01-01T13:00:00Z";
-    let maker = token(&service, json!({"name": "Guest", "expires_at": end})).await;
+    let maker = token(
+        &service,
+        json!({"name": "Guest", "scopes": ["admin"], "expires_at": end}),
+    )
+    .await;
     for (expires_at, status) in [
         (Value::Null, 422),
         (json!("2026-01-01T13:00:01Z"), 422),
@@ -338,17 +346,25 @@ async fn a_token_that_ends_makes_none_that_ends_later() {
         (json!(end), 201),
         (json!("2026-01-01T12:30:00Z"), 201),
     ] {
-        let new = json!({"name": "Another", "expires_at": expires_at});
+        let new = json!({"name": "Another", "scopes": ["admin"], "expires_at": expires_at});
         let answer = maker.admin(Method::POST, "/tokens", new).await;
         assert_eq!(answer.status, status, "{expires_at}: {}", answer.body);
     }
-    // Left out, it is the same as null.
+    // Leaving the member out means the same as null.
     let answer = maker
-        .admin(Method::POST, "/tokens", json!({"name": "Another"}))
+        .admin(
+            Method::POST,
+            "/tokens",
+            json!({"name": "Another", "scopes": ["admin"]}),
+        )
         .await;
     let problem = answer.expect(422);
     assert!(problem.to_string().contains("expires_at"), "{problem}");
-    // One that does not end makes both kinds.
-    token(&service, json!({"name": "Guest", "expires_at": end})).await;
-    token(&service, json!({"name": "Always"})).await;
+    // A token that does not expire may create both kinds.
+    token(
+        &service,
+        json!({"name": "Guest", "scopes": ["admin"], "expires_at": end}),
+    )
+    .await;
+    token(&service, json!({"name": "Always", "scopes": ["admin"]})).await;
 }

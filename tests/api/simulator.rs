@@ -1,4 +1,4 @@
-//! `/admin/v1/simulator`: virtual inlays and the world they live in.
+//! `/admin/v1/simulator`: virtual inlays and their clock.
 
 mod templates;
 

@@ -1,12 +1,11 @@
-//! `/admin/v1/backup`. What a backup is good for is shown by restoring it, in
-//! the tests of the command line.
+//! `/admin/v1/backup`. The tests of the command line restore such backups.
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-/// A backup is a copy of the SQLite file: there is none of another database.
+/// A backup is a copy of the SQLite file, so PostgreSQL has none.
 async fn service() -> TestService {
     TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
 }
@@ -88,7 +87,7 @@ async fn a_backup_leaves_no_file_behind_and_holds_no_live_rolling_key() {
     let living = "SELECT count(*) FROM interactions WHERE id > (SELECT up_to FROM expired_keys)";
     let living: i64 = copy.query_row(living, [], |row| row.get(0)).unwrap();
     assert_eq!(living, 0);
-    // The service itself goes on with the key.
+    // The running service continues with the key.
     assert!(service.payload(tap.key()).await.is_object());
 }
 

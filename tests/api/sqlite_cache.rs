@@ -1,5 +1,6 @@
-//! What a tap needs of a tag is kept in memory, and void by its own changes alone: how often the
-//! database was asked says so. On PostgreSQL any change voids everything, within a second.
+//! The data that a tap needs of its tag is cached, and only changes of this tag invalidate it: the
+//! test counts database reads. On PostgreSQL every change invalidates the whole cache within a
+//! second.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ async fn service() -> TestService {
     TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
 }
 
-/// How often a tag was read from the database.
+/// How many tags were read from the database so far.
 async fn misses(service: &TestService) -> u64 {
     let metrics = service.metrics().await;
     let found = metrics
@@ -18,7 +19,7 @@ async fn misses(service: &TestService) -> u64 {
     found.expect("the metric").trim().parse().expect("a number")
 }
 
-/// Taps each tag, and answers where the taps led and how many tags were read for it.
+/// Taps each tag. Returns the destinations, and how many tags were read for them.
 async fn tap(service: &TestService, tags: &[&TestTag]) -> (Vec<String>, u64) {
     let before = misses(service).await;
     let mut places = Vec::new();
@@ -52,7 +53,7 @@ async fn a_change_voids_what_it_changed_and_nothing_else() {
     assert_eq!(places, [landing(), landing()]);
     assert_eq!(tap(&service, &both).await.1, 0, "both are at hand");
 
-    // Its experience, its status, its slug, its inlay: each is seen at the next tap.
+    // Changes of its experience, status, slug and inlay are all visible at the next tap.
     let elsewhere = "https://owner.example/elsewhere";
     let experience = service.redirect(elsewhere).await;
     assert_eq!(tap(&service, &both).await.1, 0, "nobody leads there yet");
@@ -112,7 +113,7 @@ async fn imports_settings_and_tokens_leave_tags_at_hand() {
     tap(&service, &[&tag]).await;
     patch(&service, "/settings", json!({"app_id": 7})).await;
     let token = service
-        .admin_create("/tokens", json!({"name": "script"}))
+        .admin_create("/tokens", json!({"name": "script", "scopes": ["admin"]}))
         .await;
     let token = format!("/tokens/{}", token["id"]);
     let deleted = service.admin(Method::DELETE, &token, Value::Null).await;

@@ -1,5 +1,5 @@
-//! Backups that the service makes by itself: checked, kept as many as asked for, and told if they fail.
-//! A backup is a copy of the SQLite file; of PostgreSQL there is none.
+//! Automatic backups: verified, limited to the requested number, and reported if they fail. A
+//! backup is a copy of the SQLite file, so PostgreSQL has none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tapdesk_service::keyring::Passphrase;
 use tapdesk_service::storage::BackupNote;
+use tapdesk_service::storage::sqlite::{OpenKeyError, Restore};
 use tapdesk_tests::{Receiver, TestService, eventually};
 
 use crate::api::events::Listener;
@@ -85,7 +86,7 @@ async fn a_scheduled_backup_is_sealed_checked_and_can_be_restored() {
     let file = service.folder().join("inlay.key");
     let present = tapdesk_service::keyring::file::read(&file).unwrap();
     assert_eq!(Some(opened), present);
-    // The passphrase is in no file.
+    // No file contains the passphrase.
     assert!(tapdesk_tests::files_containing(service.folder(), PASSPHRASE.as_bytes()).is_empty());
     let metrics = service.metrics().await;
     assert!(metrics.contains("\ntapdesk_backup_good 1\n"), "{metrics}");
@@ -148,7 +149,7 @@ async fn a_backup_that_fails_is_told_once_and_made_again_within_an_hour() {
     let mut listener = Listener::at(&service, "").await;
     set(&service, json!({})).await;
     assert_eq!(run(&service).await["last"]["ok"], true);
-    // Its folder is gone, and something else has its name.
+    // The folder was deleted, and a file has its name.
     fs::remove_dir_all(folder(&service)).unwrap();
     fs::write(folder(&service), "a file").unwrap();
     service.advance(1_000);
@@ -218,4 +219,77 @@ async fn a_passphrase_that_is_not_sent_again_stays_and_null_takes_it_away() {
         json!({"sealed": false}),
         "{audit}"
     );
+}
+
+/// The service may run as root, and it writes and deletes files in these folders for years.
+#[tokio::test]
+async fn folders_of_the_system_and_links_are_refused() {
+    let service = service().await;
+    let link = service.folder().join("link");
+    let real = service.folder().join("real");
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let around = service.folder().join("real/../backups");
+    for (folder, word) in [
+        (Path::new("/"), "belongs to the system"),
+        (Path::new("/etc/tapdesk"), "belongs to the system"),
+        (Path::new("/usr/local/backups"), "belongs to the system"),
+        (Path::new("/proc/self/cwd"), "belongs to the system"),
+        (&link, "is a symbolic link"),
+        (&around, "Name the folder itself"),
+    ] {
+        let schedule = json!({"folder": folder, "every_hours": 24, "keep": 2});
+        let set = service.admin(Method::PUT, "/backup/schedule", schedule);
+        let problem = set.await.expect(422);
+        let said = problem.to_string();
+        assert!(said.contains(word), "{}: {said}", folder.display());
+    }
+    assert_eq!(names(&real), Vec::<String>::new(), "nothing was written");
+    let none = service.admin_get("/backup/schedule").await;
+    assert_eq!(none["enabled"], false);
+}
+
+#[tokio::test]
+async fn a_folder_that_became_a_link_gets_no_backup_and_the_result_says_why() {
+    let service = service().await;
+    set(&service, json!({})).await;
+    assert_eq!(run(&service).await["last"]["ok"], true);
+    let other = service.folder().join("other");
+    fs::rename(folder(&service), &other).unwrap();
+    std::os::unix::fs::symlink(&other, folder(&service)).unwrap();
+    service.advance(3_600_000);
+    let last = run(&service).await["last"].clone();
+    assert_eq!(last["ok"], false, "{last}");
+    let why = last["error"].as_str().expect("a reason");
+    assert!(why.contains("is a symbolic link"), "{why}");
+    assert_eq!(names(&other).len(), 1, "the one of before");
+}
+
+#[tokio::test]
+async fn a_scheduled_backup_is_sealed_by_its_passphrase() {
+    let service = service().await;
+    set(&service, json!({"passphrase": PASSPHRASE})).await;
+    run(&service).await;
+    let path = folder(&service).join("tapdesk-20260101T120000Z.backup");
+    let place = tempfile::tempdir().unwrap();
+    let prepare = || Restore::prepare(&path, &place.path().join("tapdesk.db"));
+    let passphrase = |text: &str| Passphrase::parse(text).unwrap();
+    {
+        let restore = prepare().unwrap();
+        let opened = restore.open_key(Some(&passphrase(PASSPHRASE)));
+        assert!(opened.unwrap().is_some());
+        let wrong = restore.open_key(Some(&passphrase("battery horse correct")));
+        assert_eq!(wrong.unwrap_err(), OpenKeyError::WrongPassphrase);
+        let none = restore.open_key(None);
+        assert_eq!(none.unwrap_err(), OpenKeyError::NoPassphrase);
+    }
+    // A backup without a passphrase is not mistaken for one that was made with it.
+    set(&service, json!({"passphrase": null})).await;
+    service.advance(1_000);
+    run(&service).await;
+    let path = folder(&service).join("tapdesk-20260101T120001Z.backup");
+    let restore = Restore::prepare(&path, &place.path().join("tapdesk.db")).unwrap();
+    assert!(restore.open_key(None).unwrap().is_none());
+    let refused = restore.open_key(Some(&passphrase(PASSPHRASE)));
+    assert_eq!(refused.unwrap_err(), OpenKeyError::NotSealed);
 }

@@ -1,7 +1,10 @@
-//! What forms send: records of their own, listed, searched, exported, told and erased.
+//! Submissions of forms: separate records that are listed, searched, exported, sent as events, and
+//! erased.
 
 mod erase;
 mod export;
+mod once;
+mod refused;
 mod told;
 
 use reqwest::Method;
@@ -53,14 +56,14 @@ impl Form {
 }
 
 /// The key in a page.
-fn key(page: &str) -> &str {
+pub(in crate::api) fn key(page: &str) -> &str {
     let (_, rest) = page
         .split_once(r#"name="rolling_key" value=""#)
         .expect("the page has a form");
     rest.split_once('"').expect("a value").0
 }
 
-/// What a browser sends of the form with this number.
+/// The request that a browser sends for the form with this number.
 async fn post(client: &Client, tag: &TestTag, form: &str, fields: &[(&str, &str)]) -> Answer {
     let page = client.tap(&tag.path()).await.answer.body;
     let mut all = vec![("rolling_key", key(&page)), ("form", form)];
@@ -68,7 +71,7 @@ async fn post(client: &Client, tag: &TestTag, form: &str, fields: &[(&str, &str)
     client.post_form(&tag.path(), &all).answer().await
 }
 
-/// Sends the English form of a page that is open already, without a consent.
+/// Sends the English form of a page that is already open, without a consent.
 pub(in crate::api) async fn post_to(
     client: &Client,
     tag: &TestTag,
@@ -93,7 +96,7 @@ fn fields<'a>(name: &'a str, email: &'a str, agreed: bool) -> Vec<(&'static str,
     fields
 }
 
-/// Taps and sends the English form.
+/// Taps a tag, and sends its English form.
 pub(in crate::api) async fn send(
     client: &Client,
     tag: &TestTag,
@@ -130,7 +133,7 @@ async fn a_form_leaves_a_record_that_later_ones_do_not_overwrite() {
             {"label": "I agree that you write to me.", "variable": "agreed", "kind": "consent", "value": "true"},
         ],
         "consent": {"text": "I agree that you write to me.", "version": 1},
-        "simulated": false,
+        "simulated": false, "not_saved": null,
     });
     assert_eq!(listed[1], expected);
     assert_eq!(
@@ -140,7 +143,7 @@ async fn a_form_leaves_a_record_that_later_ones_do_not_overwrite() {
     );
     let path = format!("/submissions/{}", listed[1]["id"]);
     assert_eq!(service.admin_get(&path).await, expected);
-    // The variables have what was sent last.
+    // The variables have the values that were sent last.
     assert_eq!(
         service.variable(&form.tag, "name").await.as_deref(),
         Some("Grace")
@@ -153,7 +156,7 @@ async fn the_consent_is_the_text_that_was_shown_in_its_version() {
     let form = Form::new(&service).await;
     let german = fields("Ada", "", true);
     assert_eq!(post(&service, &form.tag, "1", &german).await.status, 200);
-    // The page of a tap keeps its version, whatever is published meanwhile.
+    // The page of a tap keeps its version, even if another one is published.
     let page = service.tap(&form.tag.path()).await.answer.body;
     let mut changed = blocks(&json!({}));
     changed[0]["otherwise"][0]["fields"][2]["label"] = "I agree to everything.".into();
@@ -223,7 +226,7 @@ async fn the_update_operation_with_the_variables_of_a_form_is_that_form_and_a_bu
     let button = [("tag:variable:name", "")];
     let answer = post(&service, &form.tag, "", &button).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
-    // A redirect has no forms, whatever its page asks for.
+    // A redirect has no forms, even if a page of the experience has one.
     let tag = service.redirecting_tag(Value::Null).await;
     let tap = service.tap(&tag.path()).await;
     service
@@ -239,7 +242,7 @@ async fn a_form_for_once_per_tag_is_taken_once_whoever_sends_it_and_however() {
     let form = Form::with(&service, json!({"once": true})).await;
     let other = json!({"name": "Other", "experience_id": form.experience, "variables": {"name": "", "email": "", "agreed": ""}});
     let other = service.tag(other).await;
-    // Two visitors, each with a key of their own, at the same moment.
+    // Two visitors with their own keys send at the same time.
     let mut sent = Vec::new();
     for name in ["Ada", "Grace"] {
         let page = service.tap(&form.tag.path()).await.answer.body;
@@ -269,7 +272,7 @@ async fn a_form_for_once_per_tag_is_taken_once_whoever_sends_it_and_however() {
         "{}",
         refused.body
     );
-    // The next visitor sees no form, in neither language, and the other tag has its own.
+    // The next visitor sees no form in either language; the other tag still has its form.
     let page = service.tap(&form.tag.path()).await.answer.body;
     assert!(
         page.contains("This form was sent already.") && !page.contains("Your name"),
@@ -288,7 +291,7 @@ async fn a_form_for_once_per_tag_is_taken_once_whoever_sends_it_and_however() {
     send(&service, &other, "Joan", "", true).await;
     let names: Vec<_> = list(&service, &format!("tag_id={}", form.tag.id)).await;
     assert_eq!(names.len(), 1);
-    // Erased, it can be sent again.
+    // After an erasure the form can be sent again.
     let path = format!("/submissions/{}", names[0]["id"]);
     service
         .admin(Method::DELETE, &path, Value::Null)

@@ -4,11 +4,13 @@ mod all_or_none;
 mod bulk;
 mod cells;
 mod export;
+mod form_variables;
 mod import;
 mod list;
 mod properties;
 mod round_trip;
 mod save;
+mod url;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ async fn tags_named(service: &TestService, names: &[&str]) {
     }
 }
 
-/// The answer to an import; `query` begins with `?` or is empty.
+/// The response to an import; `query` begins with `?` or is empty.
 async fn import_answer(service: &TestService, query: &str, file: impl Into<Vec<u8>>) -> Answer {
     service
         .admin_request(Method::POST, &format!("/tags/import{query}"))
@@ -55,7 +57,7 @@ async fn import_answer(service: &TestService, query: &str, file: impl Into<Vec<u
         .await
 }
 
-/// What an import did that was understood.
+/// The result of an import that could be parsed.
 async fn import(service: &TestService, query: &str, file: impl Into<Vec<u8>>) -> Value {
     import_answer(service, query, file).await.expect(200)
 }

@@ -11,7 +11,7 @@ use tapdesk_tests::{Client, RawClient, TestService};
 async fn a_token_opens_the_admin_api_until_it_is_deleted() {
     let service = TestService::start().await;
     let created = service
-        .admin_create("/tokens", json!({"name": "Script"}))
+        .admin_create("/tokens", json!({"name": "Script", "scopes": ["admin"]}))
         .await;
     let token = created["token"].as_str().unwrap();
     assert!(
@@ -39,9 +39,9 @@ async fn a_token_opens_the_admin_api_until_it_is_deleted() {
         .expect(404);
 }
 
-/// A new token, and the path of its deletion.
+/// A new token, and the path that deletes it.
 async fn new_token(service: &TestService) -> (Client, String) {
-    let created = service.admin_create("/tokens", json!({"name": "Script"}));
+    let created = service.admin_create("/tokens", json!({"name": "Script", "scopes": ["admin"]}));
     let created = created.await;
     let token = created["token"].as_str().unwrap();
     let path = format!("/tokens/{}", created["id"]);
@@ -72,12 +72,12 @@ async fn a_deleted_tokens_event_stream_ends_and_others_go_on() {
     assert!(told.starts_with(b"event: interaction"), "{told:?}");
 }
 
-/// A head with a good token, and a body that comes after the token is gone.
+/// A request whose head has a valid token, and whose body arrives after the token was deleted.
 #[tokio::test]
 async fn a_request_that_a_deleted_token_began_is_not_carried_out() {
     let service = TestService::start().await;
     let (script, path) = new_token(&service).await;
-    let body = r#"{"name": "Back door"}"#;
+    let body = r#"{"name": "Back door", "scopes": ["admin"]}"#;
     let mut client = RawClient::connect(service.authority()).await;
     client
         .send(format!(
@@ -88,7 +88,7 @@ async fn a_request_that_a_deleted_token_began_is_not_carried_out() {
             body.len()
         ))
         .await;
-    // The request has arrived once another one on a later connection is answered.
+    // When another request on a later connection has been answered, this one has arrived.
     script.admin_get("/tokens").await;
     service
         .admin(Method::DELETE, &path, Value::Null)
@@ -103,7 +103,11 @@ async fn a_request_that_a_deleted_token_began_is_not_carried_out() {
 async fn a_token_is_shown_once_alone() {
     let service = TestService::start().await;
     let created = service
-        .admin(Method::POST, "/tokens", json!({"name": "Script"}))
+        .admin(
+            Method::POST,
+            "/tokens",
+            json!({"name": "Script", "scopes": ["admin"]}),
+        )
         .await;
     assert_eq!(created.header("cache-control"), Some("no-store"));
     let token = created.json()["token"].as_str().unwrap().to_owned();
@@ -130,6 +134,8 @@ async fn a_token_needs_a_name() {
         json!({"name": 1}),
         json!({"name": "Script", "token": "mine"}),
     ] {
+        let mut body = body;
+        body["scopes"] = json!(["admin"]);
         service
             .admin(Method::POST, "/tokens", body)
             .await
@@ -138,11 +144,47 @@ async fn a_token_needs_a_name() {
     assert_eq!(service.admin_get("/tokens").await["items"], json!([]));
 }
 
+/// A token for one purpose must not get all rights because a member is missing.
+#[tokio::test]
+async fn a_token_has_no_scopes_by_default() {
+    let service = TestService::start().await;
+    for body in [
+        json!({"name": "prometheus"}),
+        json!({"name": "prometheus", "scopes": null}),
+        json!({"name": "prometheus", "scopes": []}),
+    ] {
+        let refused = service.admin(Method::POST, "/tokens", body.clone()).await;
+        let problem = refused.expect(422);
+        assert!(problem.to_string().contains("scopes"), "{body}: {problem}");
+    }
+    assert_eq!(service.admin_get("/tokens").await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_scraper_reads_metrics_with_scope_read_and_changes_nothing() {
+    let service = TestService::start().await;
+    let token = json!({"name": "prometheus", "scopes": ["read"]});
+    let created = service.admin_create("/tokens", token).await;
+    let scraper = Client::new(service.base(), created["token"].as_str().unwrap());
+    let metrics = scraper.metrics().await;
+    assert!(metrics.contains("\ntapdesk_database_up 1\n"), "{metrics}");
+    for (method, path) in [
+        (Method::POST, "/tags"),
+        (Method::POST, "/tokens"),
+        (Method::POST, "/backup"),
+    ] {
+        let refused = scraper.admin(method, path, json!({"name": "x"})).await;
+        assert_eq!(refused.expect(403)["code"], "scope", "{path}");
+    }
+}
+
 #[tokio::test]
 async fn tokens_are_listed_page_by_page_and_survive_a_restart() {
     let service = TestService::start().await;
     for name in ["a", "b", "c"] {
-        service.admin_create("/tokens", json!({"name": name})).await;
+        service
+            .admin_create("/tokens", json!({"name": name, "scopes": ["read"]}))
+            .await;
     }
     let service = service.restart(0).await;
     let first = service.admin_get("/tokens?limit=2").await;

@@ -1,7 +1,9 @@
-//! `/admin/v1/verification`: why a URL verifies, or does not.
+//! `/admin/v1/verification`: explains why a URL verifies or not.
 
 mod chip;
+mod pasted;
 mod settings;
+mod unwritten;
 
 use reqwest::Method;
 use serde_json::{Value, json};

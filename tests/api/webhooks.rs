@@ -1,4 +1,4 @@
-//! `/admin/v1/webhooks`, and what receivers get.
+//! `/admin/v1/webhooks`, and the requests that receivers get.
 
 mod alerts;
 mod endpoints;
@@ -24,7 +24,7 @@ async fn start() -> (TestService, AbortOnDrop) {
     (service, house)
 }
 
-/// A webhook to `receiver`; members of `more` are added or replace what it has.
+/// A webhook to `receiver`; `more` adds or replaces members.
 async fn webhook(service: &TestService, receiver: &Receiver, more: Value) -> (i64, String) {
     let mut fields = json!({
         "url": receiver.url(),
@@ -38,8 +38,8 @@ async fn webhook(service: &TestService, receiver: &Receiver, more: Value) -> (i6
     (created["id"].as_i64().expect("an id"), secret)
 }
 
-/// A receiver that answers with this status alone, its webhook, and a receiver that is told when that one
-/// is switched off.
+/// A receiver that always answers with this status, its webhook, and a receiver that gets the alert
+/// when that webhook is switched off.
 async fn watched(service: &TestService, status: u16) -> (Receiver, i64, Receiver) {
     let (failing, watcher) = (Receiver::start().await, Receiver::start().await);
     failing.react(Reaction::status(status));
@@ -49,7 +49,7 @@ async fn watched(service: &TestService, status: u16) -> (Receiver, i64, Receiver
     (failing, id, watcher)
 }
 
-/// What is sent again, or tested.
+/// Calls an operation that sends again or tests.
 async fn post(service: &TestService, path: &str, body: Value) -> tapdesk_tests::Answer {
     service.admin(Method::POST, path, body).await
 }
@@ -97,6 +97,35 @@ async fn a_uid_and_variables_are_told_if_they_are_asked_for() {
             .is_some_and(|uid| uid.len() == 14),
         "{event}"
     );
+}
+
+#[tokio::test]
+async fn attributes_are_told_with_each_event_of_a_tag_if_they_are_asked_for() {
+    let (service, _house) = start().await;
+    let (with, without) = (Receiver::start().await, Receiver::start().await);
+    let events = json!(["tap.not_checked", "tag.updated"]);
+    let more = json!({"events": events, "include": ["attributes"]});
+    webhook(&service, &with, more).await;
+    webhook(&service, &without, json!({"events": events})).await;
+    let attributes = json!({"sku": "A-1", "colour": "red"});
+    let tag = service
+        .redirecting_tag(json!({"attributes": attributes, "data": {"note": "x"}}))
+        .await;
+    let tap = service.tap(&tag.path()).await;
+    service
+        .update(tap.key(), json!({"registered": "true"}))
+        .await
+        .expect(200);
+    let told = with.wait_for(2).await;
+    for request in &told {
+        let event = request.json();
+        assert_eq!(event["data"]["attributes"], attributes, "{event}");
+        assert!(event["data"].get("variables").is_none(), "{event}");
+        assert!(event["data"].get("data").is_none(), "{event}");
+    }
+    for request in &without.wait_for(2).await {
+        assert!(request.json()["data"].get("attributes").is_none());
+    }
 }
 
 #[tokio::test]
@@ -184,7 +213,7 @@ async fn a_change_of_a_tag_is_told_whoever_made_it() {
         .filter(|data| data["interaction_id"].is_null());
     let mut by_owner: Vec<_> = by_owner.map(|data| data["changes"].clone()).collect();
     by_owner.sort_by_key(|changes| changes.as_array().map(Vec::len));
-    // A change of the title is one of no variable.
+    // Only the title changes here, and no variable.
     let change = json!({"key": "registered", "old": "true", "new": "again"});
     assert_eq!(by_owner, [json!([]), json!([change])]);
     for one in quiet.wait_for(3).await {
@@ -210,7 +239,7 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
     post(&service, "/tags/bulk", change.clone())
         .await
         .expect(200);
-    // What is so already is not changed.
+    // A value that is already set is not a change.
     post(&service, "/tags/bulk", change).await.expect(200);
     let told = receiver.wait_for(2).await;
     assert_eq!(tags_of(&told), [tags[0].id, tags[1].id]);
@@ -228,7 +257,7 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
     );
 }
 
-/// The tags that events are of, in the order of their numbers.
+/// The tags of events, in the order of their numbers.
 fn tags_of(told: &[Received]) -> Vec<Value> {
     let tags = told.iter().map(|one| one.json()["data"]["tag_id"].clone());
     let mut tags: Vec<_> = tags.collect();
@@ -236,7 +265,7 @@ fn tags_of(told: &[Received]) -> Vec<Value> {
     tags
 }
 
-/// The requests of each event.
+/// The requests of each event, by its id.
 fn by_id(receiver: &Receiver) -> BTreeMap<String, Vec<String>> {
     let mut by_id: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for one in receiver.received() {

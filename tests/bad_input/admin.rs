@@ -17,7 +17,7 @@ fn assert_problem(answer: &Answer, status: u16) {
     assert!(detail.as_str().is_some_and(|detail| !detail.is_empty()));
 }
 
-/// Where something can be created, with a body that would do.
+/// The paths that create resources, each with a valid body.
 fn creations() -> [(&'static str, Value); 3] {
     [
         ("/tags", json!({"name": "Bottle"})),

@@ -1,12 +1,15 @@
-//! Clients that do not keep to HTTP, or to anybody's time.
+//! Clients that violate HTTP, or that are too slow.
 
+use std::time::Duration;
+
+use tapdesk_service::Limits;
 use tapdesk_tests::client::base64;
 use tapdesk_tests::raw::statuses;
 use tapdesk_tests::{Answering as _, RawClient, TestService, length};
 
 use crate::bad_input::unchanged::Unchanged;
 
-/// What the service says to these bytes before it closes the connection.
+/// The service's response to these bytes, until it closes the connection.
 async fn said_to(service: &Unchanged, bytes: impl AsRef<[u8]>) -> String {
     let mut client = RawClient::connect(service.authority()).await;
     client.send(bytes).await;
@@ -76,8 +79,7 @@ async fn pipelined_requests_are_answered_in_their_order() {
     service.assert_unchanged().await;
 }
 
-/// `shutdown(SHUT_WR)` after the request, as `nc -N` and small devices do: the
-/// client reads on.
+/// `shutdown(SHUT_WR)` after the request, as `nc -N` and small devices do: the client still reads.
 #[tokio::test]
 async fn a_client_that_sends_no_more_is_answered() {
     let service = TestService::start().await;
@@ -85,7 +87,7 @@ async fn a_client_that_sends_no_more_is_answered() {
     for count in [1, 3] {
         let tap = |_| {
             let path = inlay.url(&tag);
-            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nuser-agent: a\r\n\r\n")
         };
         let taps: Vec<_> = (0..count).map(tap).collect();
         let mut client = RawClient::connect(service.authority()).await;
@@ -159,6 +161,106 @@ async fn a_head_that_does_not_come_ends_its_connection() {
     let said = said_to(&service, "GET /health HTTP/1.1\r\nhost: loc").await;
     assert!(matches!(statuses(&said)[..], [] | [408]), "{said}");
     service.assert_unchanged().await;
+}
+
+/// A request that keeps its connection; the other constant is the end of its response.
+const HEALTH: &str = "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const HEALTHY: &str = r#"{"status":"ok"}"#;
+
+/// A service with limits for a request's head and for idle connections, in milliseconds.
+async fn with_limits(head: u64, idle: u64) -> TestService {
+    TestService::start_with(|options| {
+        options.limits = Limits {
+            head: Duration::from_millis(head),
+            idle: Duration::from_millis(idle),
+            ..Limits::default()
+        };
+    })
+    .await
+}
+
+#[test]
+fn a_head_has_15_seconds_and_a_connection_may_be_idle_for_longer_than_balancers_keep_theirs() {
+    let limits = Limits::default();
+    assert_eq!(limits.head.as_secs(), 15);
+    assert!(limits.idle.as_secs() >= 75);
+}
+
+/// The time limit of a head begins with its first byte, and neither at the connection's start nor
+/// after the last response.
+#[tokio::test]
+async fn a_connection_may_be_idle_for_longer_than_a_head_may_take() {
+    let service = with_limits(300, 60_000).await;
+    let mut new = RawClient::connect(service.authority()).await;
+    let mut used = RawClient::connect(service.authority()).await;
+    used.send(HEALTH).await;
+    used.read_until(HEALTHY).await;
+    // Two incomplete heads, one after the other, take longer together than one head may.
+    for beginning in ["G", "GET /health HTTP/1.1\r\nhost: loc"] {
+        let mut slow = RawClient::connect(service.authority()).await;
+        slow.send(beginning).await;
+        assert!(matches!(
+            statuses(&slow.read_to_end().await)[..],
+            [] | [408]
+        ));
+    }
+    for client in [&mut new, &mut used] {
+        client.send(HEALTH).await;
+        let said = client.read_until(HEALTHY).await;
+        assert_eq!(statuses(&said), [200], "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_on_a_used_connection_has_its_limit_too_and_bytes_do_not_extend_it() {
+    let service = with_limits(300, 60_000).await;
+    let mut client = RawClient::connect(service.authority()).await;
+    client.send(HEALTH).await;
+    client.read_until(HEALTHY).await;
+    client.send("GET /health HTTP/1.1\r\nx: ").await;
+    let (mut sending, ended) = client.split();
+    let ended = tokio::spawn(ended);
+    while !ended.is_finished() {
+        sending.send("y").await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let said = ended.await.expect("it reads");
+    assert!(matches!(statuses(&said)[..], [] | [408]), "{said}");
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_after_its_time_and_a_head_that_has_begun_is_not_idle() {
+    let service = with_limits(60_000, 300).await;
+    let mut slow = RawClient::connect(service.authority()).await;
+    let (beginning, rest) = HEALTH.split_at(20);
+    slow.send(beginning).await;
+    for before in [HEALTH, ""] {
+        let mut idle = RawClient::connect(service.authority()).await;
+        idle.send(before).await;
+        let said = idle.read_to_end().await;
+        assert_eq!(statuses(&said).len(), before.len().min(1), "{said}");
+    }
+    slow.send(rest).await;
+    let said = slow.read_until(HEALTHY).await;
+    assert_eq!(statuses(&said), [200], "{said}");
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_longer_than_a_connection_may_be_idle_is_sent_to_its_end() {
+    let service = with_limits(60_000, 100).await;
+    let (tag, _) = service.bottle().await;
+    let mut events = RawClient::connect(service.authority()).await;
+    let head = format!(
+        "GET /admin/v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\r\n",
+        service.admin_token()
+    );
+    events.send(head).await;
+    events.read_until("\r\n\r\n").await;
+    let idle = RawClient::connect(service.authority()).await;
+    assert_eq!(idle.read_to_end().await, "");
+    service.tap(&tag.path()).await;
+    let said = events.read_until("data:").await;
+    assert!(said.contains("data:"), "it goes on: {said}");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! A handler that panics: its caller gets an answer, and nobody else feels it.
-//! What panics here is a clock and a source of randomness of the test's own.
+//! A panicking handler: its client gets a response, and other clients notice nothing. The panic
+//! comes from the test's own clock and source of randomness.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::storage::StorageError;
 use tapdesk_tests::{Answering as _, TestService};
 
-/// Tells the time and gives randomness, until it panics.
+/// A clock and a source of randomness that can be made to panic.
 #[derive(Debug, Default)]
 struct Hostile(AtomicBool);
 
@@ -51,7 +51,11 @@ async fn a_handler_that_panics_answers_500_in_the_envelope_of_its_part() {
     hostile.set(true);
 
     let admin = service
-        .admin(Method::POST, "/tokens", json!({"name": "script"}))
+        .admin(
+            Method::POST,
+            "/tokens",
+            json!({"name": "script", "scopes": ["admin"]}),
+        )
         .await;
     assert_eq!(admin.status, 500, "{}", admin.body);
     assert_eq!(

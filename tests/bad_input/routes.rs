@@ -1,5 +1,5 @@
-//! Routes that are none, and methods that a route does not have: each part of
-//! the service answers in its own envelope.
+//! Unknown routes, and methods that a route does not have: each part of the service answers in its
+//! own envelope.
 
 use reqwest::Method;
 use serde_json::json;
@@ -126,7 +126,7 @@ async fn a_path_that_cannot_be_decoded_is_no_route_of_its_part() {
         "/experiences/1/images/%ff",
     ] {
         let answer = service.admin(Method::GET, path, json!(null)).await;
-        // One of these has no GET: what matters is whose envelope it is.
+        // One of these routes has no GET; only the envelope matters here.
         assert_problem(&answer, if answer.status == 405 { 405 } else { 404 });
     }
     service.assert_unchanged().await;

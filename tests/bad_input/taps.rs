@@ -1,4 +1,4 @@
-//! What strangers put into a tag's URL.
+//! Malicious query strings in tag URLs.
 
 use tapdesk_service::entropy::{self, SeededEntropy};
 use tapdesk_tests::raw::statuses;
@@ -14,7 +14,11 @@ async fn a_path_that_is_no_tags_is_404_and_writes_nothing() {
         "/t/".to_owned(),
         "/t//".to_owned(),
         "/t".to_owned(),
-        format!("/t/{slug}/"),
+        format!("/t/{slug}//"),
+        format!("/t//{slug}"),
+        format!("/t/{slug}/&utm_source=poster/x"),
+        format!("/t/{slug}%26utm_source=poster"),
+        "/t/&utm_source=poster".to_owned(),
         format!("/t/{slug}/more"),
         format!("/t/{slug}%00"),
         format!("/t/%{:02x}{}", slug.as_bytes()[0], &slug[1..]),
@@ -29,7 +33,7 @@ async fn a_path_that_is_no_tags_is_404_and_writes_nothing() {
         "/t/{slug}".to_owned(),
     ] {
         let request = format!(
-            "GET {} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+            "GET {} HTTP/1.1\r\nhost: localhost\r\nuser-agent: a\r\nconnection: close\r\n\r\n",
             path.replace(' ', "%20")
         );
         let mut client = RawClient::connect(service.authority()).await;
@@ -80,7 +84,7 @@ async fn a_method_that_opens_nothing_is_405_and_writes_nothing() {
     service.assert_unchanged().await;
 }
 
-/// Whatever stands in the query, a tap is answered, and true is never said.
+/// Whatever the query contains, the tap is answered, and it never verifies.
 #[tokio::test]
 async fn no_query_made_at_random_verifies_or_fails_the_service() {
     const PARTS: [&str; 24] = [

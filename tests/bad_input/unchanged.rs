@@ -1,11 +1,11 @@
-//! A service of which everything that input could change is known.
+//! A service whose complete state is known, to detect any change by bad input.
 
 use std::ops::Deref;
 
 use serde_json::{Value, json};
 use tapdesk_tests::{TestInlay, TestService, TestTag};
 
-/// A service with a tag and its inlay, as they were at the start.
+/// A service with a tag and its inlay, and a record of their state at the start.
 pub(super) struct Unchanged {
     service: TestService,
     pub tag: TestTag,
@@ -22,11 +22,11 @@ impl Deref for Unchanged {
 }
 
 impl Unchanged {
-    /// A service without a limit on refusals: each is to be seen as it is.
+    /// A service without a limit on refused requests, so that each one gets its own response.
     pub(super) async fn start() -> Self {
         let service = TestService::start_with(|options| options.settings.rate_limit = None).await;
         let (tag, mut inlay) = service.bottle().await;
-        // One tap, so that what is compared is not an empty list with an empty list.
+        // One tap, so that the comparison is not between two empty lists.
         service.tap(&inlay.url(&tag)).await.key();
         let before = everything(&service).await;
         for list in ["taps", "interactions", "tags", "inlays"] {
@@ -40,7 +40,7 @@ impl Unchanged {
         }
     }
 
-    /// Nothing was written since the start, and the service works.
+    /// Asserts that nothing was written since the start, and that the service works.
     pub(super) async fn assert_unchanged(mut self) {
         assert_eq!(everything(&self.service).await, self.before);
         let url = self.inlay.url(&self.tag);

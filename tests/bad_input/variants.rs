@@ -1,4 +1,4 @@
-//! Objects of several kinds are told by a name: a number in its place is no kind.
+//! The kind of an object is a name: a number in its place is refused.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-/// The schemas that a request of the API can have inside, by their names.
+/// The names of the schemas that request bodies of the API can contain.
 fn requested(document: &Value) -> BTreeSet<String> {
     fn follow(value: &Value, schemas: &Value, found: &mut BTreeSet<String>) {
         match value {
@@ -35,7 +35,7 @@ fn requested(document: &Value) -> BTreeSet<String> {
     found
 }
 
-/// Requests that have an object of each of these schemas, whose kind is `kind`.
+/// Requests that contain an object of each schema, with `kind` as its kind.
 fn requests(schema: &str, kind: &Value) -> Vec<(&'static str, Value)> {
     let text = json!({"type": "text", "text": "Hello"});
     let studio = |block: Value| {

@@ -1,6 +1,6 @@
-//! Tags that are found at URL templates: by a slug, by the UID in clear, by PICC data that one of
-//! the template's shared meta keys opens. A million inlays share the address. Each way takes turns
-//! with the slug.
+//! Tags that are found at URL templates: by a slug, by the UID in clear, or by PICC data that one
+//! of the template's shared meta keys opens. A million inlays share the address. Each way
+//! alternates with the slug.
 
 use std::time::Duration;
 
@@ -19,32 +19,32 @@ use crate::server::Server;
 use crate::visitors::{Visitors, request};
 use crate::{CONNECTIONS, ROUNDS};
 
-/// Inlays behind the address.
+/// Number of inlays behind the address.
 const TAGS: u32 = 1_000_000;
-/// The variable that names another number of them, to try the benchmark.
+/// The variable that sets a smaller number, to try the benchmark.
 const FEWER: &str = "TAPDESK_BENCH_TAGS";
-/// How long a turn lasts.
+/// Duration of a turn.
 const TURN: Duration = Duration::from_millis(1_500);
-/// Taps prepared for each connection and turn. Making one in LRP mode takes some 0.1 ms.
+/// Taps that are prepared per connection and turn. Preparing one in LRP mode takes about 0.1 ms.
 const TAPS: usize = 700;
 const HOST: &str = "tags.example";
-/// The meta key of all inlays.
+/// The meta key that all inlays share.
 const META_KEY: [u8; 16] = [0xa5; 16];
 
-/// How a tag is found.
+/// The way to find a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Slug,
     Uid,
-    /// By PICC data in AES mode and so many shared keys, the last of which fits.
+    /// By PICC data in AES mode with this number of shared keys, of which the last one fits.
     Picc(u8),
     /// The same in LRP mode.
     Lrp(u8),
-    /// By PICC data of other keys, that is by nothing, with so many shared keys.
+    /// By PICC data of unknown keys, which find nothing, with this number of shared keys.
     Nothing(u8),
 }
 
-/// All of them, the slug first.
+/// All ways, the slug first.
 const WAYS: [Way; 7] = [
     Way::Slug,
     Way::Uid,
@@ -55,32 +55,32 @@ const WAYS: [Way; 7] = [
     Way::Lrp(4),
 ];
 
-/// What one way costs, and what the slug does beside it.
+/// The cost of one way, and of the slug next to it.
 pub(crate) struct Found {
     pub(crate) way: Way,
     pub(crate) rounds: Vec<Beside>,
 }
 
-/// A turn of a way, and the slug's before it.
+/// A turn of a way, and the turn of the slug before it.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside {
     pub(crate) ours: Turn,
     pub(crate) slug: Turn,
 }
 
-/// One turn.
+/// The figures of one turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
-    /// Answers a second.
+    /// Responses per second.
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
-    /// The server's processor time for one answer.
+    /// The server's processor time per response.
     pub(crate) cpu: Duration,
 }
 
 impl Way {
-    /// As the table names it.
+    /// The name in the table.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Slug => "by its slug".to_owned(),
@@ -119,20 +119,20 @@ impl Way {
     }
 }
 
-/// A server whose tags are found one way, and those who tap them.
+/// A server whose tags are found in one way, and its visitors.
 struct Seat {
     way: Way,
     template: Template,
     server: Server,
     visitors: Visitors,
-    /// Random numbers of the chips.
+    /// The chips' source of randomness.
     random: SeededEntropy,
     keys: InlayKeys,
-    /// Its database; deleted with it.
+    /// The database, which is deleted with this.
     _fixture: Fixture,
 }
 
-/// Measures each way.
+/// Measures every way.
 pub(crate) async fn each() -> Result<Vec<Found>> {
     let tags = match std::env::var(FEWER) {
         Ok(fewer) => fewer.parse()?,
@@ -143,7 +143,7 @@ pub(crate) async fn each() -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for way in WAYS {
         eprintln!("{}", way.name());
-        // The slug beside itself says how far two turns differ by chance.
+        // The slug compared with itself shows the random difference between two turns.
         let mut seat = Seat::new(way, tags.copied()?).await?;
         let mut rounds = Vec::new();
         for round in 0..=ROUNDS {
@@ -151,7 +151,7 @@ pub(crate) async fn each() -> Result<Vec<Found>> {
                 slug: slug.turn().await?,
                 ours: seat.turn().await?,
             };
-            // The first one warms caches up.
+            // The first turn only warms up caches.
             if round > 0 {
                 rounds.push(beside);
             }
@@ -174,7 +174,7 @@ impl Seat {
             })
         });
         let storage = fixture.open().await?;
-        let id = storage
+        let stored = storage
             .insert_url_template(UrlTemplateFields {
                 name: way.name(),
                 template: template.clone(),
@@ -183,7 +183,7 @@ impl Seat {
             .await?;
         storage.close().await;
         let wrapped = keyring.wrap(&META_KEY, &OsEntropy)?;
-        fixture.at_template(id, template.settings().mode, &wrapped)?;
+        fixture.at_template(stored.id, template.settings().mode, &wrapped)?;
         let meta = match way {
             Way::Nothing(_) => [0x77; 16],
             _ => META_KEY,

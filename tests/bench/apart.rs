@@ -1,5 +1,5 @@
-//! The other side of grouping: each tap a transaction of its own, over as many
-//! connections as a node has.
+//! The comparison for commit grouping: each tap is its own transaction, over as many connections as
+//! a node has.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,17 +13,17 @@ use crate::commits::{TAPS, TURN};
 use crate::fixture::Fixture;
 use crate::visitors::Visitors;
 
-/// Connections to the database.
+/// Number of connections to the database.
 const CLIENTS: u32 = 16;
 
-/// One tap, by the function that a node calls for many.
+/// Records one tap, by the function that a node calls for many.
 const RECORD: &str = "SELECT why FROM record_taps(false, $1::SMALLINT, ARRAY[$2::BIGINT], ARRAY[$3::BIGINT],
     ARRAY[$3], ARRAY[1], ARRAY[$4::BIGINT], ARRAY[false], ARRAY[NULL::TEXT], ARRAY[NULL::BIGINT],
     ARRAY[NULL::BYTEA], ARRAY['n'], ARRAY[NULL::BIGINT], ARRAY[NULL::INTEGER], ARRAY[$5::BYTEA], ARRAY[''],
     ARRAY[$6::BYTEA], ARRAY[$7::BYTEA], ARRAY[false], ARRAY[0::BIGINT], ARRAY[NULL::TEXT], ARRAY[NULL::BYTEA],
     ARRAY['ios'], ARRAY['de'], ARRAY[NULL::INTEGER])";
 
-/// Ids in one reservation.
+/// Number of ids in one reservation.
 const BLOCK: i64 = 256;
 
 /// Connections that record taps one by one.
@@ -38,12 +38,12 @@ impl Apart {
         Ok(Self(clients))
     }
 
-    /// Taps a second.
+    /// Taps per second.
     pub(crate) async fn taps(&self, visitors: &mut Visitors) -> Result<f64> {
         let mut running = JoinSet::new();
         let started = Instant::now();
         for (writer, client) in (0_i16..).zip(&self.0) {
-            // Tags of its own, as the tasks of the other side have.
+            // Each writer has its own tags, like the tasks of the grouped side.
             let own = u32::from(writer.unsigned_abs()) % CONNECTIONS;
             let taps: Vec<_> = (0..TAPS / 8).map(|_| visitors.tap(own)).collect();
             running.spawn(record(Arc::clone(client), writer, taps, started));

@@ -1,4 +1,4 @@
-//! The other side of every ratio: axum, saying recorded answers again.
+//! The comparison for every ratio: axum, repeating recorded responses.
 
 use std::io::{Read as _, Write as _};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::Answer;
 
-/// An answer of the service.
+/// A recorded response of the service.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Recorded {
     status: u16,
@@ -19,7 +19,7 @@ pub(crate) struct Recorded {
     body: String,
 }
 
-/// One answer for each operation.
+/// One recorded response per operation.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Answers {
     pub(crate) tap: Recorded,
@@ -28,7 +28,7 @@ pub(crate) struct Answers {
 }
 
 impl Recorded {
-    /// Everything but what a server writes by itself.
+    /// Everything except the headers that a server adds by itself.
     pub(crate) fn of(answer: &Answer<'_>) -> Self {
         Self {
             status: answer.status,
@@ -57,7 +57,7 @@ impl Recorded {
     }
 }
 
-/// Serves the answers on standard input until the process is killed.
+/// Serves the responses from standard input until the process is killed.
 pub(crate) fn serve() -> Result<()> {
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input)?;

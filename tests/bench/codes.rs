@@ -1,4 +1,4 @@
-//! What it costs to verify one code, by technology: the inlay module alone, without a service.
+//! The cost of verifying one code, by technology: only the inlay module, without a service.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::report::median;
 
 /// How long codes are verified for one figure.
 const TIME: Duration = Duration::from_millis(50);
-/// Figures of which the median is told.
+/// Number of figures; the median is reported.
 const FIGURES: usize = 5;
-/// Verifications between two looks at the clock.
+/// Verifications between two readings of the clock.
 const BATCH: u32 = 64;
 const UID: [u8; 7] = [0x04, 0xde, 0x5f, 0x1e, 0xac, 0xc0, 0x40];
 
-/// The cost of one code.
+/// The cost of verifying one code.
 pub(crate) struct Cost {
     pub(crate) what: &'static str,
-    /// Seconds, from the request's text to the verdict.
+    /// Seconds from the request's text to the verdict.
     pub(crate) seconds: f64,
 }
 
-/// The goal is set for this one.
+/// The technology that the goal is set for.
 pub(crate) const AES: &str = "NTAG 424 DNA, AES, PICC data";
 
-/// Measures each.
+/// Measures every technology.
 pub(crate) fn each() -> Vec<Cost> {
     use Technology::{Ntag213, Ntag223Dna, Ntag224Dna, Ntag424Dna, Sic43Nt, Sic43S1};
     let of = |template, technology| TemplateSettings::new(template, technology);
@@ -68,7 +68,7 @@ pub(crate) fn each() -> Vec<Cost> {
     ]
 }
 
-/// The cost of a code of this template; with shared keys, the last of which fits.
+/// The cost of a code of this template. With shared keys, the last one fits.
 fn cost(what: &'static str, settings: TemplateSettings, shared: u8) -> Cost {
     let template = Template::new(settings).expect("the template is well-formed");
     let technology = template.settings().technology;

@@ -1,4 +1,4 @@
-//! What a commit costs: beside one `fdatasync`, and shared with others.
+//! The cost of a commit: compared with one `fdatasync`, and shared between taps.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::interaction::{
-    Claim, ClientId, CounterRule, NewInteraction, NewKey, Tech, Traits,
+    Claim, ClientId, CounterRule, NewInteraction, NewKey, TapOrigin, Tech, Traits,
 };
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Storage;
@@ -22,33 +22,32 @@ use crate::server::Server;
 use crate::visitors::Visitors;
 use crate::{CONNECTIONS, ROUNDS, turns};
 
-/// How long one side is measured at a time.
+/// Duration of one side's turn.
 pub(crate) const TURN: Duration = Duration::from_millis(800);
-/// Taps prepared for a turn of one connection, more than any disk can take.
+/// Taps that are prepared for a turn of one connection, more than any disk can handle.
 pub(crate) const TAPS: u32 = 30_000;
 
-/// The same thing done in two ways, once a round.
+/// The same work done in two ways, once per round.
 pub(crate) struct Pair<T> {
     pub(crate) ours: T,
     pub(crate) other: T,
 }
 
-/// Medians of a round in which one connection was alone.
+/// Medians of a round with only one connection.
 pub(crate) struct Alone {
     pub(crate) tap: Duration,
-    /// The bare server's answer, to one connection as well.
+    /// Time of the bare server's response, also with one connection.
     pub(crate) bare: Duration,
-    /// An `fdatasync` of 4 KiB on the same file system.
+    /// Time of an `fdatasync` of 4 KiB on the same file system.
     pub(crate) fdatasync: Duration,
 }
 
-/// What one connection's tap costs beside what it cannot do without: an answer,
-/// and a commit on disk.
+/// One connection's tap, compared with its unavoidable parts: a response, and a commit to disk.
 pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Alone>> {
     let server = Server::service(fixture)?;
     let bare = Server::bare(&turns::record(&server, fixture).await?)?;
     let mut visitors = Visitors::of(fixture, CONNECTIONS);
-    // The recorded tap took the first counter of one inlay.
+    // The recorded tap used the first counter of one inlay.
     visitors.tap(0);
     let mut rounds = Vec::new();
     for _ in 0..=ROUNDS {
@@ -66,13 +65,13 @@ pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Alone>> {
             fdatasync: fdatasync(fixture.folder())?,
         });
     }
-    // The first round warms up.
+    // The first round only warms up.
     rounds.remove(0);
     Ok(rounds)
 }
 
-/// Rewrites a file as SQLite rewrites its log: the file's size stays, which is
-/// the least that a commit can ask of the disk.
+/// Rewrites a file like SQLite rewrites its log: the file's size stays the same, which is the
+/// cheapest commit for the disk.
 fn fdatasync(folder: &Path) -> Result<Duration> {
     const BLOCK: [u8; 4096] = [0x5a; 4096];
     const BLOCKS: usize = 4_000;
@@ -96,8 +95,8 @@ fn fdatasync(folder: &Path) -> Result<Duration> {
     Ok(times[times.len() / 2])
 }
 
-/// Taps a second that SQLite records from 64 tasks at once, whose commits it
-/// groups, and from one task, whose every tap is a commit of its own.
+/// Taps per second that SQLite records from 64 tasks, whose commits it groups, and from one task,
+/// whose every tap is a commit.
 pub(crate) async fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
     let storage = fixture.open().await?;
     let mut visitors = Visitors::of(fixture, CONNECTIONS);
@@ -112,8 +111,8 @@ pub(crate) async fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
     Ok(rounds)
 }
 
-/// Taps a second that PostgreSQL records of one node, which groups them, and from
-/// as many connections at once, each tap a transaction of its own.
+/// Taps per second that PostgreSQL records from one node, which groups them, and from as many
+/// connections with one transaction per tap.
 pub(crate) async fn grouping_on_postgres(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
     let storage = fixture.open().await?;
     let apart = Apart::connect(fixture).await?;
@@ -180,6 +179,7 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
             simulated: false,
             time_offset: 0,
             first_at_template: None,
+            origin: TapOrigin::Visitor,
         })
         .await?;
     anyhow::ensure!(

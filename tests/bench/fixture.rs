@@ -1,10 +1,10 @@
 //! Databases full of tags.
 //!
-//! Every tag leads to one redirect without macros in its URL, has the variables
-//! `owner` and `registered`, and one inlay with the plain mirror. All inlays have the same
-//! keys, which makes no difference to a server: it derives session keys from the
-//! UID and the counter anyway. A million tags go in by SQL, since one call for
-//! each would take longer than the measurements.
+//! Every tag leads to one redirect without macros in its URL, has the variables `owner` and
+//! `registered`, and one inlay with the plain mirror. All inlays have the same keys. This makes no
+//! difference to a server, which derives session keys from the UID and the counter anyway. A
+//! million tags are inserted by SQL, because one call per tag would take longer than the
+//! measurements.
 
 mod history;
 mod postgres;
@@ -30,23 +30,23 @@ use tokio_postgres::Client;
 
 pub(crate) const FILE_KEY: [u8; 16] = [0x5a; 16];
 
-/// Where every tag leads: a landing page of an owner, as they look.
+/// Destination of every tag: a typical landing page.
 const TARGET: &str =
     r#"{"kind": "redirect", "target_url": "https://shop.example/register?campaign=spring"}"#;
 
-/// How far back the history of a database goes, in milliseconds; its taps are spread evenly over it.
+/// Length of a database's history in milliseconds; its taps are spread evenly over it.
 pub(crate) const HISTORY: i64 = 360 * 24 * 60 * 60 * 1000;
 
-/// A database of tags with the ids 1 to `tags`; their inlays have the same ids.
+/// A database of tags with the ids 1 to `tags`. Their inlays have the same ids.
 pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) tags: u32,
-    /// `None`: a SQLite file in the folder.
+    /// The PostgreSQL database; `None` for a SQLite file in the folder.
     postgres: Option<TestDatabase>,
 }
 
 impl Fixture {
-    /// Makes one in a SQLite file.
+    /// Creates the tags in a SQLite file.
     pub(crate) async fn sqlite(tags: u32) -> Result<Self> {
         let fixture = Self::of(tags, None)?;
         fixture.open().await?.close().await;
@@ -54,7 +54,7 @@ impl Fixture {
         Ok(fixture)
     }
 
-    /// Makes one on a server, with `interactions` spread over its tags and the last year.
+    /// Creates the tags in PostgreSQL, with `interactions` spread over the tags and the last year.
     pub(crate) async fn postgres(cluster: &Cluster, tags: u32, interactions: u32) -> Result<Self> {
         let fixture = Self::of(tags, Some(cluster.create_database().await))?;
         fixture.open().await?.close().await;
@@ -62,7 +62,7 @@ impl Fixture {
         Ok(fixture)
     }
 
-    /// The same tags in a SQLite file of their own.
+    /// A copy of the SQLite file in a new folder.
     pub(crate) fn copied(&self) -> Result<Self> {
         let copy = Self::of(self.tags, None)?;
         std::fs::copy(self.file(), copy.file())?;
@@ -70,12 +70,12 @@ impl Fixture {
         Ok(copy)
     }
 
-    /// Has all inlays write their URLs by a template, with one meta key.
+    /// Makes all inlays write their URLs by a template, with one meta key.
     pub(crate) fn at_template(&self, id: UrlTemplateId, mode: Mode, meta_key: &[u8]) -> Result<()> {
         sqlite::at_template(self, id, mode, meta_key)
     }
 
-    /// The key that wraps those of inlays.
+    /// The key that wraps the inlays' keys.
     pub(crate) fn keyring(&self) -> Result<Keyring> {
         Ok(Keyring::from_file(&self.key_file(), true, &OsEntropy)?)
     }
@@ -88,18 +88,18 @@ impl Fixture {
         })
     }
 
-    /// Has had so many taps within [`HISTORY`], none of which is counted for reports yet. They lead to
-    /// several experiences, and their visitors differ.
+    /// Adds taps within [`HISTORY`], none of which is counted for reports yet. They lead to several
+    /// experiences, and their visitors differ.
     pub(crate) fn with_history(&self, taps: u32) -> Result<()> {
         history::fill(self, taps)
     }
 
-    /// Whether all taps of a history are counted for reports.
+    /// Whether all taps of the history are counted for reports.
     pub(crate) fn is_counted(&self) -> Result<bool> {
         history::is_counted(self)
     }
 
-    /// Its database, opened in this process.
+    /// Opens the database in this process.
     pub(crate) async fn open(&self) -> Result<Arc<dyn Storage>> {
         let clock = Arc::new(SystemClock::start());
         let Some(database) = &self.postgres else {
@@ -115,13 +115,13 @@ impl Fixture {
         Ok(Arc::new(storage))
     }
 
-    /// A connection to a PostgreSQL database that is none of the service's.
+    /// A direct connection to the PostgreSQL database, not the service's.
     pub(crate) async fn look_into(&self) -> Result<Client> {
         let database = self.postgres.as_ref().context("a PostgreSQL database")?;
         Ok(database.look_into().await)
     }
 
-    /// Its database as the service is told of it.
+    /// The database in the form of the service's option.
     pub(crate) fn database(&self) -> String {
         match &self.postgres {
             Some(database) => database.url(),
@@ -129,7 +129,7 @@ impl Fixture {
         }
     }
 
-    /// Leaves a tap of each tag in a SQLite file as a crash does that came before it was folded.
+    /// Adds one tap per tag to the SQLite file that is not folded yet, as after a crash.
     pub(crate) fn leave_taps_unfolded(&self) -> Result<()> {
         sqlite::leave_taps_unfolded(self)
     }
@@ -138,31 +138,31 @@ impl Fixture {
         self.folder().join("tapdesk.db")
     }
 
-    /// What a SQLite file takes on disk with its log, in bytes.
+    /// Size of the SQLite file and its log on disk, in bytes.
     pub(crate) fn size(&self) -> Result<u64> {
         let log = self.folder().join("tapdesk.db-wal");
         let log = std::fs::metadata(log).map_or(0, |file| file.len());
         Ok(std::fs::metadata(self.file())?.len() + log)
     }
 
-    /// The key that wraps inlay keys.
+    /// The file of the key that wraps inlay keys.
     pub(crate) fn key_file(&self) -> PathBuf {
         self.folder().join("inlay.key")
     }
 
-    /// Where its files are.
+    /// The folder of the database's files.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The inlays' file key, wrapped.
+    /// The wrapped file key of all inlays.
     fn file_key(&self) -> Result<Vec<u8>> {
         Ok(self.keyring()?.wrap(&FILE_KEY, &OsEntropy)?)
     }
 }
 
-/// Looks random, and is another one for each tag: multiplication by a number
-/// without a divisor of 36 permutes the numbers below 36 to the tenth.
+/// A slug that looks random and is unique: multiplication by a number that shares no divisor with
+/// 36 permutes the numbers below 36 to the tenth.
 pub(crate) fn slug(id: u32) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut rest = u128::from(id) * 2_654_435_769_961 % 36_u128.pow(10);

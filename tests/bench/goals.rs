@@ -1,4 +1,4 @@
-//! The goals beside what was measured.
+//! Compares the measurements with the goals.
 
 use crate::addresses::{Beside, Found, Way};
 use crate::codes;
@@ -8,21 +8,21 @@ use crate::report::{cpu, each, median, p99, ratio};
 use crate::turns::{Side, Turn};
 use crate::{Figures, Rates};
 
-/// How a figure is judged.
+/// The way to judge a figure.
 #[derive(Clone, Copy)]
 enum Bound {
     AtLeast,
     AtMost,
 }
 
-/// A goal and what was measured.
+/// A goal and its measurement.
 struct Goal {
     what: &'static str,
     bound: Bound,
     target: f64,
-    /// Better than the goal by as much as can be dreamed of.
+    /// A much better value than the goal, as an ambition.
     moonshot: Option<f64>,
-    /// `None`: was not asked for.
+    /// The measurement; `None` if it was not requested.
     measured: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ const fn at_most(
     }
 }
 
-/// Prints the goals of what was measured.
+/// Prints the goals that were measured.
 pub(crate) fn print(figures: &Figures) {
     println!(
         "\n{:56} {:>8} {:>9} {:>9} {:>9}",
@@ -200,7 +200,7 @@ fn of_reports(figures: &Figures) -> Vec<Goal> {
     ]
 }
 
-/// Goals of taps beside dead endpoints of webhooks.
+/// Goals of taps next to dead webhook endpoints.
 fn of_webhooks(figures: &Figures) -> Vec<Goal> {
     vec![
         at_least(
@@ -224,7 +224,7 @@ fn ratio_of(rates: &Rates, database: &str) -> Option<f64> {
     Some(median(pairs.iter().map(|pair| pair.ours / pair.other)))
 }
 
-/// Goals of everything else.
+/// Goals of all other measurements.
 fn others(figures: &Figures) -> Vec<Goal> {
     let alone = figures.alone.iter().map(|round| {
         let ours = round.tap.saturating_sub(round.bare);
@@ -245,7 +245,7 @@ fn others(figures: &Figures) -> Vec<Goal> {
     let aes = figures.codes.iter().find(|cost| cost.what == codes::AES);
     let import = figures.import.as_ref();
     let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
-    // Megabytes are few enough to be exact.
+    // The number of megabytes is small enough to be exact.
     let peak = import
         .map(|import| f64::from(u32::try_from(import.peak >> 10).unwrap_or(u32::MAX)) * 1.024e-3);
     let starts = figures.starts.iter().map(std::time::Duration::as_secs_f64);
@@ -255,7 +255,7 @@ fn others(figures: &Figures) -> Vec<Goal> {
     let crashes = (!figures.starts_after_crashes.is_empty()).then(|| median(crashes));
     let megabytes =
         |seen: &Seen| f64::from(u32::try_from(seen.memory >> 10).unwrap_or(u32::MAX)) * 1.024e-3;
-    // By its half every tag was tapped: what comes then is what does not end.
+    // Every tag was tapped in the first half, so growth in the second half would not end.
     let memory = &figures.memory;
     let grown = memory
         .last()

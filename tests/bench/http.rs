@@ -1,4 +1,4 @@
-//! One keep-alive connection: as little as a client can do.
+//! One keep-alive connection, with minimal work by the client.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Largest answer, in bytes.
+/// Largest response, in bytes.
 const ANSWER_MAX: usize = 16 * 1024;
 
 /// A connection to a server.
@@ -15,7 +15,7 @@ pub(crate) struct Connection {
     buffer: Vec<u8>,
 }
 
-/// A whole answer, where it lies in the connection's buffer.
+/// A complete response in the connection's buffer.
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
     headers: &'a [httparse::Header<'a>],
@@ -23,7 +23,7 @@ pub(crate) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Names in lower case, and values.
+    /// Header names in lower case, with their values.
     pub(crate) fn headers(&self) -> impl Iterator<Item = (String, &'a str)> {
         self.headers.iter().map(|header| {
             let value = std::str::from_utf8(header.value).unwrap_or_default();
@@ -31,7 +31,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// A header's value as it was sent.
+    /// The value of a header, as it was sent.
     pub(crate) fn header(&self, name: &str) -> Option<&'a [u8]> {
         let mut headers = self.headers.iter();
         let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
@@ -49,7 +49,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request and hands its whole answer to `read`.
+    /// Sends a request, and passes its complete response to `read`.
     pub(crate) async fn exchange<T>(
         &mut self,
         request: &[u8],

@@ -11,18 +11,18 @@ use tapdesk_tests::service::ADMIN_TOKEN;
 use crate::fixture::{Fixture, slug, uid};
 use crate::server::Server;
 
-/// Rows of the file: the most that one has.
+/// Number of rows, the most that one file may have.
 const ROWS: u32 = 1_000_000;
 
-/// What an import took.
+/// The cost of an import.
 pub(crate) struct Import {
     pub(crate) rows: u32,
     pub(crate) elapsed: Duration,
-    /// Memory of the service at its peak, in bytes; the file is a tenth of a gigabyte.
+    /// Peak memory of the service, in bytes. The file has a tenth of a gigabyte.
     pub(crate) peak: u64,
 }
 
-/// Imports once: it takes long enough to be steady.
+/// Imports once, because it takes long enough to be steady.
 pub(crate) async fn million() -> Result<Import> {
     let fixture = Fixture::sqlite(0).await?;
     let server = Server::service(&fixture)?;
@@ -41,7 +41,7 @@ pub(crate) async fn million() -> Result<Import> {
     let request = request.header("content-type", "text/csv").body(file);
     let started = Instant::now();
     let mut answer = request.send().await?;
-    // Results come line by line; the sums stand at the end.
+    // Results arrive line by line, with the sums at the end.
     let mut tail = String::new();
     while let Some(chunk) = answer.chunk().await? {
         tail.push_str(&String::from_utf8_lossy(&chunk));

@@ -1,5 +1,5 @@
-//! What taps feel of an import whose rows are stored all or none: the same taps
-//! beside one and without it, in turns.
+//! The effect on taps of an import that stores all rows or none: the same taps with and without an
+//! import, in turns.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::server::Server;
 use crate::visitors::Visitors;
 use crate::{CONNECTIONS, ROUNDS};
 
-/// Rows of one import: it takes longer than a turn of the taps.
+/// Rows of one import, which takes longer than a turn of taps.
 const ROWS: u32 = 20_000;
-/// How long the taps of one side go on.
+/// Duration of one side's turn.
 const TURN: Duration = Duration::from_millis(1_500);
-/// Taps prepared for each connection and turn, more than any server can take.
+/// Taps that are prepared per connection and turn, more than any server can handle.
 const TAPS: usize = 2_000;
 
-/// Medians and 99th percentiles of taps beside an import, and without one.
+/// Medians and 99th percentiles of taps with and without an import.
 pub(crate) struct Imports {
     pub(crate) p50: Vec<Pair<Duration>>,
     pub(crate) p99: Vec<Pair<Duration>>,
@@ -46,7 +46,7 @@ pub(crate) async fn beside_taps(fixture: &Fixture) -> Result<Imports> {
         over.store(true, Ordering::Relaxed);
         let imported = importing.await??;
         ensure!(imported > 0, "an import was at work");
-        // The first round warms up.
+        // The first round only warms up.
         if round > 0 {
             for (pairs, percent) in [(&mut imports.p50, 50), (&mut imports.p99, 99)] {
                 pairs.push(Pair {
@@ -65,7 +65,7 @@ async fn taps(server: &Server, visitors: &mut Visitors) -> Result<Load> {
     load::run(&[server.address], Case::Tap, supplies.collect(), TURN).await
 }
 
-/// Imports one file after the other until the taps are over; answers how many.
+/// Imports one file after the other until the taps end. Returns the number of imports.
 async fn import(authority: String, round: usize, over: Arc<AtomicBool>) -> Result<u32> {
     let client = Client::new(format!("http://{authority}"), ADMIN_TOKEN);
     let mut files = 0;

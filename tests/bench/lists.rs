@@ -1,4 +1,4 @@
-//! Lists of a million tags, while 10,000 taps a second come in.
+//! Lists of a million tags during 10,000 taps per second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,14 @@ use crate::load::{self, Case, Supply};
 use crate::server::Server;
 use crate::visitors::Visitors;
 
-/// Each is asked for so often; odd, so that a median is one of them.
+/// Requests per list; odd, so that one of them is the median.
 const TIMES: usize = 11;
-/// Between two taps of a connection: 64 of them make 10,000 a second.
+/// Pause between two taps of a connection: 64 connections make 10,000 taps per second.
 const PACE: Duration = Duration::from_micros(6_400);
-/// Taps of a connection in a turn.
+/// Taps of a connection per turn.
 const TAPS: usize = 500;
 
-/// What is asked for, its goal in milliseconds, and the path below the API's.
+/// Name, goal in milliseconds, and path below the API's.
 const LISTS: [(&str, f64, &str); 8] = [
     ("first page", 16.0, "/tags?limit=100&sort=-created"),
     ("first page by name", 16.0, "/tags?limit=100&sort=name"),
@@ -45,7 +45,7 @@ const LISTS: [(&str, f64, &str); 8] = [
     ),
 ];
 
-/// The median of a list.
+/// The median time of a list.
 pub(crate) struct Listed {
     pub(crate) what: &'static str,
     pub(crate) goal_millis: f64,

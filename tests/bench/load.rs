@@ -1,4 +1,4 @@
-//! The clients: each sends its next request as soon as the last is answered, or at a pace.
+//! The clients: each sends its next request when the previous one is answered, or at a fixed pace.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,30 +11,31 @@ use tokio::time::MissedTickBehavior;
 
 use crate::http::{Answer, Connection};
 
-/// A rolling key as a tap's answer contains it.
+/// A rolling key in the form of a tap's response.
 pub(crate) type Key = [u8; 44];
 
-/// What is asked for.
+/// The kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Tap,
     Payload,
     Update,
-    /// A code of nobody: the page that says so.
+    /// A tap with an unknown code, which gets an error page.
     Nobody,
 }
 
 /// The requests of one connection.
 pub(crate) struct Supply {
     pub(crate) requests: Vec<Vec<u8>>,
-    /// Whether they may be sent again and again.
+    /// Whether the requests may be sent repeatedly.
     pub(crate) repeats: bool,
-    /// From one request to the next at the least; `None`: as soon as the last is answered.
+    /// Shortest time between two requests; `None` to send each as soon as the previous one is
+    /// answered.
     pub(crate) pace: Option<Duration>,
 }
 
 impl Supply {
-    /// Requests that happen once each, as soon as they can.
+    /// Requests that are each sent once, without a pace.
     pub(crate) fn once(requests: Vec<Vec<u8>>) -> Self {
         Self {
             requests,
@@ -44,17 +45,17 @@ impl Supply {
     }
 }
 
-/// What one turn of the clients measured.
+/// The measurements of one turn.
 pub(crate) struct Load {
     pub(crate) elapsed: Duration,
-    /// From request to answer, in order of size.
+    /// Times from request to response, sorted.
     pub(crate) latencies: Vec<Duration>,
-    /// The keys that taps were answered with, connection by connection.
+    /// The keys in the responses to taps, by connection.
     pub(crate) keys: Vec<Vec<Key>>,
 }
 
 impl Case {
-    /// Checks that an answer is a success; a tap's contains a key.
+    /// Checks that a response is a success. A tap's response must contain a key.
     pub(crate) fn check(self, answer: &Answer<'_>) -> Result<Option<Key>> {
         let expected = match self {
             Self::Tap => 302,
@@ -74,8 +75,8 @@ impl Case {
     }
 }
 
-/// Loads servers for `time`, or until a connection has nothing left to send. The
-/// connections go round them.
+/// Loads servers for `time`, or until a connection has no more requests. The connections are
+/// distributed over the servers.
 pub(crate) async fn run(
     addresses: &[SocketAddr],
     case: Case,
@@ -123,7 +124,7 @@ async fn client(
 ) -> Result<(Vec<Duration>, Vec<Key>)> {
     let mut latencies = Vec::new();
     let mut keys = Vec::new();
-    // Where the server falls behind it is asked less often, not all at once later.
+    // If the server falls behind, requests are delayed and not sent in a burst later.
     let mut pace = supply.pace.map(|pace| {
         let mut pace = tokio::time::interval(pace);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,21 +1,19 @@
-//! How fast the service is, as ratios to a bare answer of the same size.
+//! The speed of the service, as ratios to a bare response of the same size.
 //!
-//! In one run and on one machine: the service on SQLite with 1,000, 100,000 and
-//! 1,000,000 tags; on PostgreSQL with one node and with two, and with 1,000,000
-//! tags that were tapped 10,000,000 times; and an axum server that says the
-//! service's own answers again without doing anything for them, each a process of
-//! its own. They take turns, and medians are quoted, because neighbours on the
-//! machine can halve any figure; a ratio is of two turns that stood side by side.
-//! The clients, 64 keep-alive connections, share the machine with the servers,
-//! and so does the PostgreSQL server, which is as durable as by default.
+//! All sides run on one machine in one run: the service on SQLite with 1,000, 100,000 and 1,000,000
+//! tags; on PostgreSQL with one node and with two, and with 1,000,000 tags that were tapped
+//! 10,000,000 times; and an axum server that repeats the service's responses without working for
+//! them. Each side is its own process. They take turns, and medians are reported, because
+//! neighbours on the machine can halve any figure. A ratio compares two adjacent turns. The
+//! clients, 64 keep-alive connections, share the machine with the servers, and so does the
+//! PostgreSQL server, which has its default durability.
 //!
-//! Taps are verified ones, made by virtual inlays ahead of time and spread
-//! uniformly over all tags: with 1,000,000 tags hardly any tag is tapped twice,
-//! so nothing about it is in a cache. Payloads and updates come in random order.
-//! Every tap, payload and update is checked to be a success.
+//! Taps verify. Virtual inlays make them in advance, spread uniformly over all tags: with 1,000,000
+//! tags hardly any tag is tapped twice, so no tag is in a cache. Payloads and updates come in
+//! random order. Every tap, payload and update is checked to be a success.
 //!
-//! Arguments choose some of it, so that a change can be judged in a minute:
-//! `cargo bench --bench service -- tap connection`.
+//! Arguments select parts, so that a change can be judged in a minute: `cargo bench --bench service
+//! -- tap connection`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -62,27 +60,27 @@ use reports::Reported;
 use subject::{Subject, Subjects};
 use turns::{Side, Turn};
 
-/// The argument that makes this program the bare server.
+/// The argument that turns this program into the bare server.
 const BARE: &str = "bare";
 
-/// How often the sides take turns; odd, so that a median is one of them.
+/// Number of rounds; odd, so that one of them is the median.
 const ROUNDS: usize = 5;
 /// Keep-alive connections.
 const CONNECTIONS: u32 = 64;
 
-/// Of a PostgreSQL server: memory for its pages, and how much it may log before
-/// it writes them. The rest is as it comes.
+/// Settings of the PostgreSQL server: memory for its pages, and how much it may log before it
+/// writes them. All others have their defaults.
 const SERVER: [&str; 2] = ["shared_buffers=4GB", "max_wal_size=4GB"];
 
-/// Taps a second in one way beside another, round by round; for each database.
+/// For each database, the taps per second in two ways, round by round.
 type Rates = Vec<(&'static str, Vec<Pair<f64>>)>;
 
-/// What was measured; what was not asked for is empty.
+/// All measurements; those that were not requested are empty.
 #[derive(Default)]
 struct Figures {
     turns: Vec<Turn>,
     alone: Vec<Alone>,
-    /// With grouped commits, beside one commit each.
+    /// With grouped commits, compared with one commit per tap.
     groups: Rates,
     import: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
@@ -91,7 +89,7 @@ struct Figures {
     starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
     reports: Option<Reported>,
-    /// Beside dead endpoints of webhooks, and without any.
+    /// With dead webhook endpoints, compared with none.
     webhooks: Rates,
     addresses: Vec<Found>,
     codes: Vec<Cost>,
@@ -105,13 +103,13 @@ fn main() -> Result<()> {
     let cluster = Cluster::start(&SERVER);
     let mut figures = Figures::default();
     let measured = one_thread()?.block_on(measure(&subjects, &cluster, &mut figures));
-    // What came before a case that failed took minutes, too.
+    // If a case failed, the measurements before it still took minutes.
     report::print(&figures);
     goals::print(&figures);
     measured
 }
 
-/// The clients get by with one thread.
+/// One thread is enough for the clients.
 fn one_thread() -> Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     Ok(builder.enable_all().build()?)
@@ -125,7 +123,7 @@ async fn measure(subjects: &Subjects, cluster: &Cluster, figures: &mut Figures) 
     if subjects.has(Subject::Update) {
         cases.push(Case::Update);
     }
-    // Payloads and updates need keys, which taps are answered with.
+    // Payloads and updates need keys, which come from taps.
     if subjects.has(Subject::Tap) || cases.len() > 1 {
         figures.turns = turns::take(&Side::of(subjects), &cases, cluster).await?;
     }
@@ -187,7 +185,7 @@ async fn measure(subjects: &Subjects, cluster: &Cluster, figures: &mut Figures) 
     Ok(())
 }
 
-/// Storage alone, in this process: it has threads of its own for it.
+/// Only storage, in this process and with its own threads.
 fn groups(cluster: &Cluster) -> Result<Rates> {
     std::thread::scope(|scope| {
         let measured = scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! The memory of the service, and its file, while ten taps of each of a million tags come in.
+//! Memory of the service and size of its file, during ten taps of each of a million tags.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use crate::visitors::Visitors;
 
 /// Taps in all.
 const TAPS: usize = 10_000_000;
-/// From one look at the memory to the next.
+/// Taps between two measurements.
 const STEP: usize = 1_000_000;
-/// Taps of a connection that are prepared at a time; 64 of them hold 100 MB of requests.
+/// Taps of a connection that are prepared at a time; 64 connections hold 100 MB of requests.
 const PREPARED: usize = 4_000;
-/// Longer than the taps that are prepared take.
+/// Longer than the prepared taps take.
 const TURN: Duration = Duration::from_mins(1);
 
-/// What was seen after so many taps.
+/// The measurements after a number of taps.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) taps: usize,
-    /// What the service holds in memory (`VmRSS`), in bytes.
+    /// Resident memory of the service (`VmRSS`), in bytes.
     pub(crate) memory: u64,
-    /// Its database with its log, in bytes.
+    /// Size of the database with its log, in bytes.
     pub(crate) file: u64,
 }
 
-/// From before the first tap to after the last.
+/// Measures from before the first tap to after the last.
 pub(crate) async fn of_many_taps(fixture: &Fixture) -> Result<Vec<Seen>> {
     let server = Server::service(fixture)?;
     let mut visitors = Visitors::of(fixture, CONNECTIONS);

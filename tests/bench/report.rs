@@ -1,4 +1,4 @@
-//! The figures as tables.
+//! Prints the figures as tables.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ fn turns(turns: &[Turn]) {
         "{:8} {:26} {:>9} {:>6} {:>9} {:>9} {:>11} {:>6} {:>9}",
         "", "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req", "ratio", "database"
     );
-    // The first round that counts has every case on every side, in their order.
+    // The first counted round has every case on every side, in their order.
     let first = turns.iter().filter(|turn| turn.round == turns[0].round);
     for Turn { case, side, .. } in first {
         let (case, side) = (*case, *side);
@@ -119,7 +119,7 @@ fn alone(rounds: &[Alone]) {
     );
 }
 
-/// Memory and bytes on disk, tap by tap.
+/// Memory and bytes on disk by the number of taps.
 fn memory(seen: &[Seen]) {
     println!(
         "\n{:>12} {:>12} {:>16}",
@@ -133,7 +133,7 @@ fn memory(seen: &[Seen]) {
     }
 }
 
-/// Taps beside an import whose rows are stored all or none.
+/// Taps with and without an import that stores all rows or none.
 fn imports(databases: &[(&str, Imports)]) {
     let of = |times: &[Pair<Duration>], time: fn(&Pair<Duration>) -> Duration| {
         median(times.iter().map(|pair| millis(time(pair))))
@@ -184,7 +184,7 @@ fn reports(reported: &Reported) {
     );
 }
 
-/// Taps beside endpoints that are dead: a median hides a round that was slow.
+/// Taps with dead endpoints: a median would hide a slow round.
 fn webhooks(databases: &[(&str, Vec<Pair<f64>>)]) {
     println!("\ntaps/s beside ten dead endpoints, a million events waiting for each");
     for (database, pairs) in databases {

@@ -12,20 +12,20 @@ use tapdesk_tests::service::ADMIN_TOKEN;
 use crate::fixture::Fixture;
 use crate::server::Server;
 
-/// Taps of the history.
+/// Number of taps in the history.
 const TAPS: u32 = 10_000_000;
-/// Tags that they are spread over.
+/// Number of tags that the taps are spread over.
 const TAGS: u32 = 100_000;
-/// Each report is asked for so often; odd, so that a median is one of them.
+/// Requests per report; odd, so that one of them is the median.
 const TIMES: usize = 11;
-/// Longer than the history takes to be counted.
+/// Longer than counting the history takes.
 const COUNTED: Duration = Duration::from_mins(20);
-/// Rows of the export from one look at the memory to the next.
+/// Rows of the export between two measurements of memory.
 const STEP: usize = 1_000_000;
-/// A report is to be there within so many milliseconds.
+/// The goal for a report's time, in milliseconds.
 pub(crate) const GOAL_MILLIS: f64 = 1_000.0;
 
-/// What is asked for: a name, and how many days back it goes, by which bucket, and of what.
+/// Name, days before today, and query of each report.
 const REPORTS: [(&str, i64, &str); 5] = [
     ("the last 7 days by the hour", 7, "bucket=hour"),
     ("the last 40 days by the hour", 40, "bucket=hour"),
@@ -38,20 +38,20 @@ const REPORTS: [(&str, i64, &str); 5] = [
     ),
 ];
 
-/// What was measured.
+/// The measurements of reports and their export.
 pub(crate) struct Reported {
-    /// How long the history took to be counted.
+    /// The time to count the history.
     pub(crate) counted: Duration,
-    /// The median of each report.
+    /// The median time of each report.
     pub(crate) reports: Vec<(&'static str, Duration)>,
     pub(crate) export: Export,
 }
 
-/// A whole export.
+/// The measurements of one complete export.
 pub(crate) struct Export {
     pub(crate) rows: usize,
     pub(crate) elapsed: Duration,
-    /// Memory of the service before it, in bytes, at its peak, and after each million rows.
+    /// Memory of the service in bytes: before the export, at its peak, and after each million rows.
     pub(crate) before: u64,
     pub(crate) peak: u64,
     pub(crate) seen: Vec<u64>,
@@ -68,7 +68,7 @@ pub(crate) async fn of_many_taps() -> Result<Reported> {
         reports.push((what, report(&client, days, query).await?));
     }
     server.end()?;
-    // Another process: its peak is that of the export.
+    // A new process, so that its peak memory is that of the export.
     let server = Server::service(&fixture)?;
     let export = export(&server).await?;
     server.end()?;
@@ -93,7 +93,7 @@ async fn count(fixture: &Fixture) -> Result<Duration> {
     Ok(started.elapsed())
 }
 
-/// The median of a report.
+/// The median time of a report.
 async fn report(client: &Client, days: i64, query: &str) -> Result<Duration> {
     let stats = client.admin_get("/reports").await;
     let until: Timestamp = serde_json::from_value(stats["until"].clone())?;
@@ -112,7 +112,7 @@ async fn report(client: &Client, days: i64, query: &str) -> Result<Duration> {
     Ok(times[TIMES / 2])
 }
 
-/// Reads all interactions, and keeps none.
+/// Reads all interactions, and stores none.
 async fn export(server: &Server) -> Result<Export> {
     let client = client(server);
     let before = server.memory()?;

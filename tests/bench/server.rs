@@ -1,4 +1,4 @@
-//! A server as a process of its own, and the processor time it has used.
+//! A server in its own process, and the processor time that it uses.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
@@ -15,10 +15,10 @@ use crate::fixture::Fixture;
 /// The unit of times in `/proc`, `USER_HZ`: a hundredth of a second (proc(5)).
 const TICK: Duration = Duration::from_millis(10);
 
-/// The variable that names another build of the service, to be compared with this one's.
+/// The variable that names another build of the service, to compare it with this one.
 const SERVICE: &str = "TAPDESK_BENCH_SERVICE";
 
-/// A running server. Dropped, it is killed.
+/// A running server, which is killed when this is dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -38,7 +38,7 @@ impl Server {
         Self::start(&mut command, &[])
     }
 
-    /// The bare server that gives `answers`.
+    /// The bare server, which repeats `answers`.
     pub(crate) fn bare(answers: &Answers) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         Self::start(command.arg(crate::BARE), &serde_json::to_vec(answers)?)
@@ -49,7 +49,7 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        // Dropped after writing: the server sees the end of its input.
+        // It is dropped after writing, so that the server sees the end of its input.
         child
             .stdin
             .take()
@@ -65,7 +65,7 @@ impl Server {
         Ok(Self { child, address })
     }
 
-    /// Ends it as its operator would, and waits until it has.
+    /// Ends the server like an operator would, and waits for its end.
     pub(crate) fn end(mut self) -> Result<()> {
         self.signal("-TERM")?;
         let ended = self.child.wait()?;
@@ -73,12 +73,12 @@ impl Server {
         Ok(())
     }
 
-    /// Stops it where it is, until it is resumed.
+    /// Suspends the process until it is resumed.
     pub(crate) fn pause(&self) -> Result<()> {
         self.signal("-STOP")
     }
 
-    /// Has it go on.
+    /// Resumes the process.
     pub(crate) fn resume(&self) -> Result<()> {
         self.signal("-CONT")
     }
@@ -90,17 +90,17 @@ impl Server {
         Ok(())
     }
 
-    /// The most memory that it has had at a time, in bytes.
+    /// Peak memory so far, in bytes.
     pub(crate) fn peak_memory(&self) -> Result<u64> {
         self.status("VmHWM:")
     }
 
-    /// The memory that it has now, in bytes.
+    /// Present memory, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.status("VmRSS:")
     }
 
-    /// What the system says of its memory (proc(5), `/proc/pid/status`), in bytes.
+    /// A field of the process's memory (proc(5), `/proc/pid/status`), in bytes.
     fn status(&self, field: &str) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let found = status.lines().find_map(|line| line.strip_prefix(field));
@@ -111,15 +111,15 @@ impl Server {
             * 1024)
     }
 
-    /// Waits until it has nothing to do any more: after a start it reads tags ahead of their taps,
-    /// up to a million of them.
+    /// Waits until it is idle: after a start it reads tags ahead of their taps, up to a million of
+    /// them.
     pub(crate) async fn rests(&self) -> Result<()> {
         const LOOK: Duration = Duration::from_millis(500);
         let mut before = self.cpu()?;
         loop {
             tokio::time::sleep(LOOK).await;
             let now = self.cpu()?;
-            // Housekeeping looks now and then.
+            // Housekeeping runs now and then.
             if now.saturating_sub(before) <= TICK {
                 return Ok(());
             }
@@ -127,22 +127,23 @@ impl Server {
         }
     }
 
-    /// The processor time it has used.
+    /// Processor time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = Stat::of(&self.child.id().to_string())?;
         Ok(TICK * stat.own()?)
     }
 }
 
-/// The processor time that a database server has used: its first process, those
-/// that it started, and those of them that have ended.
+/// Processor time of a database server so far: its first process, its children, and those of them
+/// that have ended.
 pub(crate) fn database_cpu(cluster: &Cluster) -> Result<Duration> {
     let first = cluster.server().to_string();
     let stat = Stat::of(&first)?;
     let mut ticks = stat.own()? + stat.ticks(16)? + stat.ticks(17)?;
     for process in std::fs::read_dir("/proc")? {
         let name = process?.file_name();
-        // Whatever is no process, or ends meanwhile, has no such file.
+        // Entries that are not processes, and processes that ended in the meantime, have no such
+        // file.
         if let Ok(stat) = Stat::of(&name.to_string_lossy())
             && stat.field(4)? == first
         {
@@ -152,8 +153,8 @@ pub(crate) fn database_cpu(cluster: &Cluster) -> Result<Duration> {
     Ok(TICK * ticks)
 }
 
-/// What the system says of a process (proc(5), `/proc/pid/stat`): from the third
-/// field on, because the second is the program's name in brackets, and may hold anything.
+/// The state of a process (proc(5), `/proc/pid/stat`), from the third field on: the second is the
+/// program's name in brackets, which may contain anything.
 struct Stat(Vec<String>);
 
 impl Stat {

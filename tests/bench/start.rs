@@ -1,4 +1,4 @@
-//! From the start of the process until it is ready, with a million tags.
+//! The time from the start of the process until it is ready, with a million tags.
 
 use std::time::{Duration, Instant};
 
@@ -9,25 +9,25 @@ use crate::ROUNDS;
 use crate::fixture::Fixture;
 use crate::server::Server;
 
-/// How long each start took. The service was ended in good order before.
+/// The time of each start. The service was shut down normally before.
 pub(crate) async fn starts(fixture: &Fixture) -> Result<Vec<Duration>> {
     let mut times = Vec::new();
     for _ in 0..=ROUNDS {
         let started = Instant::now();
         let server = Server::service(fixture)?;
-        // It says where it listens once it does: the first connection is answered.
+        // It prints its address when it listens, so the first connection succeeds.
         drop(TcpStream::connect(server.address).await?);
         ready(&server).await?;
         times.push(started.elapsed());
         server.end()?;
     }
-    // The first reads files that the system has not in memory.
+    // The first start reads files that the system has not cached.
     times.remove(0);
     Ok(times)
 }
 
-/// The same after a crash that left a tap of each tag unfolded. It is killed each time before it
-/// folds them.
+/// The same after a crash that left one tap per tag unfolded. The process is killed each time
+/// before it folds them.
 pub(crate) async fn after_crashes(fixture: &Fixture) -> Result<Vec<Duration>> {
     fixture.leave_taps_unfolded()?;
     let mut times = Vec::new();

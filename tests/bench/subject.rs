@@ -1,8 +1,8 @@
-//! What can be measured, and what of it an argument asks for.
+//! The parts of the benchmark, and their selection by arguments.
 
 use anyhow::{Result, bail};
 
-/// A part of the run. Each has a name by which it is asked for alone.
+/// A part of the run, with a name that selects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Verified taps, with 1,000, 100,000 and 1,000,000 tags.
@@ -11,31 +11,31 @@ pub(crate) enum Subject {
     Payload,
     /// Updates of two variables, keys in random order.
     Update,
-    /// The same with 10,000,000 tags, which need 6 GB and minutes to be made.
+    /// The same with 10,000,000 tags, which need 6 GB and some minutes to create.
     Huge,
     /// The same on PostgreSQL.
     Postgres,
-    /// One connection's tap.
+    /// Taps of one connection.
     Connection,
     /// Commits in groups and one by one.
     Groups,
     /// An import of 1,000,000 tags with inlays.
     Import,
-    /// Taps beside an import.
+    /// Taps during an import.
     Imports,
-    /// Memory after 10,000,000 taps over 1,000,000 tags; five minutes.
+    /// Memory after 10,000,000 taps over 1,000,000 tags; takes five minutes.
     Memory,
-    /// From start to ready with 1,000,000 tags.
+    /// Time from start to ready with 1,000,000 tags.
     Start,
-    /// Lists of 1,000,000 tags while 10,000 taps a second come in.
+    /// Lists of 1,000,000 tags during 10,000 taps per second.
     Lists,
-    /// Reports of 10,000,000 taps, and an export of them; ten minutes.
+    /// Reports of 10,000,000 taps, and an export of them; takes ten minutes.
     Reports,
-    /// Taps beside ten dead endpoints of webhooks, with 1,000,000 events that wait; five minutes.
+    /// Taps with ten dead webhook endpoints, and 1,000,000 events that wait; takes five minutes.
     Webhooks,
     /// Taps of 1,000,000 inlays at URL templates, by each way of finding the tag.
     Templates,
-    /// Verification of one code, of each technology.
+    /// Verification of one code of each technology.
     Codes,
 }
 
@@ -81,12 +81,12 @@ impl Subject {
     }
 }
 
-/// What is asked for.
+/// The selected parts.
 pub(crate) struct Subjects(Vec<Subject>);
 
 impl Subjects {
-    /// Reads arguments; cargo's own `--bench` is none. None at all ask for
-    /// everything but those that take minutes each.
+    /// Parses arguments, ignoring cargo's own `--bench`. Without any, everything is selected except
+    /// the parts that take minutes.
     pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut chosen = Vec::new();
         for argument in arguments.filter(|argument| argument != "--bench") {
@@ -107,7 +107,7 @@ impl Subjects {
             ];
             chosen.retain(|subject| !long.contains(subject));
         }
-        // More tags, and the other database, are of no use without something to do there.
+        // More tags or the other database need an operation to measure.
         let calls = [Subject::Tap, Subject::Payload, Subject::Update];
         let wider = [Subject::Huge, Subject::Postgres];
         if chosen.iter().any(|subject| wider.contains(subject))
@@ -118,7 +118,7 @@ impl Subjects {
         Ok(Self(chosen))
     }
 
-    /// Whether it is asked for.
+    /// Whether a part is selected.
     pub(crate) fn has(&self, subject: Subject) -> bool {
         self.0.contains(&subject)
     }

@@ -15,12 +15,12 @@ use crate::subject::{Subject, Subjects};
 use crate::visitors::{Visitors, payload_request, update_request};
 use crate::{CONNECTIONS, ROUNDS};
 
-/// How long a turn lasts.
+/// Duration of a turn.
 const TURN: Duration = Duration::from_millis(1_500);
-/// Taps prepared for each connection and turn, more than any server can take.
+/// Taps that are prepared per connection and turn, more than any server can handle.
 const TAPS: usize = 2_000;
 
-/// What is measured.
+/// The servers that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Bare,
@@ -53,7 +53,7 @@ impl Side {
         sides
     }
 
-    /// As the tables name it.
+    /// The name in the tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
@@ -79,7 +79,7 @@ impl Side {
         }
     }
 
-    /// Its database. The bare server has none; its visitors tap the tags of a small one.
+    /// The database of a side. The bare server has none; its visitors tap the tags of a small one.
     async fn fixture(self, cluster: &Cluster) -> Result<Fixture> {
         match self {
             Self::Bare | Self::Few => Fixture::sqlite(1_000).await,
@@ -92,23 +92,23 @@ impl Side {
     }
 }
 
-/// One turn of one side.
+/// The measurements of one turn of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     pub(crate) round: usize,
     pub(crate) case: Case,
     pub(crate) side: Side,
-    /// Answers a second.
+    /// Responses per second.
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
-    /// The server's processor time for one request, or that of all nodes.
+    /// Processor time of the server, or of all nodes, per request.
     pub(crate) cpu: Duration,
-    /// The PostgreSQL server's for one request.
+    /// Processor time of the PostgreSQL server per request.
     pub(crate) database: Duration,
 }
 
-/// Running servers, those who visit them, and the keys they hold.
+/// Running servers, their visitors, and the visitors' keys.
 struct Seat<'a> {
     side: Side,
     fixture: Fixture,
@@ -118,7 +118,7 @@ struct Seat<'a> {
     keys: Vec<Vec<Key>>,
 }
 
-/// Takes all turns of `sides`. The first round warms caches up and is not counted.
+/// Runs all turns of `sides`. The first round warms up caches and is not counted.
 pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> Result<Vec<Turn>> {
     let mut seats = Vec::new();
     for side in sides {
@@ -140,7 +140,7 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
     }
     let answers = record(&seats[1].servers[0], &seats[1].fixture).await?;
     seats[0].servers.push(Server::bare(&answers)?);
-    // The recorded tap took the first counter of one inlay.
+    // The recorded tap used the first counter of one inlay.
     seats[1].visitors.tap(0);
     let mut turns = Vec::new();
     for round in 0..=ROUNDS {
@@ -155,7 +155,7 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
     Ok(turns)
 }
 
-/// What the service answers, for the bare server to repeat.
+/// Records the service's responses for the bare server.
 pub(crate) async fn record(server: &Server, fixture: &Fixture) -> Result<Answers> {
     let host = server.address;
     let mut connection = Connection::open(host).await?;
@@ -212,7 +212,7 @@ impl Seat<'_> {
         Ok(turn)
     }
 
-    /// The processor time of the servers, and of the PostgreSQL server.
+    /// Processor time of the servers, and of the PostgreSQL server.
     fn cpu(&self) -> Result<(Duration, Duration)> {
         let mut servers = Duration::ZERO;
         for server in &self.servers {
@@ -221,8 +221,8 @@ impl Seat<'_> {
         Ok((servers, database_cpu(self.cluster)?))
     }
 
-    /// The requests of one connection. Taps and updates happen once; a payload
-    /// may be read again, and the bare server does not care.
+    /// The requests of one connection. Taps and updates happen once. A payload may be read again,
+    /// and the bare server makes no difference.
     fn supply(&mut self, case: Case, connection: u32) -> Supply {
         let host = self.servers[0].address;
         let keys = || self.keys[connection as usize].iter();

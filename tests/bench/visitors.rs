@@ -1,4 +1,4 @@
-//! Everyone who taps the tags of a fixture, and the owners' servers after them.
+//! Visitors who tap the tags of a fixture, and the owners' servers that use their keys.
 
 use std::fmt::{Display, Write as _};
 use std::net::SocketAddr;
@@ -13,11 +13,11 @@ use tapdesk_service::inlay::{MacFrom, Mirror};
 use crate::fixture::{FILE_KEY, Fixture, slug, uid};
 use crate::load::Key;
 
-/// Browsers that visit. A tag is tapped by several of them, again and again.
+/// Number of browsers. Several of them tap each tag repeatedly.
 const BROWSERS: u64 = 16;
 
-/// Everyone who taps the tags of a fixture. Each of `connections` has tags of its
-/// own, so that the counter of an inlay rises in the order of the requests.
+/// Visitors who tap the tags of a fixture. Each of `connections` has its own tags, so that the
+/// counter of an inlay rises in the order of the requests.
 pub(crate) struct Visitors {
     tags: u32,
     connections: u32,
@@ -35,7 +35,7 @@ impl Visitors {
         }
     }
 
-    /// The next tap of some tag of a connection: the tag's id, and its inlay's counter.
+    /// The next tap of a tag of this connection: the tag's id, and its inlay's counter.
     pub(crate) fn tap(&mut self, connection: u32) -> (u32, u32) {
         let own = self.tags / self.connections;
         let id = 1 + connection + self.connections * (self.draw() % own);
@@ -44,7 +44,7 @@ impl Visitors {
         (id, *counter)
     }
 
-    /// A tap as a request.
+    /// A tap as an HTTP request.
     pub(crate) fn tap_request(&mut self, connection: u32, host: SocketAddr) -> Vec<u8> {
         let (id, counter) = self.tap(connection);
         let chip = VirtualInlay {
@@ -70,8 +70,8 @@ impl Visitors {
             .collect()
     }
 
-    /// Deals all keys out again, in random order: owners' servers read and update as
-    /// their visitors please, not in the order of the taps.
+    /// Redistributes all keys in random order, because owners' servers read and update in any
+    /// order.
     pub(crate) fn shuffle(&self, keys: Vec<Vec<Key>>) -> Vec<Vec<Key>> {
         let hands = keys.len();
         let mut all: Vec<_> = keys.into_iter().flatten().collect();
@@ -93,13 +93,13 @@ impl Visitors {
     }
 }
 
-/// The payload call for a key.
+/// The payload request for a key.
 pub(crate) fn payload_request(key: Key, host: SocketAddr) -> Vec<u8> {
     let path = format!("/v2/interactions/rk_payload?rk={}", STANDARD.encode(key));
     request("GET", &path, host, 0, "")
 }
 
-/// The update of two variables of the tag with a key, to values that were not there before.
+/// An update of two variables of the key's tag, to new values.
 pub(crate) fn update_request(key: Key, host: SocketAddr) -> Vec<u8> {
     let key = STANDARD.encode(key);
     let body = format!(
@@ -110,7 +110,7 @@ pub(crate) fn update_request(key: Key, host: SocketAddr) -> Vec<u8> {
     request("POST", "/v2/interactions/data", host, 0, &body)
 }
 
-/// A request as a phone's browser sends it.
+/// A request like that of a phone's browser.
 pub(crate) fn request(
     method: &str,
     path: &str,
@@ -123,7 +123,7 @@ pub(crate) fn request(
          User-Agent: Mozilla/5.0 (Linux; Android 14; {browser}) AppleWebKit/537.36\r\nAccept: */*\r\n"
     );
     if !body.is_empty() {
-        // Writing into a string does not fail.
+        // Writing into a string cannot fail.
         let _ = write!(
             text,
             "Content-Type: application/json\r\nContent-Length: {}\r\n",

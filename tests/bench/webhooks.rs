@@ -1,9 +1,9 @@
-//! What taps lose to webhooks: the same taps on two databases that are alike, in turns. One has ten
-//! endpoints that are dead, and a million events wait for each of them.
+//! The effect of webhooks on taps: the same taps on two equal databases, in turns. One database has
+//! ten dead endpoints, and a million events wait for each of them.
 //!
-//! Half of the endpoints refuse the connection, which costs an attempt at once; the others take it and
-//! never answer, which keeps an attempt for its fifteen seconds. The service whose turn it is not is
-//! stopped meanwhile, so that neither works while the other is measured.
+//! Half of the endpoints refuse the connection, so that an attempt ends at once. The others accept
+//! it and never answer, which blocks an attempt for its fifteen seconds. The service whose turn it
+//! is not is suspended, so that neither works while the other is measured.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -23,28 +23,29 @@ use crate::server::Server;
 use crate::visitors::Visitors;
 use crate::{CONNECTIONS, Rates};
 
-/// Endpoints that never answer a delivery.
+/// Number of endpoints that never take a delivery.
 const DEAD: usize = 10;
-/// Taps that happened, and of which no endpoint was told yet.
+/// Number of taps that no endpoint has received yet.
 const WAITING: u32 = 1_000_000;
-/// More than those of the other cases, because a twentieth is to be seen; odd, so that a median is one.
+/// More rounds than in other cases, because a difference of a twentieth must be visible; odd, so
+/// that one of them is the median.
 const ROUNDS: usize = 11;
-/// How long the taps of one side go on.
+/// Duration of one side's turn.
 const TURN: Duration = Duration::from_secs(2);
-/// Taps prepared for each connection and turn, more than any server can take.
+/// Taps that are prepared per connection and turn, more than any server can handle.
 const TAPS: usize = 1_500;
-/// Longer than a service waits before it counts for reports what has happened.
+/// Longer than the service waits before it counts new taps for reports.
 const COUNTS: Duration = Duration::from_secs(6);
-/// Longer than the endpoints take until each has failed once.
+/// Longer than it takes until each endpoint has failed once.
 const DIES: Duration = Duration::from_mins(2);
-/// Where nobody listens: the port of the discard service, which no system starts any more.
+/// A closed port: that of the discard service, which no system runs any more.
 const REFUSES: &str = "http://127.0.0.1:9/";
 
-/// A service and those who visit it.
+/// A service and its visitors.
 struct Side {
     server: Server,
     visitors: Visitors,
-    /// Its files go with it.
+    /// Its files, which are deleted with this.
     _fixture: Fixture,
 }
 
@@ -64,7 +65,7 @@ impl Side {
         Client::new(format!("http://{}", self.server.address), ADMIN_TOKEN)
     }
 
-    /// Taps a second.
+    /// Taps per second.
     async fn taps(&mut self) -> Result<f64> {
         self.server.resume()?;
         let address = self.server.address;
@@ -76,7 +77,7 @@ impl Side {
     }
 }
 
-/// Taps a second beside dead endpoints and without any, for each database.
+/// Taps per second with dead endpoints and without any, for each database.
 pub(crate) async fn beside_none(cluster: &Cluster) -> Result<Rates> {
     let sqlite = [sqlite().await?, sqlite().await?];
     let mut rates = vec![("SQLite", on(sqlite).await?)];
@@ -98,7 +99,7 @@ async fn on([told, untold]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
     let mut told = Side::start(told).await?;
     let mut untold = Side::start(untold).await?;
     untold.server.pause()?;
-    // The system makes the connections to it, and nobody takes them out of its queue.
+    // The system accepts the connections, and no program takes them out of its queue.
     let silent = TcpListener::bind("127.0.0.1:0")?;
     add_webhooks(&told.client(), &format!("http://{}/", silent.local_addr()?)).await?;
     let mut pairs = Vec::new();
@@ -108,7 +109,7 @@ async fn on([told, untold]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
             ours: told.taps().await?,
             other: untold.taps().await?,
         };
-        // The first round warms up.
+        // The first round only warms up.
         if round > 0 {
             pairs.push(pair);
         }
@@ -121,7 +122,7 @@ async fn on([told, untold]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
     Ok(pairs)
 }
 
-/// Makes the endpoints, and has each of them told of everything that ever happened.
+/// Creates the endpoints, and requests that each gets all events of the past.
 async fn add_webhooks(client: &Client, silent: &str) -> Result<()> {
     for number in 0..DEAD {
         let webhook = json!({
@@ -137,11 +138,11 @@ async fn add_webhooks(client: &Client, silent: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every endpoint has failed, is still on, and was last sent one of the first taps: nearly the whole
-/// million was waiting all the time.
+/// Checks that every endpoint has failed, is still on, and was last sent one of the first taps:
+/// nearly the whole million was waiting all the time.
 async fn are_dead_and_behind(client: &Client) -> Result<()> {
     let started = Instant::now();
-    // Within the first tenth of the history. Times are written in their order.
+    // Within the first tenth of the history. Times sort like texts.
     let early = SystemClock::start().now().plus_millis(-HISTORY / 10 * 9);
     let early = early.to_string();
     loop {
@@ -166,7 +167,7 @@ async fn are_dead_and_behind(client: &Client) -> Result<()> {
     }
 }
 
-/// When the tap was that was last sent to an endpoint; events are named by their interaction.
+/// The time of the last tap that was sent to an endpoint; an event is named by its interaction.
 async fn last_tap_sent(client: &Client, webhook: &Value) -> Result<String> {
     let path = format!("/webhooks/{}/attempts", webhook["id"]);
     let attempts = client.admin_get(&path).await;

@@ -1,4 +1,4 @@
-//! Webhooks of a database that was restored, or moved: the original may still send.
+//! Webhooks of a restored or moved database: the original may still send.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::{BINARY, run, run_with};
 
 const PRIVATE: (&str, &str) = ("TAPDESK_PRIVATE_WEBHOOKS", "1");
 
-/// A service on a SQLite file, with a webhook that was sent a tap and waits to be sent it again.
+/// A service on a SQLite file, with a webhook that was sent a tap and waits for a retry.
 struct Original {
     service: ServiceProcess,
     receiver: Receiver,
@@ -43,7 +43,8 @@ async fn original() -> Original {
     }
 }
 
-/// A copy sends nothing until it is switched on, and then what happens from that moment on.
+/// Asserts that a copy sends nothing until it is switched on, and then only events from that moment
+/// on.
 async fn begins_at_that_moment(copy: &ServiceProcess, webhook: &str, tag: &TestTag) {
     let receiver = Receiver::start().await;
     let shown = copy.admin_get(webhook).await;
@@ -57,7 +58,7 @@ async fn begins_at_that_moment(copy: &ServiceProcess, webhook: &str, tag: &TestT
     copy.tap(&tag.path()).await;
     let last = copy.last_interaction().await;
     receiver.wait_for(1).await;
-    // A second one shows that what is due was looked for.
+    // A second tap shows that due deliveries were processed.
     copy.tap(&tag.path()).await;
     let told = receiver.wait_for(2).await;
     let mut told: Vec<_> = told
@@ -109,7 +110,7 @@ async fn a_moved_database_sends_nothing_from_before() {
     begins_at_that_moment(&service, &original.webhook, &original.tag).await;
     service.terminate().await;
 
-    // And so it is on the way back.
+    // The same applies on the way back.
     let home = Launch::on_sqlite(BINARY).env(PRIVATE.0, PRIVATE.1);
     let to = format!("sqlite:{}", home.database().display());
     let back = ["migrate-store", "--from", &database.url(), "--to", &to];

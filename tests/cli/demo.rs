@@ -1,4 +1,4 @@
-//! `demo`, `tap` and `tail`: the five minutes of a newcomer.
+//! `demo`, `tap` and `tail`: a newcomer's first five minutes.
 
 use serde_json::Value;
 use tapdesk_tests::ServiceProcess;
@@ -133,7 +133,7 @@ async fn tail_shows_taps_and_updates_as_they_happen() {
     };
     let (_words, mut words) = listen(&[]);
     let (_json, mut json) = listen(&["--json"]);
-    // What happened before they listened is not told: tap until both have heard.
+    // Events before the streams began are not sent, so tap until both have received one.
     let heard = async {
         (
             words.next_line().await.unwrap().unwrap(),

@@ -67,8 +67,8 @@ async fn interactions_are_saved_in_either_format_with_filters_and_columns() {
     assert!(said.contains("no column"), "{said}");
 }
 
-/// What forms sent has a column for each field: the rest of a file has those of its head, though no
-/// row of the rest has a value of one.
+/// A submissions export has a column for each field. The rest of a file uses the columns of its
+/// head, even if no row of the rest has a value for one.
 #[tokio::test]
 async fn the_rest_of_the_submissions_fits_the_part_that_arrived() {
     let service = launch().start().await;
@@ -109,8 +109,8 @@ async fn the_rest_of_the_submissions_fits_the_part_that_arrived() {
     assert_eq!(fs::read_to_string(&file).unwrap(), whole);
 }
 
-/// A service that sends a part of an export, and the rest of it to whoever comes back with the
-/// columns of the part.
+/// A service that sends a part of an export, and the rest to a client that asks for the columns of
+/// the part.
 async fn breaking_off() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,8 +1,8 @@
-//! What the binary is built of.
+//! The crates in the service's binary.
 
 use std::process::Command;
 
-/// The beginnings of crates that draw windows or speak to readers.
+/// Name prefixes of crates that draw windows or use readers.
 const WINDOWS_AND_READERS: [&str; 8] = [
     "gdk",
     "gtk",
@@ -14,15 +14,15 @@ const WINDOWS_AND_READERS: [&str; 8] = [
     "wry",
 ];
 
-/// What `package` links, a crate a line.
+/// The crates that `package` links, one per line.
 fn linked(package: &str) -> String {
     linked_with(package, &[])
 }
 
 fn linked_with(package: &str, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
-        // For this system alone: of others' crates nothing is here, and nothing is
-        // downloaded by a test.
+        // Only for this system: crates of other systems are not present, and a test downloads
+        // nothing.
         .args(["tree", "--locked", "--offline", "--prefix", "none"])
         .args(["--package", package, "--edges", "normal,build"])
         .args(options)

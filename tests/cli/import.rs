@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use super::{launch, run_at};
+use serde_json::json;
+use tapdesk_tests::{ServiceProcess, tables};
+
+use super::{Ran, launch, run_at};
 
 #[tokio::test]
 async fn good_rows_go_in_and_each_bad_one_is_named() {
@@ -95,7 +98,9 @@ async fn what_was_exported_can_be_imported_again() {
     let other = launch().start().await;
     let import = ["import", exported.to_str().unwrap()];
     run_at(&other, &import).await.good();
-    assert_eq!(run_at(&other, &["export", "-"]).await.good(), text);
+    // Only the address of the service differs.
+    let moved = text.replace(service.base(), other.base());
+    assert_eq!(run_at(&other, &["export", "-"]).await.good(), moved);
     let again = run_at(&other, &[&import[..], &["--mode", "upsert"]].concat())
         .await
         .good();
@@ -153,4 +158,111 @@ async fn a_file_that_is_none_is_refused_in_words() {
     run_at(&service, &["import", file.to_str().unwrap()])
         .await
         .refused();
+}
+
+/// The command line sends the bytes of a file, and the service decodes them as for a screen.
+#[tokio::test]
+async fn a_table_of_any_usual_encoding_and_separator_is_read() {
+    for (file, note) in [
+        (&**tables::UNICODE_TEXT, ""),
+        (&**tables::UTF_16_SEMICOLONS, ""),
+        (&**tables::UTF_8_TABS, ""),
+        (
+            b"slug,name\nbottle-0001,K\xe4se\n",
+            "The file is not UTF-8, and was read as Windows-1252",
+        ),
+    ] {
+        let service = launch().start().await;
+        let said = imported(&service, file, &[]).await.good();
+        assert!(said.starts_with(note), "{said}");
+        assert!(said.contains("1 tag created"), "{said}");
+        let tags = service.admin_get("/tags").await;
+        assert_eq!(tags["items"][0]["name"], "Käse");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_table_is_refused_by_its_rows_and_its_counters_are_asked_about() {
+    let service = launch().start().await;
+    let numbers = imported(&service, tables::NUMBERS.as_bytes(), &[]).await;
+    for row in [
+        "row 2: uid is a number",
+        "row 3: ",
+        "row 4: ",
+        "1 tag created",
+    ] {
+        assert!(numbers.stdout.contains(row), "{}", numbers.stdout);
+    }
+    let ixkio = ["--preset", "ixkio"];
+    let said = imported(&service, tables::TOO_MANY_CELLS, &ixkio).await;
+    for row in [
+        "row 2: The row has 4 cells, the header 3.",
+        "row 3: The row has 1 cell, the header 3.",
+    ] {
+        assert!(said.stdout.contains(row), "{}", said.stdout);
+    }
+    let said = imported(&service, tables::NOT_UTF_8, &ixkio).await.good();
+    assert!(
+        said.contains("Windows-1252") && said.contains("2 tags created"),
+        "{said}"
+    );
+
+    let file = "Titel;Farbe;Preis;read counter\nA;rot;3;21\n";
+    let map = ["--map", "Titel:name", "--map", "Farbe:data:colour"];
+    let counter = [&map[..], &["--map", "read counter:last_counter"]].concat();
+    let asked = imported(&service, file.as_bytes(), &counter)
+        .await
+        .refused();
+    assert!(asked.contains("counter=hex"), "{asked}");
+    let left_out = [&map[..], &["--map", "read counter:"]].concat();
+    let said = imported(&service, file.as_bytes(), &left_out).await.good();
+    assert!(
+        said.contains("Not imported: the columns Preis, read counter.\n"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn counters_and_lost_keys_of_another_service_are_said() {
+    let service = launch().start().await;
+    let key = "0c3b25d92b38ae443229dd59ad34b85d";
+    let template = service
+        .admin_create(
+            "/url-templates",
+            json!({
+                "name": "Bolt", "template": "https://tags.example/b?p={picc}&c={mac}",
+                "technology": "ntag424dna", "meta_keys": [key],
+            }),
+        )
+        .await;
+    let id = template["id"].to_string();
+    let card = ["--preset", "boltcard", "--url-template-id", &id];
+    let said = imported(&service, tables::BOLTCARD_KEYS.as_bytes(), &card)
+        .await
+        .good();
+    assert!(said.contains("The keys k0, k3, k4 are not kept."), "{said}");
+
+    let counters = tables::COUNTERS
+        .lines()
+        .enumerate()
+        .map(|(row, line)| match row {
+            0 => format!("{line},meta_key,file_key\n"),
+            _ => format!("{line},{key},{key}\n"),
+        });
+    let counters: String = counters.collect();
+    let chips = ["--preset", "csv", "--url-template-id", &id];
+    let said = imported(&service, counters.as_bytes(), &chips).await.good();
+    assert!(said.contains("\"000021\" in row 2 is 33."), "{said}");
+    let inlays = service.admin_get("/inlays?uid=04494ACAFD1990").await;
+    assert_eq!(inlays["items"][0]["last_counter"], 30);
+}
+
+async fn imported(service: &ServiceProcess, content: &[u8], options: &[&str]) -> Ran {
+    let file = service.folder().join("table.csv");
+    fs::write(&file, content).unwrap();
+    run_at(
+        service,
+        &[&["import", file.to_str().unwrap()][..], options].concat(),
+    )
+    .await
 }

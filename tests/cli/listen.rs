@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use super::{BINARY, launch, run_at};
 
-/// A service with the demonstration, which may deliver to this machine.
+/// A service with the demonstration data, which may deliver to this machine.
 async fn with_demo() -> ServiceProcess {
     let launch = launch().env("TAPDESK_PRIVATE_WEBHOOKS", "true");
     let service = launch.start().await;
@@ -19,7 +19,7 @@ async fn with_demo() -> ServiceProcess {
     service
 }
 
-/// A running `listen`. Dropped, it is killed.
+/// A running `listen`, which is killed when this is dropped.
 struct Listening {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -53,7 +53,7 @@ impl Listening {
         listening
     }
 
-    /// The next line that it prints.
+    /// The next line of its output.
     async fn line(&mut self) -> String {
         let line = tokio::time::timeout(Duration::from_secs(30), self.lines.next_line());
         let line = line.await.expect("a line comes in time");
@@ -155,7 +155,7 @@ async fn an_update_is_forwarded_without_its_values_and_a_receiver_that_is_down_e
     let receiver = Receiver::start().await;
     receiver.react(Reaction::status(500));
     let mut listening = Listening::to(&service, &receiver.url(), &["--simulated", "false"]).await;
-    // A simulated tap is none that is asked for.
+    // A simulated tap does not match the filter.
     trigger(&service, "tap.verified").await;
     let tag = service.redirecting_tag(Value::Null).await;
     let tap = service.tap(&tag.path()).await;
@@ -221,7 +221,7 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
         one.verify(&listening.secret);
     }
 
-    // The next one is at the same address.
+    // The next run has the same address.
     let mut again = service.launch().clone();
     again.listen = service.authority().to_owned();
     service.terminate().await;

@@ -1,4 +1,4 @@
-//! `migrate-store`: a database goes from SQLite to PostgreSQL, and back.
+//! `migrate-store`: a database moves from SQLite to PostgreSQL, and back.
 
 mod content;
 mod refusals;
@@ -21,7 +21,7 @@ use tokio::process::{Child, Command};
 use super::{BINARY, Ran, launch};
 use content::{assert_same, content, counts, fill, tables as tables_of};
 
-/// A move that was started.
+/// Starts a move.
 fn start(from: &str, to: &str) -> Child {
     Command::new(BINARY)
         .args(["migrate-store", "--from", from, "--to", to])
@@ -33,12 +33,12 @@ fn start(from: &str, to: &str) -> Child {
         .unwrap()
 }
 
-/// How long a move may take before the test gives up.
+/// Time limit of a move.
 fn patience() -> Duration {
     length(Duration::from_mins(3), Duration::from_mins(90))
 }
 
-/// A move from its beginning, or from where it was, to its end.
+/// Runs a move to its end, from the beginning or from the last mark.
 async fn migrate(from: &str, to: &str) -> Ran {
     let output = tokio::time::timeout(patience(), start(from, to).wait_with_output());
     let output = output.await.expect("the move ends in time").unwrap();
@@ -53,14 +53,14 @@ fn sqlite(path: &Path) -> String {
     format!("sqlite:{}", path.display())
 }
 
-/// A database that a service made and has left.
+/// A database that a service created and no longer uses.
 async fn made() -> tapdesk_tests::process::Launch {
     let launch = launch();
     launch.start().await.terminate().await;
     launch
 }
 
-/// How far a move into the database at `path` has come.
+/// The mark of a move in the database at `path`.
 fn mark_in_file(path: &Path) -> Option<String> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let database = Connection::open_with_flags(path, flags).ok()?;
@@ -74,7 +74,7 @@ async fn mark_in(database: &tokio_postgres::Client) -> Option<String> {
     Some(row.get(0))
 }
 
-/// Whether a third of the interactions and everything before them is there.
+/// Whether a third of the interactions has been copied, and everything before them.
 fn is_half_way(mark: Option<String>, interactions: u32) -> bool {
     let mark = mark.unwrap_or_default();
     let mark: serde_json::Value = serde_json::from_str(&mark).unwrap_or_default();
@@ -83,7 +83,7 @@ fn is_half_way(mark: Option<String>, interactions: u32) -> bool {
     progress["table"] == "interactions" && after.parse().is_ok_and(|id: u32| id > interactions / 3)
 }
 
-/// Ends a move for good as soon as its mark is `far` enough.
+/// Kills a move as soon as its mark has got `far` enough.
 async fn kill_when<F: Future<Output = bool>>(mut moving: Child, mut far: impl FnMut() -> F) {
     let reached = async {
         while !far().await {
@@ -134,7 +134,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
     for table in tables().filter(|table| table.merged.is_none()) {
         let here = format!("SELECT count(*) FROM {}", table.name);
         let here: i64 = looking.query_one(&here, &[]).await.unwrap().get(0);
-        // The mark of the move, and what the audit log says of it.
+        // The mark of the move, and its row in the audit log.
         let more = i64::from(["settings", "audit"].contains(&table.name));
         let there = i64::try_from(before[table.name]).unwrap();
         assert_eq!(here - more, there, "{}", table.name);
@@ -203,7 +203,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
         .await
         .good();
 
-    // The key file beside the old database is the one to give.
+    // The key file next to the old database is the right one.
     let key = launch.folder.path().join("inlay.key");
     let node = launch.clone().on(&database);
     let node = node.env("TAPDESK_KEY_FILE", key.to_str().unwrap());
@@ -225,7 +225,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
     assert_eq!(service.payload(next.key()).await["tag_verified"], true);
     let found = service.admin_get("/tags?q=ottle").await;
     assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
-    // The history is one, and a stretch of time has what was moved.
+    // The history is complete: a period contains the moved interactions.
     for filter in [
         "",
         "&since=2020-01-01T00:00:00Z",
@@ -266,7 +266,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
     assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
     service.terminate().await;
 
-    // What continued SQLite's numbers has room on PostgreSQL once more.
+    // SQLite's ids continue on PostgreSQL once more.
     let database = TestDatabase::create().await;
     migrate(&sqlite(&home.database()), &database.url())
         .await
@@ -283,7 +283,7 @@ async fn a_service_goes_on_where_the_other_one_ended() {
     assert_eq!(count, 8, "{history}");
 }
 
-/// The newest row of the audit log is the move, of which there were `times`, and the log is whole.
+/// The newest row of the audit log is the move, the log has `times` such rows, and it is intact.
 async fn says_that_it_was_moved(service: &ServiceProcess, times: usize) {
     let log = service.admin_get("/audit?action=database.move").await;
     let moves = log["items"].as_array().unwrap();
@@ -299,7 +299,7 @@ async fn says_that_it_was_moved(service: &ServiceProcess, times: usize) {
     assert_eq!(check["problem"], Value::Null, "{check}");
 }
 
-/// Two services on one history would each accept what the other has accepted.
+/// Two services on one history would each accept codes that the other has accepted.
 #[tokio::test]
 async fn what_was_moved_is_marked_and_served_no_more() {
     let launch = made().await;
@@ -319,7 +319,7 @@ async fn what_was_moved_is_marked_and_served_no_more() {
     let said = migrate(&from, &database.url()).await.good();
     assert!(said.contains("was completed at"), "{said}");
 
-    // So is a PostgreSQL database, and what is moved back is served.
+    // This is true of a PostgreSQL database, too; a database that is moved back is served.
     let back = launch.folder.path().join("back.db");
     migrate(&database.url(), &sqlite(&back)).await.good();
     let (status, said) = launch.clone().on(&database).start_in_vain().await;
@@ -331,7 +331,7 @@ async fn what_was_moved_is_marked_and_served_no_more() {
     std::fs::copy(&back, home.database()).unwrap();
     home.start().await.terminate().await;
 
-    // Who wants the old state all the same restores it.
+    // To use the old state anyway, restore it from a backup.
     let old = super::launch();
     let restore = ["restore", launch.database().to_str().unwrap()].map(str::to_owned);
     let restore = [restore[0].as_str(), restore[1].as_str()];
@@ -339,7 +339,7 @@ async fn what_was_moved_is_marked_and_served_no_more() {
     old.start().await;
 }
 
-/// Columns by table.
+/// The names of the columns, by table.
 type Schema = BTreeMap<String, Vec<String>>;
 
 fn described(named: impl Fn(&Table) -> Vec<&'static str>, left_out: &[&str]) -> Schema {
@@ -407,7 +407,7 @@ async fn every_table_and_column_of_both_schemas_is_described() {
     };
     assert_eq!(found, described(all, LEFT_OUT_POSTGRES), "PostgreSQL");
 
-    // What the database numbers is numbered on.
+    // All columns with generated numbers continue after the copied rows.
     let identities = "SELECT table_name::TEXT FROM information_schema.columns
          WHERE table_schema = 'public' AND is_identity = 'YES' ORDER BY 1";
     let identities = looking.query(identities, &[]).await.unwrap();

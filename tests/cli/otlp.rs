@@ -1,4 +1,4 @@
-//! Traces, as an OpenTelemetry collector gets them.
+//! Traces, as an OpenTelemetry collector receives them.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
@@ -21,22 +21,22 @@ use super::launch;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
-/// A trace that its caller does not record.
+/// The id of a trace that its caller does not record.
 const UNRECORDED: &str = "0af7651916cd43dd8448eb211c80319c";
-/// Longer than a test: what waits is sent at the end only.
+/// Longer than a test, so that spans are sent only at the end.
 const NEVER: &str = "3600000";
 
-/// A collector of this test's own.
+/// A collector in this process.
 #[derive(Default)]
 struct Collector {
     received: Mutex<Vec<ExportTraceServiceRequest>>,
     posts: AtomicUsize,
-    /// What it answers.
+    /// The status of its responses.
     status: AtomicU16,
 }
 
 impl Collector {
-    /// Starts one that answers `status`; its URL.
+    /// Starts a collector that answers `status`, and returns its URL.
     async fn start(status: StatusCode) -> (Arc<Self>, String) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -84,7 +84,7 @@ fn launch_with(url: &str, every_milliseconds: &str) -> Launch {
     launch()
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         .env("OTEL_BSP_SCHEDULE_DELAY", every_milliseconds)
-        // The end of a test does not wait for long if nobody listens.
+        // The end of a test does not wait long if no collector listens.
         .env("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")
 }
 
@@ -92,7 +92,7 @@ fn hex(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 
-/// An attribute as text.
+/// The value of an attribute as text.
 fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
     let attribute = attributes.iter().find(|attribute| attribute.key == key)?;
     match attribute.value.as_ref()?.value.as_ref()? {
@@ -102,7 +102,7 @@ fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
     }
 }
 
-/// How often the log says that traces cannot be sent.
+/// The number of warnings in the log that traces cannot be sent.
 fn warnings(service: &ServiceProcess) -> usize {
     service
         .launch()
@@ -153,7 +153,7 @@ async fn a_tap_is_sent_at_the_end_as_a_child_of_its_callers_span_and_tells_nothi
         let span = span.unwrap_or_else(|| panic!("no {operation}: {of_trace:?}"));
         assert_eq!(span.parent_span_id, request.span_id, "{operation}");
     }
-    // Whoever has no trace begins one.
+    // A request without a trace starts one.
     assert!(
         spans
             .iter()

@@ -1,4 +1,4 @@
-//! `rotate-key`: everything works as before under the new key, whenever the rotation was killed.
+//! `rotate-key`: everything works as before with the new key, even if the rotation was killed.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
 
-/// A rotation that was started.
+/// Starts a rotation.
 async fn start(launch: &Launch) -> Child {
     Command::new(BINARY)
         .args(["rotate-key", "--key-file"])
@@ -49,7 +49,7 @@ fn key(path: &Path) -> Vec<u8> {
     file::read(path).unwrap().unwrap().to_vec()
 }
 
-/// The key files of before, which were moved aside.
+/// The former key files, which were renamed.
 fn aside(launch: &Launch) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(launch.folder.path()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -67,12 +67,12 @@ async fn everything_works_as_before_under_the_new_key() {
     let mut chip = VirtualNtag424::new(uid);
     let mut wish = json!({"uid": uid.to_string(), "tag_id": chip_tag.id, "own_keys": true});
     assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
-    // Half way: its turn has session keys in it.
+    // An encoding in progress: its turn contains session keys.
     let open = json!({"uid": "04AABBCCDDEE01", "tag_id": tag.id, "additional": true});
     let open = service.admin_create("/encodings", open).await;
     let hook = json!({"url": "https://hooks.example/", "events": ["tap.verified"]});
     let hook = service.admin_create("/webhooks", hook).await;
-    // Nobody rotates under a running service.
+    // A rotation needs a stopped service.
     let refused = rotate(&launch).await;
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("in use"), "{refused:?}");
@@ -110,7 +110,7 @@ async fn everything_works_as_before_under_the_new_key() {
     assert_eq!(checked, json!({"problem": null}));
     service.terminate().await;
 
-    // With the former key, nothing opens.
+    // The former key no longer opens anything.
     let former = launch
         .clone()
         .env("TAPDESK_KEY_FILE", &kept.to_string_lossy());
@@ -118,7 +118,7 @@ async fn everything_works_as_before_under_the_new_key() {
     assert!(service.launch().log().contains("inlay keys are locked"));
 }
 
-/// Any secrets of a database file, as they are stored.
+/// All secrets in a database file, as they are stored.
 fn wrapped(launch: &Launch) -> Vec<Vec<u8>> {
     let database = Connection::open(launch.folder.path().join("tapdesk.db")).unwrap();
     let mut all = database
@@ -132,7 +132,7 @@ fn wrapped(launch: &Launch) -> Vec<Vec<u8>> {
 async fn no_page_of_a_file_keeps_what_the_former_key_wrapped() {
     let launch = launch();
     if launch.postgres.is_some() {
-        // Its free room is its own business: VACUUM gives it to other rows.
+        // PostgreSQL manages its free space itself: VACUUM gives it to other rows.
         return;
     }
     let service = launch.start().await;
@@ -153,9 +153,9 @@ async fn no_page_of_a_file_keeps_what_the_former_key_wrapped() {
     service.terminate().await;
     let folder = launch.folder.path();
     let kept = |secret: &Vec<u8>| !files_containing(folder, secret).is_empty();
-    // What is deleted is still in the file.
+    // Deleted secrets are overwritten: only those of the remaining webhook and inlay are left.
     let left = before.iter().filter(|secret| kept(secret)).count();
-    assert!(left > 2, "{left}");
+    assert_eq!(left, 2);
     rotate(&launch).await.good();
     let left = before.iter().filter(|secret| kept(secret)).count();
     assert_eq!(left, 0);
@@ -165,10 +165,10 @@ async fn no_page_of_a_file_keeps_what_the_former_key_wrapped() {
     service.terminate().await;
 }
 
-/// How many inlays a rotation has to go through that is to be killed in the middle.
+/// Number of inlays, so that a rotation takes long enough to be killed in the middle.
 const INLAYS: u32 = 30_000;
 
-/// Fills a database that nobody uses with inlays, whose keys are all stored in the same bytes.
+/// Fills an unused database with inlays, whose keys are all stored as the same bytes.
 async fn fill(launch: &Launch, wrapped: &[u8]) {
     let columns = "uid, technology, mac_from, meta_key, file_key, meta_key_print, file_key_print,
         factory_keys, simulated, created_at, updated_at";
@@ -211,7 +211,7 @@ async fn a_rotation_that_is_killed_goes_on_and_no_service_starts_before() {
     let launch = launch();
     launch.start().await.terminate().await;
     if launch.postgres.is_none() {
-        // The first inlay's key makes it.
+        // The first inlay's key creates the key file.
         assert!(key_file(&launch).exists());
     }
     let former = Keyring::open(&key(&key_file(&launch)).try_into().unwrap());

@@ -1,6 +1,5 @@
-//! What concerns the SQLite file and what is made beside it: its backup, its
-//! owner, its damages, the token and the key in files. PostgreSQL has none of
-//! these, so these tests choose SQLite themselves.
+//! The SQLite file and the files next to it: its backup, its owner, damage to it, and the files of
+//! token and key. PostgreSQL has none of these, so these tests always use SQLite.
 
 mod backup;
 mod doctor;

@@ -1,4 +1,4 @@
-//! The tours in the documents, as they stand there.
+//! The tours in the documents, run exactly as written.
 
 use tapdesk_tests::service::ADMIN_TOKEN;
 use tokio::process::Command;
@@ -15,12 +15,12 @@ fn block(document: &str) -> &str {
     block
 }
 
-/// Pastes the tour of a document into a shell, and expects these to be printed, one after the other.
+/// Runs the tour of a document in a shell, and expects these outputs in order.
 async fn take(document: &str, expected: &[&str]) {
     let service = launch().start().await;
     run_at(&service, &["demo"]).await.good();
 
-    // The folder of a clone, as far as the tours look into it.
+    // The files of a clone that the tours use.
     let clone = service.folder();
     let data = clone.join("data");
     std::fs::create_dir_all(clone.join("target/debug")).unwrap();

@@ -1,4 +1,4 @@
-//! A request in the log: found by the trace that it is part of, with what the database did.
+//! A request in the log: found by its trace, with its database operations.
 
 use serde_json::Value;
 use tapdesk_tests::{Answering as _, eventually};
@@ -13,7 +13,7 @@ async fn a_tap_is_in_the_log_under_its_callers_trace_with_each_operation_of_the_
     let service = launch.start().await;
     let tag = service.redirecting_tag(Value::Null).await;
     let parent = format!("00-{TRACE}-00f067aa0ba902b7-01");
-    // A tag may have been read ahead of its tap; one that is unknown is looked up.
+    // A known tag may have been read ahead of its tap; an unknown one is looked up.
     for (path, status) in [(tag.path(), 302), ("/t/unknown".to_owned(), 404)] {
         let request = service.get(&path).header("traceparent", &parent);
         let tapped = request.answer().await;

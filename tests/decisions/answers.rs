@@ -1,4 +1,4 @@
-//! What a tap is answered with.
+//! Responses to a tap.
 
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -179,7 +179,7 @@ async fn a_change_of_the_tag_is_seen_by_the_very_next_tap() {
     }
 }
 
-/// A plain page for people, that holds no key and may be kept by nobody.
+/// A plain page for people that contains no key and must not be cached.
 #[track_caller]
 fn assert_page(tap: &TapResult, status: u16) {
     assert_eq!(tap.status, status, "{}", tap.answer.body);
@@ -194,12 +194,12 @@ async fn assert_recorded_without_key(service: &TestService, tag: &TestTag) {
     assert_eq!(service.taps("verified").await, 1);
 }
 
-/// Values that a visitor may write: 4 KiB each, three times as long in a URL.
+/// Values that a visitor may write: 4 KiB each, and three times as long in a URL.
 fn long() -> String {
     "/".repeat(4096)
 }
 
-/// What the trace of the newest interaction says of a step.
+/// The text of a step in the newest interaction's trace.
 async fn step(service: &TestService, name: &str) -> String {
     let id = service.last_interaction().await;
     let traced = service.admin_get(&format!("/interactions/{id}")).await;
@@ -230,7 +230,7 @@ async fn a_location_has_at_most_3584_bytes_whatever_a_visitor_writes() {
         ),
         "{redirect}"
     );
-    // A short value has its room beside a long one, and a tap that lacks nothing says nothing.
+    // A short value has room next to a long one, and a complete tap has no message.
     service
         .admin_patch(
             &tag.admin_path(),
@@ -309,7 +309,7 @@ async fn a_target_that_is_a_macro_without_a_url_is_not_set_up_and_issues_no_key(
         assert_eq!(traced["key_issued"], json!(false));
         let why = "the target URL is tag:attribute:url, which is not a URL for this tag";
         assert_eq!(step(&service, "redirect").await, why);
-        // With a URL it leads there, at the very next tap.
+        // Once it has a URL, the very next tap leads there.
         service
             .admin_patch(
                 &tag.admin_path(),
@@ -338,7 +338,7 @@ async fn a_rule_whose_target_gives_no_url_is_passed_over() {
             json!({"url": "https://owner.example/first"}),
             Some("https://owner.example/first"),
         ),
-        // The default decides whether the tag is set up at all.
+        // The default decides whether the tag counts as configured.
         (
             "{{tag:attribute:none}}",
             json!({"url": "https://owner.example/first"}),
@@ -381,7 +381,7 @@ async fn allow_names_the_methods_that_the_tag_takes() {
             assert_eq!(answer.status, 405);
             assert_eq!(answer.header("allow"), Some(allowed));
         }
-        // What is no form is the wrong type if forms are taken.
+        // If forms are accepted, a body of another type has the wrong type.
         let answer = service.post(&tag.path()).json(&json!({})).answer().await;
         let (status, allow) = match allowed {
             "GET, HEAD" => (405, Some(allowed)),

@@ -1,9 +1,12 @@
-//! What must not burn a one-time URL: HEAD, prefetches, link previews.
+//! Requests that must not use up a one-time URL: HEAD, prefetches, link previews.
 
+use std::collections::BTreeSet;
+
+use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use tapdesk_tests::{Answering as _, TapResult, TestInlay, TestService, TestTag};
 
-/// Nothing was verified, recorded or issued: the URL still works.
+/// Asserts that nothing was verified, recorded or issued: the URL still works.
 async fn assert_unspent(service: &TestService, tag: &TestTag, url: &str) {
     assert_eq!(service.scan_count(tag).await, 0);
     let tap = service.tap(url).await;
@@ -93,48 +96,68 @@ async fn a_persons_browser_is_no_link_preview() {
     );
 }
 
-/// The corpus, each user agent with its kind, `preview` or `person`.
+/// The user agents with their kind: `preview`, `person`, or `tool` for developers' tools. Some are
+/// quoted by hand, the others are generated from published lists.
 fn user_agents() -> Vec<(&'static str, &'static str)> {
-    let lines = include_str!("../vectors/user-agents.txt").lines();
-    let mut kind = "";
+    let texts = [
+        include_str!("../vectors/user-agents.txt"),
+        include_str!("../vectors/user-agents.generated.txt"),
+    ];
     let mut agents = Vec::new();
-    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        match line
-            .strip_prefix('[')
-            .and_then(|line| line.split_once("] "))
-        {
-            Some((group, source)) => {
-                assert!(!source.is_empty(), "{group} has a source");
-                kind = group;
+    for text in texts {
+        let lines = text.lines();
+        let mut kind = "";
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let group = line
+                .strip_prefix('[')
+                .and_then(|line| line.split_once("] "));
+            match group {
+                Some((group @ ("preview" | "person" | "tool"), source)) => {
+                    assert!(!source.is_empty(), "{group} has a source");
+                    kind = group;
+                }
+                _ => agents.push((kind, line)),
             }
-            None => agents.push((kind, line)),
         }
     }
     agents
 }
 
 #[tokio::test]
-async fn previews_and_people_are_told_apart_by_whole_tokens() {
+async fn programs_and_people_are_told_apart_by_whole_tokens() {
+    /// Number of URLs that are opened at the same time.
+    const AT_ONCE: usize = 16;
     let service = TestService::start().await;
     let tag = service.redirecting_tag(json!(null)).await;
-    let mut counts = [0_u64; 2];
-    let mut wrong = Vec::new();
-    for (kind, agent) in user_agents() {
+    let path = tag.path();
+    let agents = user_agents();
+    let opened = stream::iter(&agents).map(|(kind, agent)| {
         let value = reqwest::header::HeaderValue::from_bytes(agent.as_bytes()).expect(agent);
-        let request = service.get(&tag.path()).header("user-agent", value);
-        let tap = TapResult::of(request.answer().await);
-        let (place, expected) = match kind {
-            "preview" => (0, (200, false)),
-            "person" => (1, (302, true)),
-            other => panic!("no kind of user agent: {other}"),
-        };
-        counts[place] += 1;
-        if (tap.status, tap.rk.is_some()) != expected {
-            wrong.push(format!("{kind}: {agent}"));
+        let request = service.get(&path).header("user-agent", value);
+        async move {
+            let tap = TapResult::of(request.answer().await);
+            let expected = match *kind {
+                "preview" => (200, false),
+                "person" | "tool" => (302, true),
+                other => panic!("no kind of user agent: {other}"),
+            };
+            let is_right = (tap.status, tap.rk.is_some()) == expected;
+            (!is_right).then(|| format!("{kind}: {agent}"))
         }
-    }
+    });
+    let opened: Vec<_> = opened.buffer_unordered(AT_ONCE).collect().await;
+    assert_eq!(opened.len(), agents.len());
+    let wrong: Vec<_> = opened.into_iter().flatten().collect();
     assert_eq!(wrong, Vec::<String>::new());
-    assert!(counts.iter().sum::<u64>() >= 200, "{counts:?}");
-    assert!(counts.iter().all(|count| *count >= 80), "{counts:?}");
-    assert_eq!(service.scan_count(&tag).await, counts[1]);
+    let count = |wanted: &str| agents.iter().filter(|(kind, _)| *kind == wanted).count();
+    let [previews, people, tools] = ["preview", "person", "tool"].map(count);
+    assert!(previews >= 600 && people >= 600, "{previews}, {people}");
+    assert_eq!(previews + people + tools, agents.len());
+    let distinct: BTreeSet<_> = agents.iter().map(|(_, agent)| agent).collect();
+    assert_eq!(distinct.len(), agents.len(), "each is quoted once");
+    let taps = u64::try_from(people + tools).expect("few");
+    assert_eq!(service.scan_count(&tag).await, taps);
+    let metrics = service.metrics().await;
+    let counted = format!("tapdesk_previews_total {previews}");
+    assert!(metrics.lines().any(|line| line == counted), "{counted}");
 }

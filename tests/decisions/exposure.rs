@@ -1,4 +1,4 @@
-//! Who may call what, and by which name.
+//! The routes that each client may call, and the host names that are accepted.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tapdesk_service::settings::SimulatedTargets;
 use tapdesk_tests::raw::statuses;
 use tapdesk_tests::{Answer, Answering as _, Client, RawClient, TestService};
 
-/// Asks for a tag by a `Host`, with the token.
+/// Requests a tag with this `Host` and with the token.
 async fn by_host(service: &Client, host: &str) -> Answer {
     service
         .get("/admin/v1/tags/1")
@@ -70,7 +70,7 @@ async fn loopback_names_the_tag_urls_host_and_configured_hosts_are_ours() {
         "tags.example",
         "Tags.Example:443",
     ] {
-        // No such tag: but it was looked for.
+        // 404 means that the request was accepted, and the tag looked for.
         assert_eq!(by_host(&service, host).await.status, 404, "{host}");
     }
 }
@@ -101,17 +101,17 @@ async fn an_ipv6_address_is_named_with_brackets_or_without_by_hosts_and_by_the_t
     assert_eq!(by_host(&service, "[2001:db8::7]").await.status, 404);
 }
 
-/// Says these bytes on a connection of its own; the statuses of the answers.
+/// Sends these bytes on a new connection. Returns the statuses of the responses.
 async fn said(service: &TestService, head: &str) -> Vec<u16> {
     let mut client = RawClient::connect(service.authority()).await;
     client
         .send(format!("{head}connection: close\r\n\r\n"))
         .await;
-    // A request of HTTP/1.0 gets an answer of HTTP/1.0.
+    // An HTTP/1.0 request gets an HTTP/1.0 response.
     statuses(&client.read_to_end().await.replace("HTTP/1.0", "HTTP/1.1"))
 }
 
-/// RFC 9112, section 3.2. Of two hosts, a proxy may have gone by the other one.
+/// RFC 9112, section 3.2. With two hosts, a proxy may have used the other one.
 #[tokio::test]
 async fn a_request_of_http_1_1_names_one_host() {
     let service = TestService::start().await;
@@ -138,10 +138,10 @@ async fn a_request_of_http_1_1_names_one_host() {
                 "{path} {hosts}"
             );
         }
-        // HTTP/1.0 knew no hosts, and balancers ask by it whether a node is ready.
+        // HTTP/1.0 has no `Host`, and load balancers use it to ask whether a node is ready.
         let old = said(&service, &get("1.0", "")).await;
         assert_eq!(old != [421], is_public, "{path}: {old:?}");
-        // The target's own host counts, if it has one.
+        // The host of an absolute target has priority.
         let absolute =
             format!("GET http://evil.example{path} HTTP/1.1\r\nhost: localhost\r\n{token}");
         let absolute = said(&service, &absolute).await;
@@ -246,7 +246,7 @@ async fn no_origin_may_read_the_admin_api() {
 async fn a_listener_for_the_public_serves_public_routes_only() {
     let mut service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;
-    let public = service.listen(Exposure::PublicOnly).await;
+    let public = service.listen(Exposure::PublicOnly);
     for path in ["/admin/v1/tags/1", "/openapi.json", "/metrics", "/docs"] {
         let request = public.get(path).bearer_auth(service.admin_token());
         assert_eq!(request.answer().await.status, 404, "{path}");
@@ -262,7 +262,7 @@ async fn the_stand_in_is_there_for_simulated_taps_alone() {
     let tag = service.redirecting_tag(Value::Null).await;
     let twin = json!({"tag_id": tag.id});
     let twin = service.admin_create("/simulator/inlays", twin).await;
-    let public = service.listen(Exposure::PublicOnly).await;
+    let public = service.listen(Exposure::PublicOnly);
     let twin = format!("/t/{}", twin["tag"].as_str().expect("a slug"));
     let location = public.tap(&twin).await.location.expect("a redirect");
     let (_, query) = location.split_once("/stand-in?").expect("the stand-in");
@@ -288,7 +288,7 @@ async fn the_stand_in_is_there_for_simulated_taps_alone() {
     ] {
         assert_eq!(get(&made_up).await, 404, "{made_up}");
     }
-    // Where simulated taps lead to the owner's own domain, nothing leads here.
+    // If simulated taps lead to the owner's own domain, no route here serves them.
     let mut settings = (*service.service().settings()).clone();
     settings.simulated_targets = SimulatedTargets::Real;
     service.service().set_settings(settings);

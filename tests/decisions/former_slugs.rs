@@ -1,4 +1,4 @@
-//! A tag gets another slug: what is encoded and printed with the one before goes on.
+//! A tag gets another slug: chips and prints with the former one still work.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use tapdesk_tests::{Answering as _, TestInlay, TestService, TestTag};
 
 const NEW: &str = "bottle-two-thousand";
 
-/// A bottle with another slug by now; `tag` still has the one before.
+/// A bottle whose slug was changed; `tag` has the former one.
 async fn renamed(service: &TestService) -> (TestTag, TestInlay) {
     let (tag, inlay) = service.bottle().await;
     service
@@ -19,7 +19,7 @@ async fn renamed(service: &TestService) -> (TestTag, TestInlay) {
 async fn a_former_slug_answers_as_the_tag_itself_without_a_hop() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;
-    // It is known by its slug, in the cache, too.
+    // Caches its slug before the change.
     assert_eq!(service.tap(&inlay.url(&tag)).await.status, 302);
     service
         .admin_patch(&tag.admin_path(), json!({"slug": NEW}))
@@ -44,7 +44,7 @@ async fn a_former_slug_answers_as_the_tag_itself_without_a_hop() {
         200
     );
 
-    // A reload is one: the cookie is for the path that was asked for.
+    // A reload counts as one: the cookie is valid for the path that was requested.
     let cookie = tap.answer.header("set-cookie").unwrap();
     assert!(
         cookie.contains(&format!("Path=/t/{};", tag.slug)),
@@ -58,7 +58,7 @@ async fn a_former_slug_answers_as_the_tag_itself_without_a_hop() {
     );
     assert_eq!(again.location, tap.location);
 
-    // The code is spent at either URL.
+    // The code is spent for both URLs.
     let copy = url.replace(&tag.slug, NEW);
     let copy = service.payload(service.tap(&copy).await.key()).await;
     assert_eq!(copy["tag_verified"], json!(false));
@@ -99,7 +99,7 @@ async fn former_slugs_are_listed_on_the_tag_the_last_one_first() {
         .admin_patch(&path, json!({"slug": "bottle-3000"}))
         .await;
     assert_eq!(third["former_slugs"], json!([NEW, tag.slug]));
-    // Back again: it is the slug itself now, and no former one.
+    // The former slug is the present one again, and no longer a former one.
     service.advance(1);
     let back = service.admin_patch(&path, json!({"slug": tag.slug})).await;
     assert_eq!(back["slug"], json!(tag.slug));
@@ -269,7 +269,7 @@ async fn a_tag_has_at_most_100_former_slugs_and_one_that_is_released_makes_room(
     );
     let unchanged = service.admin_get(&tag.admin_path()).await;
     assert_eq!(unchanged["slug"], "bottle-00100");
-    // One that it had before is no more.
+    // Returning to one of its former slugs does not add one.
     rename(50).await.expect(200);
     rename(101).await.expect(409);
     let release = format!("{}/former-slugs/{}", tag.admin_path(), tag.slug);

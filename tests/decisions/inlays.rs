@@ -1,4 +1,4 @@
-//! Inlays: what can be registered, and what becomes of it.
+//! Inlays: which ones can be registered, and their later states.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ async fn an_inlay_belongs_to_one_tag_and_can_be_bound_later() {
                 .expect("room");
             let tap = service.tap(&at.with(&code)).await;
             let payload = service.payload(tap.key()).await;
-            // A tag without a rolling inlay has nothing to hold a code against either.
+            // A tag without a rolling inlay has no keys to check a code with either.
             assert_eq!(payload["tag_verified"], json!(verified));
         }
     }
@@ -129,7 +129,7 @@ async fn last_counter_is_the_highest_accepted() {
     assert_eq!(shown["last_counter"], json!(61));
 }
 
-/// The reason of the last tap.
+/// The reason in the newest interaction.
 async fn last_reason(service: &TestService) -> Value {
     let id = service.last_interaction().await;
     let path = format!("/interactions/{id}");
@@ -158,10 +158,10 @@ async fn codes_of_a_blocked_inlay_are_false_and_none_of_them_verifies_later() {
     assert_eq!(asked.expect(200)["reason"], "blocked");
     assert_eq!(verified(&spent).await, json!(false));
     assert_eq!(last_reason(&service).await, "blocked");
-    // Blocked again, it is blocked since the same moment.
+    // Blocking it again keeps the time of the first block.
     let again = service.admin_patch(&path, json!({"blocked": true})).await;
     assert_eq!(again["blocked_at"], shown["blocked_at"]);
-    // A wrong code stays one: it is not of this inlay.
+    // A wrong code stays wrong: it does not belong to this inlay.
     let mut other = tag.with(&inlay.code_at(50));
     let last = other.pop();
     other.push(if last == Some('0') { '1' } else { '0' });

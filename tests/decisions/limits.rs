@@ -1,11 +1,11 @@
-//! Limits: only refusals count against a client, and taps never do.
+//! Rate limits: only refused requests count against a client, and taps never do.
 
 use serde_json::{Value, json};
 use tapdesk_service::settings::parse_network;
 use tapdesk_tests::client::base64;
 use tapdesk_tests::{Answer, Answering as _, Options, TestService};
 
-/// As many refusals as are allowed in a minute.
+/// Makes as many refused requests as are allowed per minute.
 async fn use_up(service: &TestService) {
     for _ in 0..60 {
         let refused = service.payload_answer("invalid").await;
@@ -55,8 +55,8 @@ async fn the_61st_refusal_in_a_minute_is_429_with_the_body_of_its_operation() {
     assert_eq!(admin.json()["status"], json!(429));
 }
 
-/// Behind one address there may be many clients: who guesses tokens there does
-/// not make another's expired key look like something else.
+/// Many clients may share one address. One that guesses tokens must not change another's response
+/// to an expired key.
 #[tokio::test]
 async fn payload_update_and_admin_refusals_of_an_address_are_counted_apart() {
     let service = TestService::start_with(|options| options.settings.rate_limit = Some(1)).await;
@@ -71,7 +71,7 @@ async fn payload_update_and_admin_refusals_of_an_address_are_counted_apart() {
     let refused = service.update("invalid", json!({"a": "b"})).await;
     assert_eq!(refused.status, 400, "the first refused update");
     assert_limited(&service.update("invalid", json!({"a": "b"})).await);
-    // A form without JavaScript is an update.
+    // A form without JavaScript counts as an update.
     let form = service.post_form(&tag.path(), &[("rolling_key", "invalid")]);
     assert_limited(&form.answer().await);
 }
@@ -148,7 +148,7 @@ async fn a_forwarded_address_does_not_tell_clients_apart_by_itself() {
     assert_limited(&refused_for(&service, "203.0.113.200").await);
 }
 
-/// A refusal of a call that says it was forwarded for `addresses`.
+/// A refused call that claims to be forwarded for `addresses`.
 async fn refused_for(service: &TestService, addresses: &str) -> Answer {
     service
         .get("/v2/interactions/rk_payload?rk=invalid")

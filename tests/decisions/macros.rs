@@ -1,4 +1,4 @@
-//! Macros, from the experience an owner saved to the `Location` a visitor gets.
+//! Macros, from the saved experience to the `Location` of a visitor.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::TestService;
 use tapdesk_tests::service::START;
 
-/// A tag with something to say to every macro.
+/// A tag with a value for every macro.
 fn wordy() -> Value {
     json!({
         "name": "Bottle & Söhne", "title": "Red wine",
@@ -17,7 +17,7 @@ fn wordy() -> Value {
     })
 }
 
-/// Where a tap leads with this target.
+/// The destination of a tap with this target.
 async fn location(target: &str, tag: Value) -> Option<String> {
     let service = TestService::start_with(|options| {
         options.settings.default_country = String::from("CH");
@@ -27,7 +27,7 @@ async fn location(target: &str, tag: Value) -> Option<String> {
     service.tap(&tag.path()).await.location
 }
 
-/// The value of the parameter `v`, still encoded, after a redirect to `https://owner.example/?v=TEMPLATE`.
+/// The parameter `v`, still encoded, of a redirect to `https://owner.example/?v=TEMPLATE`.
 async fn expanded(template: &str) -> String {
     let target = format!("https://owner.example/?v={template}&end=1");
     let location = location(&target, wordy()).await.expect("a redirect");

@@ -1,4 +1,4 @@
-//! Payload retrieval: what the specification leaves open.
+//! Payload retrieval: cases that the specification leaves open.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ async fn device_id_is_the_inlays_id_and_0_for_a_code_of_no_inlay() {
     }
 }
 
-/// A tap by a browser of this name; `device.r` and `device.rd` of its payload.
+/// A tap by a browser with this user agent; returns `device.r` and `device.rd` of its payload.
 async fn returning(service: &TestService, tag: &TestTag, agent: &str) -> [bool; 2] {
     let request = service.get(&tag.path()).header("user-agent", agent);
     let tap = TapResult::of(request.answer().await);

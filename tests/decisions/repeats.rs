@@ -1,4 +1,4 @@
-//! How often a one-time URL verifies, and what a reload gets.
+//! How often a one-time URL verifies, and the response to a reload.
 
 use serde_json::{Value, json};
 use tapdesk_tests::{Answering as _, TapResult, TestService, TestTag};
@@ -177,7 +177,7 @@ async fn the_cookie_is_secure_under_an_https_tag_url() {
     }
 }
 
-/// A tag with a static URL, whose key is consumed: the tap, and the cookie it set.
+/// A tag with a static URL whose key is consumed: the tap, and its cookie.
 async fn used(service: &TestService) -> (TestTag, TapResult, String) {
     let tag = service.redirecting_tag(Value::Null).await;
     let first = service.tap(&tag.path()).await;
@@ -196,7 +196,7 @@ async fn once_its_key_is_consumed_a_new_scan_of_a_static_url_is_a_new_interactio
     assert_eq!(service.scan_count(&tag).await, 2);
     let update = service.update(second.key(), json!({"registered": "again"}));
     update.await.expect(200);
-    // Its cookie is the second one's: a reload repeats that.
+    // The cookie belongs to the second tap, so a reload repeats that.
     let cookie = second.cookie.clone().expect("a cookie");
     let reload = service.get(&tag.path()).header("cookie", cookie);
     let reload = reload.header("cache-control", "max-age=0").answer().await;

@@ -1,10 +1,10 @@
-//! Nobody overwrites what another one saved meanwhile: `ETag` and `If-Match`.
+//! `ETag` and `If-Match`: nobody overwrites a change that another person saved in the meantime.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, TestService};
 
-/// A request that is to go through only if the resource is as `etag` says.
+/// A request that succeeds only if the resource still has this `etag`.
 async fn matching(
     service: &TestService,
     method: Method,
@@ -25,7 +25,7 @@ async fn etag(service: &TestService, path: &str) -> String {
     answer.header("etag").expect("an ETag").to_owned()
 }
 
-/// One of each resource that is edited, with a change of it and another one.
+/// One of each editable resource, with two different changes.
 async fn resources(service: &TestService) -> Vec<(String, Value, Value)> {
     let (tag, inlay) = service.bottle().await;
     let page = json!({"name": "Page", "kind": "studio", "blocks": []});
@@ -144,7 +144,7 @@ async fn an_experience_that_another_one_changed_meanwhile_is_not_rolled_back() {
 async fn what_another_one_changed_meanwhile_is_not_deleted() {
     let service = TestService::start().await;
     let mut resources = resources(&service).await;
-    // These two are not deleted.
+    // These two cannot be deleted.
     resources.retain(|(path, ..)| !path.starts_with("/sheets") && path != "/settings");
     for (path, theirs, _) in resources {
         let seen = etag(&service, &path).await;
@@ -187,7 +187,7 @@ async fn what_visitors_and_taps_write_is_no_other_revision() {
         }
         assert_eq!(etag(&service, path).await, seen, "{path}");
     }
-    // A property is no part of the tag's revision, and the tag none of the property's.
+    // A property is not part of the tag's revision, nor the tag part of the property's.
     let seen = etag(&service, &tag.admin_path()).await;
     let put = format!("{}/data/colour", tag.admin_path());
     service
@@ -232,7 +232,7 @@ async fn each_property_has_a_revision_of_its_own() {
         let now = etag(&service, &path).await;
         let gone = matching(&service, Method::DELETE, &path, &now, Value::Null).await;
         assert_eq!(gone.status, 204);
-        // What is gone was changed, too: it is not made again by an edit of it.
+        // A deleted resource has changed, too: an edit does not create it again.
         let again = matching(&service, Method::PUT, &path, &now, value("mine")).await;
         assert_eq!(again.header("etag"), None);
         assert_eq!(again.expect(412)["current"], Value::Null);
@@ -243,7 +243,7 @@ async fn each_property_has_a_revision_of_its_own() {
         let any = matching(&service, Method::PUT, &path, "*", value("mine")).await;
         assert_eq!(any.status, 412);
     }
-    // A visitor's update is a change of the property.
+    // A visitor's update changes the property.
     let path = format!("{}/variables/registered", tag.admin_path());
     service
         .admin(Method::PUT, &path, json!({"value": "false"}))
@@ -281,7 +281,7 @@ async fn if_match_is_optional_and_read_as_rfc_9110_says() {
     assert_eq!(missing.status, 404);
 }
 
-/// Comparing and saving is one operation: of those who saw the same, one saves.
+/// Comparing and saving is one operation: if many clients saw the same revision, one of them saves.
 #[tokio::test]
 async fn of_many_who_saw_the_same_revision_one_saves() {
     let service = TestService::start().await;

@@ -1,4 +1,4 @@
-//! The rolling key: its form, its lifetime, and what consumes it.
+//! The rolling key: its form, its lifetime, and the requests that consume it.
 
 use std::collections::HashSet;
 
@@ -35,12 +35,12 @@ async fn base64_is_accepted_in_both_alphabets_with_and_without_padding() {
     let service = TestService::start().await;
     let tag = tag(&service).await;
     let encoded = base64(service.tap(&tag.path()).await.key());
-    // The Base64 of a key has no character in which the alphabets differ.
+    // The Base64 of a rolling key has no character in which the two alphabets differ.
     let bare = encoded.trim_end_matches('=');
     for text in [encoded.as_str(), bare] {
         assert!(service.payload_answer(text).await.json().is_object());
         let record = json!({"rolling_key": text, "data": {"unknown": "x"}});
-        // The refusal is the variable's: the key itself was read.
+        // The variable is refused, which shows that the key itself was accepted.
         assert_eq!(service.update_record(&record).await.status, 400);
     }
     let record = json!({"rolling_key": bare, "data": registered()});
@@ -160,7 +160,7 @@ async fn a_retry_of_an_update_that_succeeded_gets_the_400_body() {
     assert_eq!(retry.json()["message"], "Invalid rolling key");
 }
 
-/// An update under `Idempotency-Key`s.
+/// Sends an update with `Idempotency-Key` headers.
 async fn update_as(service: &TestService, keys: &[&str], rk: &str, value: &str) -> Answer {
     let mut headers = HeaderMap::new();
     for key in keys {

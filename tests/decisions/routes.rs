@@ -1,4 +1,4 @@
-//! Every route of the router, whether the document names it or not: who may call it.
+//! Every route of the router, documented or not, and the clients that may call it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use tapdesk_service::{Exposure, router};
 use tapdesk_tests::{Client, TestService};
 
-/// Anybody may call these, by any host name, on every listener.
+/// Public routes: for anyone, with any host name, on every listener.
 const PUBLIC: [&str; 7] = [
     "/health",
     "/media/{name}",
@@ -18,8 +18,8 @@ const PUBLIC: [&str; 7] = [
     "/v2/interactions/rk_payload",
 ];
 
-/// The reference of the API holds no data, and a browser opens it: it needs no
-/// token, but a host name of ours.
+/// The API reference contains no data, and a browser opens it: it needs no token, but one of our
+/// host names.
 const REFERENCE: [&str; 2] = ["/docs", "/openapi.json"];
 
 const METHODS: [Method; 7] = [
@@ -35,7 +35,7 @@ const METHODS: [Method; 7] = [
 const FOREIGN: &str = "evil.example";
 const OURS: &str = "localhost";
 
-/// The paths of a router, which axum shows in its `Debug`.
+/// The paths of a router, from axum's `Debug` output.
 fn routes(service: &TestService, exposure: Exposure) -> BTreeSet<String> {
     let shown = format!("{:?}", router(service.state().clone(), exposure));
     let (_, rest) = shown
@@ -49,11 +49,11 @@ fn routes(service: &TestService, exposure: Exposure) -> BTreeSet<String> {
 /// A service with the admin API, and its public listener.
 async fn both() -> (TestService, Client) {
     let mut service = TestService::start_with(|options| options.settings.rate_limit = None).await;
-    let public = service.listen(Exposure::PublicOnly).await;
+    let public = service.listen(Exposure::PublicOnly);
     (service, public)
 }
 
-/// The head of the answer to a call.
+/// The head of a response.
 struct Call {
     what: String,
     route: String,
@@ -62,7 +62,7 @@ struct Call {
     headers: HeaderMap,
 }
 
-/// Calls every route with every method, by this host name and with this token.
+/// Calls every route with every method, with this host name and token.
 async fn sweep(
     service: &TestService,
     client: &Client,
@@ -83,7 +83,7 @@ async fn sweep(
             if let Some(token) = token {
                 request = request.bearer_auth(token);
             }
-            // The body is not read: the stream of events has no end.
+            // The body is not read, because the event stream does not end.
             let answer = request.send().await.expect("an answer");
             calls.push(Call {
                 what: format!("{method} {route} at {host}, token {token:?}"),
@@ -159,7 +159,7 @@ async fn a_public_listener_has_the_public_routes_alone() {
 #[tokio::test]
 async fn no_answer_of_the_admin_api_is_stored_anywhere() {
     let (service, _) = both().await;
-    // Something to find, an image among it.
+    // Data to find, including an image.
     let experience = service.redirect("https://owner.example/").await;
     let image = service
         .admin_request(Method::POST, &format!("/experiences/{experience}/images"))

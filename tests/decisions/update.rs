@@ -1,4 +1,4 @@
-//! Tag variable update: what the specification leaves open.
+//! Tag variable update: cases that the specification leaves open.
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ async fn tapped(variables: Value) -> (TestService, TestTag, String) {
     (service, tag, rk)
 }
 
-/// Sends a body as it stands.
+/// Sends a body unchanged.
 async fn send(service: &TestService, content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
     service
         .post("/v2/interactions/data")
@@ -27,7 +27,7 @@ async fn send(service: &TestService, content_type: &str, body: impl Into<Vec<u8>
         .await
 }
 
-/// Refused in the envelope, in words of its own.
+/// Asserts a refusal in the envelope, with its own message.
 #[track_caller]
 fn assert_malformed(answer: &Answer, status: u16) {
     assert_eq!(answer.status, status, "{}", answer.body);

@@ -1,4 +1,5 @@
-//! URL templates (decisions, "URL templates"): tags that are tapped at addresses of their own.
+//! URL templates (decisions, "URL templates"): tags that are tapped at other addresses than tag
+//! URLs.
 
 mod chips;
 mod encoding_sheets;
@@ -9,6 +10,7 @@ mod management;
 mod moving;
 mod places;
 mod solving;
+mod tables;
 mod tamper;
 
 use reqwest::Method;
@@ -22,7 +24,7 @@ use tapdesk_tests::client::{Answer, Answering, TapResult};
 use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::{TestService, TestTag};
 
-/// The host of the templates here.
+/// The host of these templates.
 const HOST: &str = "tags.example";
 
 /// A chip that writes its URLs by a template.
@@ -49,13 +51,13 @@ impl Chip {
         }
     }
 
-    /// The path and query of the read with this counter.
+    /// Path and query of the read with this counter.
     fn url_at(&self, counter: u32, slug: Option<&str>) -> String {
         let url = self.whole_url_at(counter, slug);
         url.split_once(HOST).unwrap().1.to_owned()
     }
 
-    /// The URL of the read with this counter.
+    /// The complete URL of the read with this counter.
     fn whole_url_at(&self, counter: u32, slug: Option<&str>) -> String {
         let read = Read {
             uid: self.uid,
@@ -70,7 +72,7 @@ impl Chip {
         self.template.url(slug, &code)
     }
 
-    /// The same of the next read.
+    /// Path and query of the next read.
     fn url(&mut self, slug: Option<&str>) -> String {
         self.counter += 1;
         self.url_at(self.counter, slug)
@@ -93,10 +95,10 @@ fn settings(template: &str) -> TemplateSettings {
     TemplateSettings::new(template, Technology::Ntag424Dna)
 }
 
-/// The template that sdm-backend made usual: one address for all tags.
+/// The form that sdm-backend made common: one address for all tags.
 const ONE_ADDRESS: &str = "https://tags.example/v?picc_data={picc}&cmac={mac}";
 
-/// What the admin API takes for a template.
+/// The body for a template in the admin API.
 fn template_json(settings: &TemplateSettings, meta_keys: &[&str]) -> Value {
     let mut template = serde_json::to_value(settings).unwrap();
     template["name"] = json!("Bottles 2024");
@@ -112,7 +114,7 @@ async fn template(service: &TestService, settings: &TemplateSettings, keys: &[&s
     created["id"].as_i64().unwrap()
 }
 
-/// What the admin API takes for an inlay of the chip.
+/// The body for the chip's inlay in the admin API.
 fn inlay_json(chip: &Chip, template: i64, tag: Option<&TestTag>) -> Value {
     let mut inlay = json!({
         "uid": chip.uid.to_string(), "technology": chip.template.settings().technology,
@@ -131,7 +133,7 @@ fn inlay_json(chip: &Chip, template: i64, tag: Option<&TestTag>) -> Value {
     inlay
 }
 
-/// Opens a path at the templates' host, as a phone does.
+/// Opens a path at the templates' host, like a phone.
 async fn open(service: &TestService, path: &str) -> Answer {
     send(service, Method::GET, path, &[]).await
 }

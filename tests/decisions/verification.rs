@@ -1,4 +1,4 @@
-//! What sets `tag_verified`, in its order, and the reason beside each value.
+//! The rules that set `tag_verified`, in order, and the reason for each value.
 
 use serde_json::{Value, json};
 use tapdesk_service::inlay::key::{AesKey, Keys};

@@ -1,4 +1,4 @@
-//! The way from the page to the service: who is let in, what is added, what comes back.
+//! The way from the page to the service: access, added headers, and responses.
 
 use axum::http::{Request, Response};
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ async fn a_file_of_the_service_arrives_piece_by_piece_or_not_with_its_reason() {
     shell.stop().await;
 }
 
-/// A whole file: in how many pieces it came, and its text.
+/// Downloads a file. Returns the number of its pieces, and its text.
 pub(crate) async fn file(
     backend: &Backend,
     path: &str,
@@ -184,6 +184,8 @@ pub(crate) async fn tap(backend: &Backend, id: i64) {
     let request = get(&path).body(Vec::new()).unwrap();
     let tag: Value = serde_json::from_slice(backend.request(request).await.body()).unwrap();
     let path = format!("/t/{}", tag["slug"].as_str().unwrap());
-    let request = get(&path).body(Vec::new()).unwrap();
+    // A request without a browser's name counts as a link preview.
+    let request = get(&path).header("user-agent", "A phone");
+    let request = request.body(Vec::new()).unwrap();
     assert_eq!(backend.request(request).await.status(), 200);
 }

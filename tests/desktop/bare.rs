@@ -1,7 +1,7 @@
-//! A window of Tauri with a page of one line: less than any program has, with or without Svelte. What
-//! the desktop costs is told beside it.
+//! A Tauri window with a page of one line: the minimum of any program, with or without Svelte. The
+//! desktop's costs are reported relative to it.
 
-/// The argument that makes the benchmark this program.
+/// The argument that turns the benchmark into this program.
 pub(crate) const BARE: &str = "bare";
 
 /// Shows the window until the program is asked to end.

@@ -1,5 +1,5 @@
-//! What the desktop costs: from its start to the first thing on the screen, its memory once it is
-//! idle, and its size. The first two beside a bare window, which takes turns with it.
+//! The costs of the desktop: the time from its start to the first paint, its idle memory, and its
+//! size. Time and memory are compared with a bare window, in turns.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,17 +17,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tapdesk_tests::eventually;
 use window::{Desk, PROGRAM, Window};
 
-/// How often each is started; odd, so that the median is one of them.
+/// Number of starts of each; odd, so that one of them is the median.
 const STARTS: usize = 7;
-/// Of the bare window's start, and of its memory: no more is wanted.
+/// The highest allowed ratios to the bare window's start and memory.
 const GOALS: (f64, f64) = (1.5, 1.15);
 
-/// What was measured of a program, start by start.
+/// The measurements of a program, start by start.
 #[derive(Default)]
 struct Seen {
-    /// From its start to the first paint, in milliseconds.
+    /// Times from the start to the first paint, in milliseconds.
     paints: Vec<f64>,
-    /// In MiB.
+    /// Memory in MiB.
     memory: Vec<f64>,
 }
 
@@ -69,7 +69,7 @@ fn main() {
     }
 }
 
-/// The desktop, and the bare window.
+/// Measures the desktop and the bare window.
 async fn measure() -> [Seen; 2] {
     let this = std::env::current_exe().expect("a program knows where it is");
     let this = this.to_str().expect("its path is text");
@@ -83,7 +83,7 @@ async fn measure() -> [Seen; 2] {
     [ours, bare]
 }
 
-/// One line: medians, their ratio, and what it is to be.
+/// Prints one line: the medians, their ratio, and the goal.
 fn tell(what: &str, unit: &str, ours: Vec<f64>, bare: Vec<f64>, goal: f64) {
     let [ours, bare] = [ours, bare].map(|mut all| {
         all.sort_unstable_by(f64::total_cmp);
@@ -95,7 +95,7 @@ fn tell(what: &str, unit: &str, ours: Vec<f64>, bare: Vec<f64>, goal: f64) {
     );
 }
 
-/// From the start of the process to its first paint with content.
+/// The time from the start of the process to its first paint with content.
 async fn first_paint(window: &Window) -> Duration {
     let painted = "(() => { const [paint] = performance.getEntriesByName('first-contentful-paint'); \
                    return paint ? performance.timeOrigin + paint.startTime : null; })()";
@@ -111,7 +111,7 @@ async fn first_paint(window: &Window) -> Duration {
     since_start.saturating_sub(since_paint)
 }
 
-/// How long a process has been running, to a hundredth of a second (proc(5)).
+/// How long a process has been running, in hundredths of a second (proc(5)).
 fn running_for(process: u32) -> Duration {
     const TICKS_A_SECOND: f64 = 100.0;
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
@@ -129,7 +129,7 @@ fn running_for(process: u32) -> Duration {
     Duration::try_from_secs_f64(running).unwrap_or_default()
 }
 
-/// The memory of a process and its descendants in bytes, what they share counted once.
+/// Memory of a process and its descendants in bytes; shared memory counts once.
 fn memory_of(process: u32) -> u64 {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
     let own = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -147,7 +147,7 @@ fn memory_of(process: u32) -> u64 {
     own.unwrap_or_default() * 1024 + children.sum::<u64>()
 }
 
-/// The newest Debian package beside the program.
+/// The newest Debian package next to the program.
 fn package() -> Option<std::path::PathBuf> {
     let folder = Path::new(PROGRAM).parent()?.join("bundle/deb");
     let files = fs::read_dir(folder).ok()?.flatten().map(|file| file.path());

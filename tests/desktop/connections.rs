@@ -1,12 +1,17 @@
-//! Services on other computers: added, shown, and forgotten.
+//! Services on other computers: added, shown, and removed.
+
+use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use serde_json::{Value, json};
+use tapdesk::shell::Shell;
+use tapdesk::state::ShellState;
 use tapdesk_tests::{TestService, eventually};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use crate::backend::{file, tap};
+use crate::elsewhere::Elsewhere;
 use crate::installation::{Installation, call, make_tag, ready, tag_names};
 
 fn token(text: &str) -> Zeroizing<String> {
@@ -71,6 +76,67 @@ async fn a_command_that_was_sent_before_a_switch_does_not_act_on_the_other_servi
 
     shell.connect("embedded").await.unwrap();
     assert!(shell.backend_of("embedded").await.is_ok());
+    shell.stop().await;
+}
+
+/// Waits until the remote service is lost, or found again, as `wanted`. Returns the reason, and the
+/// time that it took.
+async fn once_lost(shell: &Shell, wanted: bool) -> (Option<String>, Duration) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "two seconds are a promise of the product"
+    )]
+    let asked = Instant::now();
+    let mut states = shell.watch();
+    loop {
+        if let ShellState::Ready(ready) = &*states.borrow_and_update()
+            && ready.lost.is_some() == wanted
+        {
+            return (ready.lost.clone(), asked.elapsed());
+        }
+        let changed = tokio::time::timeout(Duration::from_secs(30), states.changed());
+        changed.await.expect("it is noticed").unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remote_service_that_dies_is_noticed_within_two_seconds_and_so_is_its_return() {
+    let mut shop = Elsewhere::start();
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let added = shell
+        .add_connection("Shop", &shop.base, token(&shop.token()))
+        .await
+        .unwrap();
+    shell.connect(&added.id).await.unwrap();
+    let tags = async || call(&shell, Method::GET, "/admin/v1/tags", Value::Null).await;
+    assert_eq!(tags().await.0, 200);
+    assert_eq!(ready(&shell).lost, None);
+
+    shop.kill();
+    let (why, noticed) = once_lost(&shell, true).await;
+    assert!(noticed < Duration::from_secs(2), "{noticed:?}");
+    assert_eq!(why.as_deref(), Some("The connection was refused."));
+    let (status, answer) = tags().await;
+    assert_eq!((status, &answer["code"]), (502, &json!("unreachable")));
+    shop.start_again();
+    let (_, noticed) = once_lost(&shell, false).await;
+    assert!(noticed < Duration::from_secs(2), "{noticed:?}");
+    assert_eq!(tags().await.0, 200);
+
+    // A hanging service accepts connections, and does not answer.
+    shop.signal("STOP");
+    let (why, noticed) = once_lost(&shell, true).await;
+    assert!(noticed < Duration::from_secs(2), "{noticed:?}");
+    assert_eq!(why.as_deref(), Some("No answer came in time."));
+    shop.signal("CONT");
+    once_lost(&shell, false).await;
+    assert_eq!(tags().await.0, 200);
+
+    // A service that is no longer shown is not checked.
+    shell.connect("embedded").await.unwrap();
+    shop.kill();
+    assert_eq!(ready(&shell).lost, None);
     shell.stop().await;
 }
 
@@ -170,7 +236,7 @@ async fn taps_of_a_remote_service_are_heard_as_they_happen() {
     shell.connect(&added.id).await.unwrap();
     let backend = shell.backend().await.unwrap();
     let events = Mutex::new(backend.events());
-    // The stream is opened in the background: tap until it is heard.
+    // The stream is opened in the background, so tap until an event arrives.
     let event = eventually("a tap is heard", async || {
         tap(&backend, tag.id).await;
         events.lock().await.try_recv().ok()

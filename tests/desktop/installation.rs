@@ -1,4 +1,4 @@
-//! A shell of the test's own, in its own folder, on a system without a keychain.
+//! A shell in its own folder, on a system without a keychain.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use tapdesk::shell::Shell;
 use tapdesk::state::{Ready, ShellState, StartProblem};
 use tempfile::TempDir;
 
-/// A folder with everything an installation keeps.
+/// A folder with all files of an installation.
 pub(crate) struct Installation {
     folder: PathBuf,
-    /// Removes it at the end, if it is this one's.
+    /// Deletes the folder at the end, if this installation owns it.
     _temporary: Option<TempDir>,
 }
 
@@ -46,7 +46,7 @@ impl Installation {
         }
     }
 
-    /// That of another process.
+    /// The installation of another process.
     pub(crate) fn at(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -62,7 +62,7 @@ impl Installation {
         Folders::around(&self.folder().join("tapdesk.db")).expect("the folder has a path")
     }
 
-    /// Chooses before the start, as an earlier run would have.
+    /// Stores choices before the start, like an earlier run.
     pub(crate) fn prefer(&self, choice: impl FnOnce(&mut Preferences)) {
         let mut preferences = Preferences::load(&self.folders().preferences);
         choice(&mut preferences);
@@ -71,12 +71,12 @@ impl Installation {
             .expect("the choices can be written");
     }
 
-    /// A shell whose service was started, or could not be.
+    /// A shell after an attempt to start its service.
     pub(crate) async fn start(&self) -> Arc<Shell> {
         self.start_at(None).await
     }
 
-    /// The same, listening where that is fixed from outside.
+    /// The same with an address from an argument or the environment.
     pub(crate) async fn start_at(&self, listen: Option<SocketAddr>) -> Arc<Shell> {
         let keychain = Keychain::new(NoKeychain, Duration::from_secs(30));
         self.start_as(keychain, listen).await
@@ -89,7 +89,7 @@ impl Installation {
 
     async fn start_as(&self, keychain: Keychain, listen: Option<SocketAddr>) -> Arc<Shell> {
         if !self.folders().preferences.exists() {
-            // Tests at the same time would look for the same first port.
+            // Parallel tests would all try the same first port.
             self.prefer(|preferences| preferences.last_port = Some(0));
         }
         let shell = Arc::new(Shell::new(self.folders(), keychain, listen));
@@ -97,7 +97,7 @@ impl Installation {
         shell
     }
 
-    /// A shell whose service runs.
+    /// A shell with a running service.
     pub(crate) async fn ready(&self) -> Arc<Shell> {
         let shell = self.start().await;
         ready(&shell);
@@ -105,7 +105,7 @@ impl Installation {
     }
 }
 
-/// What the screens know of a running service.
+/// The state of a running service.
 #[track_caller]
 pub(crate) fn ready(shell: &Shell) -> Ready {
     match shell.state() {
@@ -114,7 +114,7 @@ pub(crate) fn ready(shell: &Shell) -> Ready {
     }
 }
 
-/// Why a service does not run.
+/// The reason why a service does not run.
 #[track_caller]
 pub(crate) fn problem(shell: &Shell) -> StartProblem {
     match shell.state() {
@@ -123,7 +123,7 @@ pub(crate) fn problem(shell: &Shell) -> StartProblem {
     }
 }
 
-/// A call of the page, as it comes out of the scheme.
+/// A call of the page, as the scheme forwards it.
 pub(crate) async fn call(shell: &Shell, method: Method, path: &str, body: Value) -> (u16, Value) {
     let backend = shell.backend().await.expect("there is a service");
     call_backend(&backend, method, path, body).await
@@ -152,7 +152,7 @@ pub(crate) async fn call_backend(
     (status, body)
 }
 
-/// Makes a tag with this name; its id.
+/// Creates a tag with this name, and returns its id.
 pub(crate) async fn make_tag(shell: &Shell, name: &str) -> i64 {
     let tag = serde_json::json!({"name": name});
     let (status, tag) = call(shell, Method::POST, "/admin/v1/tags", tag).await;
@@ -160,7 +160,7 @@ pub(crate) async fn make_tag(shell: &Shell, name: &str) -> i64 {
     tag["id"].as_i64().expect("a tag has an id")
 }
 
-/// The names of the tags there are.
+/// The names of all tags.
 pub(crate) async fn tag_names(shell: &Shell) -> Vec<String> {
     let (status, tags) = call(shell, Method::GET, "/admin/v1/tags", Value::Null).await;
     assert_eq!(status, 200, "{tags}");

@@ -1,4 +1,4 @@
-//! The kiosk as visitors meet it, and as they try to leave it.
+//! The kiosk as visitors use it, and as they try to leave it.
 
 mod exhibit;
 mod owner;
@@ -19,11 +19,11 @@ use crate::window::{Desk, PROGRAM, Window};
 use exhibit::Exhibit;
 use screen_saver::ScreenSaver;
 
-const PIN: &str = "258025";
-const ATTRACT: &str = "//h1[normalize-space()='Place your tag here']";
-const DONE: &str = "//button[normalize-space()='Done']";
+pub(crate) const PIN: &str = "258025";
+pub(crate) const ATTRACT: &str = "//h1[normalize-space()='Place your tag here']";
+pub(crate) const DONE: &str = "//button[normalize-space()='Done']";
 
-/// The display's usual number of the Escape key.
+/// The display's usual key code of the Escape key.
 const ESCAPE: u8 = 9;
 
 /// The colour of the exhibit.
@@ -33,7 +33,7 @@ const VASE: [u8; 3] = [205, 133, 63];
 struct Hall {
     desk: Desk,
     exhibit: Exhibit,
-    /// Where the service listens.
+    /// The address of the service.
     service: String,
 }
 
@@ -50,7 +50,7 @@ async fn made(window: &Window, path: &str, body: Value) -> Value {
 }
 
 impl Hall {
-    /// Set up by its owner, in the owner's window; and a tag that opens the exhibit.
+    /// Sets the kiosk up in the owner's window, with a tag that opens the exhibit.
     async fn set_up(idle_seconds: u16) -> (Self, VirtualNtag424) {
         let mut desk = Desk::new();
         desk.plug_readers_in();
@@ -90,7 +90,7 @@ impl Hall {
         (hall, card)
     }
 
-    /// A picture of all that is shown, once it is drawn.
+    /// Saves a screenshot after everything is drawn.
     async fn leave_picture(&self, window: &Window, name: &str) {
         window.drawn().await;
         self.desk.hands().leave_picture(name);
@@ -99,7 +99,7 @@ impl Hall {
     async fn open(&self) -> Window {
         let window = self.desk.open_with(&["--kiosk"]).await;
         window.see(ATTRACT).await;
-        // Laid down before the readers are seen, a tag would be nobody's.
+        // A tag that is placed before the readers are found would not count as a tap.
         window
             .see("//main[not(contains(., 'not available'))]")
             .await;
@@ -117,7 +117,7 @@ async fn a_tag_opens_its_experience_until_the_visitor_is_idle_and_nothing_stays(
         let found = hall.exhibit.next_visit().await;
         card = laid.take_away();
         assert_eq!(card.counter(), visit, "one tap for each insertion");
-        // The page writes all of these and would find them again.
+        // The page writes all of these, and would find them in the next visit.
         let nothing = json!({"cookie": "", "local": null, "session": null, "database": 0,
                              "caches": 0, "history": 1, "referrer": "", "name": ""});
         assert_eq!(found, nothing, "visit {visit}");
@@ -164,7 +164,7 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
         .await;
     hall.leave_picture(&window, "kiosk-other-host").await;
     laid.take_away();
-    // A code, on a chip that makes none.
+    // A code on a chip that cannot generate codes.
     let code = chip(Mirror::Plain, MacFrom::None).code_at(1, [0; 5]);
     let url = code.url(&format!("{}/t", hall.service), "vase-01");
     let laid = readers.lay_down(tag(3, &url));
@@ -172,7 +172,7 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
         .see("//*[@role='status'][contains(., 'copied from another tag')]")
         .await;
     laid.take_away();
-    // A host that is allowed, and is not there.
+    // A host that is allowed, but does not respond.
     let gone = hall.exhibit.close().await;
     let laid = readers.lay_down(tag(2, &format!("{gone}/landing")));
     window
@@ -384,7 +384,7 @@ async fn the_escape_key_held_in_a_visit_leads_to_the_pin() {
     window.quit().await;
 }
 
-/// The processes of web pages below the program.
+/// The web content processes of the program.
 fn pages(program: u32) -> Vec<u32> {
     let list = Command::new("ps")
         .args(["-eo", "pid=,ppid=,comm="])

@@ -1,9 +1,11 @@
-//! The desktop without its window: the policy it is built with, the shell, and
-//! the program on a machine that has no display.
+//! The desktop without its window: its build-time policy, the shell, and the program on a machine
+//! without a display.
 
 mod backend;
 mod connections;
+mod elsewhere;
 mod installation;
+mod phone;
 mod policy;
 mod process;
 mod restore;

@@ -1,4 +1,5 @@
-//! The policy the desktop is built with: what the page may load, and what it may ask for.
+//! The desktop's build-time policy: the content that the page may load, and the commands that it
+//! may call.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +19,7 @@ fn json_of(path: &str) -> Value {
     serde_json::from_str(&text(path)).unwrap()
 }
 
-/// What stands between `open` and `close` after `start`, without what is around it.
+/// The text between `open` and `close` after `start`.
 fn between(text: &str, start: &str, close: &str) -> String {
     let from = text.find(start).unwrap_or_else(|| panic!("no {start}")) + start.len();
     let to = text[from..]
@@ -38,7 +39,7 @@ fn the_page_loads_nothing_but_itself_and_speaks_to_nobody_but_us() {
             "script-src": "'self'",
             "style-src": "'self'",
             "font-src": "'self'",
-            "img-src": "'self' data: blob: tapdesk: http://tapdesk.localhost",
+            "img-src": "'self' data: blob: tapdesk: http://tapdesk.localhost tapdesk-picture: http://tapdesk-picture.localhost",
             "connect-src": ours,
             "base-uri": "'none'",
             "form-action": "'none'",
@@ -149,7 +150,7 @@ fn no_page_has_inline_styles_or_scripts_that_the_policy_would_drop() {
     }
 }
 
-/// Whether a line has a style that is no expression: those are set through the
+/// Whether a line has a style attribute with a literal value. Expressions are set through the
 /// CSSOM, which the policy allows.
 fn is_literal_style(line: &str) -> bool {
     let styles = [(" style=\"", '"'), (" style='", '\'')];
@@ -160,7 +161,7 @@ fn is_literal_style(line: &str) -> bool {
     })
 }
 
-/// The files in `folder` whose names end in `.extension`.
+/// The files in `folder` with this extension.
 fn collect(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut sources = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -174,7 +175,7 @@ fn collect(folder: &Path, extension: &str) -> Vec<PathBuf> {
     sources
 }
 
-/// The crates that there are on Linux alone: what the manifest names for it, and what GTK brings.
+/// The crates that exist only on Linux: those in the manifest's Linux section, and GTK's.
 fn crates_of_linux() -> BTreeSet<String> {
     let manifest = text("Cargo.toml");
     let start = "[target.'cfg(target_os = \"linux\")'.dependencies]";
@@ -185,7 +186,7 @@ fn crates_of_linux() -> BTreeSet<String> {
     named.chain(brought).collect()
 }
 
-/// The crates among `crates` that a line of Rust names.
+/// Those of `crates` that a line of Rust uses.
 fn named<'a>(line: &str, crates: &'a BTreeSet<String>) -> Vec<&'a String> {
     let code = line.split("//").next().unwrap_or_default();
     let is_path = |part: &str| part.starts_with("::") || part.starts_with(';');
@@ -236,7 +237,7 @@ fn what_linux_alone_has_is_named_only_in_modules_that_are_built_there_alone() {
 fn the_package_carries_what_the_program_needs() {
     let bundle = &json_of("tauri.conf.json")["bundle"];
     let depends = bundle["linux"]["deb"]["depends"].as_array().unwrap();
-    // Those of the window are added by the bundler, which knows them.
+    // The bundler adds the libraries of the window.
     for library in ["libdbus-1-3", "libpcsclite1"] {
         assert!(depends.contains(&json!(library)), "{library}");
     }
@@ -245,7 +246,7 @@ fn the_package_carries_what_the_program_needs() {
     for icon in &icons {
         assert!(root().join(icon).exists(), "{icon}");
     }
-    // What a window, a disk image and a Windows program are drawn with.
+    // The icon formats that a window, a disk image and a Windows program need.
     for (extension, begins) in [
         (".png", &b"\x89PNG"[..]),
         (".icns", b"icns"),

@@ -1,15 +1,17 @@
-//! The program itself on a machine without a display.
+//! The program on a machine without a display.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use serde_json::json;
 use tapdesk_tests::virtual_reader::SOCKET;
 use tapdesk_tests::{Client, Pcscd};
 use tempfile::TempDir;
 
-/// A home folder, and nothing else of a session.
+/// The program with a home folder, and nothing else of a session.
 fn program(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tapdesk"));
     command.env_clear().env("HOME", home);
@@ -17,7 +19,7 @@ fn program(home: &Path) -> Command {
     command
 }
 
-/// A home folder in which a free port is the last one.
+/// A home folder whose preferences have a free port as the last one.
 fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join(".config/tapdesk");
@@ -26,8 +28,8 @@ fn home() -> TempDir {
     home
 }
 
-/// The lines up to the one with the address, and the address.
-fn address(child: &mut Child) -> (String, String) {
+/// The output up to the line with the address, and the address.
+pub(crate) fn address(child: &mut Child) -> (String, String) {
     let mut said = String::new();
     for line in BufReader::new(child.stdout.as_mut().unwrap()).lines() {
         let line = line.unwrap();
@@ -46,7 +48,7 @@ fn address(child: &mut Child) -> (String, String) {
     panic!("it did not start: {why}");
 }
 
-fn end(mut child: Child) {
+pub(crate) fn end(mut child: Child) {
     let signal = Command::new("kill").arg(child.id().to_string()).status();
     assert!(signal.unwrap().success());
     assert!(child.wait().unwrap().success(), "SIGTERM is a good end");
@@ -96,6 +98,43 @@ fn what_keeps_it_from_starting_is_one_sentence() {
         "tapdesk: The database is in use by another Tapdesk. Close it, then try again.\n"
     );
     end(owner);
+}
+
+#[tokio::test]
+async fn a_port_that_chips_lead_to_is_not_left_for_another() {
+    let home = home();
+    let mut child = program(home.path()).spawn().unwrap();
+    let (_, first) = address(&mut child);
+    let data = home.path().join(".local/share/tapdesk");
+    let token = std::fs::read_to_string(data.join("admin.token")).unwrap();
+    let client = Client::new(first.clone(), token.trim());
+    let tag = client
+        .admin_create("/tags", json!({"name": "Bottle 41"}))
+        .await;
+    let chip = json!({"uid": "04A1B2C3D4E580", "technology": "ntag213", "tag_id": tag["id"]});
+    end(child);
+
+    // Nothing leads to this port yet.
+    let (_, port) = first.rsplit_once(':').unwrap();
+    let other = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+    let mut child = program(home.path()).spawn().unwrap();
+    let (_, second) = address(&mut child);
+    assert_ne!(first, second);
+    let client = Client::new(second.clone(), token.trim());
+    client.admin_create("/inlays", chip).await;
+    end(child);
+    drop(other);
+
+    let (_, port) = second.rsplit_once(':').unwrap();
+    let _other = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+    let refused = program(home.path()).output().unwrap();
+    assert!(!refused.status.success());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    let words = format!(
+        "tapdesk: Port {port} is used by another program. 1 chip leads to port {port}. \
+         Close the other program and try again.\n"
+    );
+    assert_eq!(said, words);
 }
 
 #[test]
@@ -170,7 +209,7 @@ fn an_address_of_the_environment_that_is_none_or_taken_is_said() {
     }
 }
 
-/// What `tapdesk --doctor` says, and whether it is content.
+/// The output of `tapdesk --doctor`, and whether it found no problem.
 fn doctor(socket: &Path) -> (String, bool) {
     let home = home();
     let mut command = program(home.path());

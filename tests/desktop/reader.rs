@@ -1,6 +1,6 @@
 //! Field staff and tag owners: inlays on a reader, in the real window.
 
-mod encode;
+pub(crate) mod encode;
 mod sheets;
 
 use serde_json::{Value, json};
@@ -14,21 +14,22 @@ use tapdesk_tests::{eventually, length};
 
 use crate::window::{Desk, Window};
 
-/// Once the dry run is done.
+/// The button that sends a tap, after the dry run.
 const SEND: &str =
     "//button[(normalize-space()='Send tap' or normalize-space()='Send again') and not(@disabled)]";
-/// No inlay on any reader: the next one placed on one is then a new insertion.
-const EMPTY: &str = "//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]";
-/// The loudest verdict.
-const COPIED: &str = "//*[@role='alert'][strong or .//strong[normalize-space()='Copied URL']]";
+/// No reader has an inlay: the next inlay on a reader is then a new insertion.
+pub(crate) const EMPTY: &str = "//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]";
+/// The most prominent verdict.
+pub(crate) const COPIED: &str =
+    "//*[@role='alert'][strong or .//strong[normalize-space()='Copied URL']]";
 
-/// A tag that redirects, as the service has it, and the URL that is encoded.
-struct Bottle {
-    id: i64,
-    url: String,
+/// A tag that redirects, as the service returns it, and the URL that is encoded.
+pub(crate) struct Bottle {
+    pub(crate) id: i64,
+    pub(crate) url: String,
 }
 
-async fn made(window: &Window, path: &str, body: Value) -> i64 {
+pub(crate) async fn made(window: &Window, path: &str, body: Value) -> i64 {
     let path = format!("/admin/v1{path}");
     let (status, made) = window.call("POST", &path, &body).await;
     assert_eq!(status, 201, "{made}");
@@ -40,7 +41,7 @@ async fn tag_url(window: &Window) -> String {
     format!("http://{address}/t")
 }
 
-async fn bottle(window: &Window, slug: &str) -> Bottle {
+pub(crate) async fn bottle(window: &Window, slug: &str) -> Bottle {
     let redirect = json!({"name": "Register", "kind": "redirect", "target_url": "https://owner.example/landing"});
     let experience = made(window, "/experiences", redirect).await;
     let tag = json!({"name": "Bottle 41", "slug": slug, "experience_id": experience, "variables": {"registered": "false"}});
@@ -49,8 +50,8 @@ async fn bottle(window: &Window, slug: &str) -> Bottle {
     Bottle { id, url }
 }
 
-/// A chip of the plain mirror that the service knows as the bottle's.
-async fn register(window: &Window, bottle: &Bottle) -> VirtualInlay {
+/// Registers a chip with the plain mirror for the bottle.
+pub(crate) async fn register(window: &Window, bottle: &Bottle) -> VirtualInlay {
     let inlay = chip(Mirror::Plain, MacFrom::None);
     let mut body = chip_json(&inlay);
     body["tag_id"] = bottle.id.into();
@@ -58,7 +59,7 @@ async fn register(window: &Window, bottle: &Bottle) -> VirtualInlay {
     inlay
 }
 
-async fn go(window: &Window, screen: &str) {
+pub(crate) async fn go(window: &Window, screen: &str) {
     window
         .press(&format!("//nav//a[normalize-space()='{screen}']"))
         .await;
@@ -67,7 +68,7 @@ async fn go(window: &Window, screen: &str) {
         .await;
 }
 
-/// Puts a chip on the reader, sends its tap, and waits for the state.
+/// Places a chip on the reader, sends its tap, and waits for the state.
 async fn send_tap<C: VirtualCard + 'static>(
     desk: &Desk,
     window: &Window,
@@ -85,13 +86,13 @@ async fn send_tap<C: VirtualCard + 'static>(
     card
 }
 
-fn counter(counter: u32) -> String {
+pub(crate) fn counter(counter: u32) -> String {
     format!(
         "//li[span[normalize-space()='Counter']]/span[starts-with(translate(normalize-space(), ',', ' '), '{counter} ')]"
     )
 }
 
-fn static_card(serial: u8, url: &str) -> (VirtualType2, String) {
+pub(crate) fn static_card(serial: u8, url: &str) -> (VirtualType2, String) {
     let uid = [0x04, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, serial];
     let shown = format!(
         "//section[@aria-label='Inlay']//code[normalize-space()='04AABBCCDDEE{serial:02X}']"
@@ -113,7 +114,7 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let laid = desk.readers().lay_down(card);
     window.see(&counter(1)).await;
     let first = window.find_text("//code[contains(@class, 'whole')]").await;
-    // The diagnosis comes first, and consumes nothing.
+    // The diagnosis is shown first, and uses up nothing.
     window
         .see(
             "//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='Code']",
@@ -132,7 +133,7 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     assert_eq!(read_only["scan_count"], 0, "{read_only}");
     let card = laid.take_away();
     window.see(EMPTY).await;
-    // The last inlay can still be sent.
+    // The tap of the last inlay can still be sent.
     window.press(SEND).await;
     window
         .see("//section[@aria-label='Result'][.//span[normalize-space()='verified']]")
@@ -149,7 +150,7 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     assert_eq!(card.counter(), 2, "one read, one tap");
     window.leave_picture("reader").await;
 
-    // A code that was sent counts once, and the screen says so before it is sent again.
+    // A code counts once, and the screen says so before it is sent again.
     window
         .see("//p[@role='status'][contains(., 'This code was already sent')]")
         .await;
@@ -194,7 +195,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
             .see(&format!("//h2[starts-with(normalize-space(), 'Sent taps')]/span[normalize-space()='{number}']"))
             .await;
         card = laid.take_away();
-        // The service looks for cards every 400 ms: a swap in between is none to it.
+        // The PC/SC service looks for cards every 400 ms, so it does not notice a swap in between.
         window.see("//header//a[contains(., '2 readers')]").await;
     }
     assert_eq!(card.counter(), insertions);
@@ -209,7 +210,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     let (_, tag) = window.call("GET", &all, &Value::Null).await;
     assert_eq!(tag["scan_count"], insertions);
 
-    // Genuine and fresh, and on another chip than the one that made it.
+    // A genuine, unused code on another chip than the one that generated it.
     let stolen = inlay.code_at(insertions + 1, [0; 5]);
     let stolen = stolen.url(&tag_url(&window).await, "bottle-41");
     let (copy, shown) = static_card(6, &stolen);
@@ -241,7 +242,7 @@ async fn an_unknown_inlay_gets_its_tag_by_one_click() {
     desk.plug_readers_in();
     let window = desk.open_ready().await;
     let (card, _) = static_card(5, &format!("{}/bottle-77", tag_url(&window).await));
-    // It lay there before anybody looked.
+    // The inlay was there before the window opened.
     let _laid = desk.readers().lay_down(card);
     go(&window, "Reader").await;
     window.see("//button[normalize-space()='Create tag']").await;
@@ -267,7 +268,7 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
         let tag = json!({"name": format!("Lamp {slug}"), "slug": slug});
         tags.push(made(&window, "/tags", tag).await);
     }
-    // One has its inlay already, and is left out.
+    // One tag already has an inlay, and is left out.
     let equipped = json!({"uid": "04AABBCCDDEE30", "technology": "ntag213", "tag_id": tags[1]});
     made(&window, "/inlays", equipped).await;
     go(&window, "Reader").await;
@@ -308,7 +309,7 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
     window.quit().await;
 }
 
-/// How many tags there are.
+/// The number of tags.
 async fn tags(window: &Window) -> usize {
     let (_, page) = window.call("GET", "/admin/v1/tags", &Value::Null).await;
     page["items"].as_array().unwrap().len()
@@ -322,14 +323,15 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
     let base = tag_url(&window).await;
     go(&window, "Reader").await;
 
-    // Its settings fill the form: the plain mirror, the MAC over the URL from uid on.
+    // Its settings fill in the form: the plain mirror, the MAC over the URL from `uid` on.
     let inlay = chip(Mirror::Plain, MacFrom::Uid);
     let card = VirtualNtag424::encoded(&inlay, &format!("{base}/bottle-88"));
     let laid = desk.readers().lay_down(card);
     window
         .see("//dd[contains(., 'UID and counter in clear; MAC input: URL from uid on; file key in slot 2')]")
         .await;
-    // The form comes a moment later: the service is asked first whether it knows the inlay.
+    // The form appears a moment later, because the service is first asked whether it knows the
+    // inlay.
     let chosen =
         "[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()";
     eventually("the form is filled by the chip's settings", async || {
@@ -350,11 +352,11 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
     laid.take_away();
     window.see("//header//a[contains(., '2 readers')]").await;
 
-    // A blank one needs no keys, and one that is known and has no tag none either.
+    // A blank chip needs no keys, and neither does a known one without a tag.
     let blank = VirtualNtag424::new(chip(Mirror::Plain, MacFrom::None).uid);
     let laid = desk.readers().lay_down(blank);
     window
-        .see("//dd[contains(., 'none: its URL never changes')]")
+        .see("//dd[contains(., 'none that prove a tap')]")
         .await;
     window.click_named("Create tag").await;
     window.see("//h2/a[contains(., 'Tag of inlay')]").await;

@@ -1,5 +1,6 @@
-//! The desktop as a person meets it: in its real window.
+//! The desktop in its real window, as a person uses it.
 
+mod elsewhere;
 mod kiosk;
 mod reader;
 mod stories;
@@ -9,6 +10,8 @@ mod window;
 use std::fs;
 use std::net::TcpListener;
 
+use elsewhere::Elsewhere;
+use fantoccini::Locator;
 use serde_json::{Value, json};
 use tapdesk_tests::{Client, TestService, eventually};
 use window::{Desk, PROGRAM, Window};
@@ -45,7 +48,7 @@ async fn it_opens_on_the_overview_and_every_screen_keeps_to_the_policy() {
             .await;
     }
     assert_eq!(window.value_of("window.broken").await, json!([]));
-    // There is no session bus here, so no keychain either: the settings say so.
+    // This session has no bus and so no keychain: the settings say so.
     window.click_named("About").await;
     window
         .see("//dd[contains(., 'which only you may read')]")
@@ -91,9 +94,7 @@ async fn a_restart_finds_everything() {
     let window = desk.open_ready().await;
     assert_eq!(window.find_text("//header//code").await, address);
     window.press("//nav//a[normalize-space()='Tags']").await;
-    window
-        .see("//main//a//*[normalize-space()='Bottle 41']")
-        .await;
+    window.see("//main//a[normalize-space()='Bottle 41']").await;
     window.quit().await;
 }
 
@@ -129,6 +130,133 @@ async fn a_port_in_use_is_a_screen_with_a_way_out() {
     let address = window.find_text("//header//code").await;
     assert!(address.starts_with("127.0.0.1:"));
     assert_ne!(address, format!("127.0.0.1:{port}"));
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn its_content_is_scaled_by_keys_and_after_a_restart() {
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let width = async |window: &Window| window.value_of("innerWidth").await.as_f64().unwrap();
+    let normal = width(&window).await;
+    for _ in 0..3 {
+        window.command('+').await;
+    }
+    let is_larger = async |window: &Window| {
+        let larger = width(window).await * 1.5;
+        ((larger - normal).abs() < 3.0).then_some(())
+    };
+    eventually("150 % is shown", async || is_larger(&window).await).await;
+    // The driver's clicks ignore the scale.
+    window
+        .value_of("(location.hash = '#/settings/appearance', null)")
+        .await;
+    let scale = "document.querySelector('label.scale select').value";
+    window.see("//label[contains(., 'Scale')]//select").await;
+    assert_eq!(window.value_of(scale).await, "150");
+    window.leave_picture("scaled").await;
+    window.quit().await;
+
+    let window = desk.open_ready().await;
+    eventually("it is still 150 %", async || is_larger(&window).await).await;
+    window.command('0').await;
+    eventually("it is the normal size", async || {
+        ((width(&window).await - normal).abs() < 3.0).then_some(())
+    })
+    .await;
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_remote_service_that_dies_is_one_line_until_it_is_back() {
+    const LOST: &str = "//*[@role='alert'][contains(., 'Shop does not answer')]";
+    let mut shop = Elsewhere::start();
+    let client = Client::new(shop.base.as_str(), shop.token());
+    client
+        .admin_create("/tags", json!({"name": "In the shop"}))
+        .await;
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let connect = format!(
+        "window.__TAURI_INTERNALS__.invoke('add_connection', {{name: 'Shop', url: '{}', token: '{}'}}) \
+         .then(({{id}}) => window.__TAURI_INTERNALS__.invoke('connect', {{id}}))",
+        shop.base,
+        shop.token()
+    );
+    assert_eq!(window.value_of(&connect).await, Value::Null);
+    window.press("//nav//a[normalize-space()='Tags']").await;
+    window
+        .see("//main//a[normalize-space()='In the shop']")
+        .await;
+
+    for hangs in [false, true] {
+        if hangs {
+            shop.signal("STOP");
+        } else {
+            shop.kill();
+        }
+        window.see(LOST).await;
+        window.press("//nav//a[normalize-space()='Inlays']").await;
+        window.see("//h1[normalize-space()='Inlays']").await;
+        window.press("//nav//a[normalize-space()='Tags']").await;
+        window.see("//h1[normalize-space()='Tags']").await;
+        let text = window.value_of("document.body.innerText").await;
+        let complaints = text.as_str().unwrap().matches("does not answer").count();
+        assert_eq!(complaints, 1, "{text:#}");
+        if hangs {
+            shop.signal("CONT");
+        } else {
+            shop.start_again();
+        }
+        window
+            .see("//main//a[normalize-space()='In the shop']")
+            .await;
+        eventually("the line is gone", async || {
+            let lines = window.find_all(Locator::XPath(LOST)).await.ok()?;
+            lines.is_empty().then_some(())
+        })
+        .await;
+    }
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_port_that_a_chip_leads_to_is_left_only_by_a_click_and_named_until_it_is_back() {
+    const MOVED: &str =
+        "//*[@role='alert'][contains(normalize-space(), '1 chip no longer reaches it')]";
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let (_, tag) = window
+        .call("POST", "/admin/v1/tags", &json!({"name": "Bottle 41"}))
+        .await;
+    let chip = json!({"uid": "04A1B2C3D4E580", "technology": "ntag213", "tag_id": tag["id"]});
+    let (status, _) = window.call("POST", "/admin/v1/inlays", &chip).await;
+    assert_eq!(status, 201);
+    let address = window.find_text("//header//code").await;
+    window.quit().await;
+    let other = TcpListener::bind(&address).unwrap();
+    let (_, port) = address.rsplit_once(':').unwrap();
+
+    let window = desk.open().await;
+    let title = window.find_text("//*[@role='alert']//h1").await;
+    assert_eq!(title, format!("Port {port} is used by another program."));
+    window
+        .see("//p[contains(normalize-space(), 'On another port, 1 chip does not work')]")
+        .await;
+    window
+        .press("//button[starts-with(normalize-space(), 'Use port')]")
+        .await;
+    window.see(MOVED).await;
+    window.press("//nav//a[normalize-space()='Tags']").await;
+    window.see(MOVED).await;
+    drop(other);
+    window.click_named(&format!("Return to port {port}")).await;
+    eventually("it is back", async || {
+        let lines = window.find_all(Locator::XPath(MOVED)).await.ok()?;
+        lines.is_empty().then_some(())
+    })
+    .await;
+    assert_eq!(window.find_text("//header//code").await, address);
     window.quit().await;
 }
 
@@ -190,11 +318,11 @@ async fn closing_the_window_ends_it_and_asks_only_where_something_would_be_lost(
     window.value_of(&unsaved(true)).await;
     assert_eq!(desk.close("Tapdesk"), 1);
     eventually("it asks", async || {
-        // Closed without an answer, the question changes nothing.
+        // Closing the question without an answer changes nothing.
         (desk.close("Close Tapdesk?") == 1).then_some(())
     })
     .await;
-    // As long as it is there, the window hears nothing.
+    // While the question is open, the window gets no input.
     eventually("the question is gone", async || {
         (desk.close("Close Tapdesk?") == 0).then_some(())
     })
@@ -247,6 +375,33 @@ async fn the_window_loads_nothing_else_and_leads_nowhere_else() {
     window.quit().await;
 }
 
+/// In the terminal of an editor that is a snap, these folders are replaced. Without the system's
+/// schemas, `GLib` ended the program at its first file dialog.
+#[tokio::test]
+async fn file_dialogs_open_in_the_terminal_of_an_editor_that_is_a_snap() {
+    let mut desk = Desk::new();
+    desk.set("XDG_DATA_DIRS", "/snap/code/191/usr/share");
+    desk.set(
+        "GTK_PATH",
+        "/snap/code/191/usr/lib/x86_64-linux-gnu/gtk-3.0",
+    );
+    desk.set("GIO_MODULE_DIR", "/snap/code/191/gio-modules");
+    let window = desk.open_ready().await;
+    let before = desk.hands().windows().len();
+    window
+        .value_of(
+            "void window.__TAURI_INTERNALS__.invoke('save_file', new Uint8Array([65]), \
+             {headers: {'x-file-name': 'tags.csv'}})",
+        )
+        .await;
+    eventually("the dialog is shown", async || {
+        (desk.hands().windows().len() > before).then_some(())
+    })
+    .await;
+    window.see("//nav[@aria-label='Screens']").await;
+    window.quit().await;
+}
+
 #[tokio::test]
 async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_next_start() {
     let shop = TestService::start().await;
@@ -260,7 +415,7 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     window.fill("Token", shop.admin_token()).await;
     window.click_named("Add connection").await;
     window
-        .press("//*[@role='listitem'][contains(., 'Shop')]//button[normalize-space()='Connect']")
+        .press("//*[@role='row'][contains(., 'Shop')]//button[normalize-space()='Connect']")
         .await;
     let base = shop.base();
     window
@@ -270,7 +425,7 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
         .await;
     window.press("//nav//a[normalize-space()='Tags']").await;
     window
-        .see("//main//a//*[normalize-space()='In the shop']")
+        .see("//main//a[normalize-space()='In the shop']")
         .await;
 
     window.click_named("New tag").await;
@@ -282,7 +437,7 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 1);
     window.click_named("Allow changes").await;
     window
-        .see("//main//a//*[normalize-space()='Made from afar']")
+        .see("//main//a[normalize-space()='Made from afar']")
         .await;
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 2);
 
@@ -294,7 +449,7 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     window.quit().await;
 
     let window = desk.open_ready().await;
-    // Each start begins here.
+    // Each start begins on this page.
     window.see("//header[contains(., 'listening')]").await;
     window.quit().await;
 }

@@ -1,4 +1,4 @@
-//! Backups through the shell: the database, and the key that comes with it.
+//! Backups through the shell: the database, and its key.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn passphrase(text: &str) -> Zeroizing<String> {
     Zeroizing::new(text.to_owned())
 }
 
-/// Saves a backup as the settings screen does.
+/// Saves a backup like the settings screen.
 async fn back_up(shell: &Shell, installation: &Installation, options: Value) -> PathBuf {
     let backend = shell.backend().await.unwrap();
     let request = Request::post("tapdesk://localhost/admin/v1/backup")
@@ -42,7 +42,7 @@ async fn a_backup_takes_the_place_of_the_present_database_which_is_kept() {
     let name = shell.restore(backup, passphrase("")).await.unwrap();
     assert_eq!(name, "shop.backup");
     assert_eq!(tag_names(&shell).await, ["Before"]);
-    // With its log, if something still read it when it was closed.
+    // Its log is included, if something still read the file when it was closed.
     let is_aside = |name: &str| {
         let moment = name.strip_prefix("tapdesk.db.replaced-at-");
         moment.is_some_and(|moment| moment.bytes().all(|byte| byte.is_ascii_digit()))

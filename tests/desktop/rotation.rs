@@ -1,5 +1,5 @@
-//! The key that wraps secrets is replaced in the desktop: in the keychain, and in its file. However
-//! it was ended, the next start finishes it.
+//! Rotation of the key that wraps secrets in the desktop: in the keychain, and in its file. After
+//! any interruption, the next start finishes it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,19 +22,19 @@ use zeroize::Zeroizing;
 
 use crate::installation::{Installation, call, make_tag, problem, ready};
 
-/// Where a process that is to be killed finds its installation, and at which step it is killed.
+/// The variables that give a process its installation, and the step at which it is killed.
 const FOLDER: &str = "TAPDESK_TEST_ROTATES_IN";
 const KILL_AT: &str = "TAPDESK_TEST_KILLED_AT";
-/// A step that is never made.
+/// A step that is never reached.
 const NEVER: u32 = u32::MAX;
 
-/// A keychain that outlives processes: a file for each secret.
+/// A keychain that survives processes: one file per secret.
 #[derive(Clone)]
 struct Files {
     folder: PathBuf,
-    /// Steps until the process is killed.
+    /// The number of steps until the process is killed.
     left: Arc<AtomicU32>,
-    /// What it refuses, by the beginning of the operation.
+    /// The operation that fails, by the beginning of its name.
     refuses: Arc<Mutex<Option<&'static str>>>,
 }
 
@@ -53,7 +53,7 @@ impl Files {
         *self.refuses.lock().unwrap() = what;
     }
 
-    /// Counts a step, and kills this process if it is the one.
+    /// Counts a step, and kills this process if it is the chosen one.
     fn step(&self) {
         let left = self.left.load(Ordering::SeqCst);
         if left == 0 {
@@ -72,7 +72,7 @@ impl Files {
         }
     }
 
-    /// Everything that it keeps.
+    /// All stored secrets.
     fn all(&self) -> BTreeMap<String, String> {
         let files = fs::read_dir(&self.folder).unwrap().map(Result::unwrap);
         let secrets = files.map(|file| {
@@ -97,7 +97,7 @@ impl SecretStore for Files {
     fn set(&self, name: &str, secret: &str) -> Result<(), String> {
         self.asked(&format!("set {name}"))?;
         fs::write(self.folder.join(name), secret).map_err(|error| error.to_string())?;
-        // Killed after it was done, before it was answered.
+        // Killed after the operation, but before its answer.
         self.asked("answer")
     }
     fn remove(&self, name: &str) -> Result<(), String> {
@@ -107,14 +107,14 @@ impl SecretStore for Files {
     }
 }
 
-/// A tag and the chip on it.
+/// A tag and its chip.
 struct Bottle {
     slug: String,
     chip: VirtualInlay,
 }
 
 impl Bottle {
-    /// Makes them, and secrets in other tables.
+    /// Creates them, and secrets in other tables.
     async fn make(shell: &Shell) -> Self {
         let id = make_tag(shell, "Bottle 41").await;
         let inlay = json!({
@@ -145,7 +145,7 @@ impl Bottle {
         }
     }
 
-    /// Whether the chip's codes verify: then its keys are open.
+    /// Whether the chip's codes verify, which means that its keys can be decrypted.
     async fn verifies(&self, shell: &Shell) -> bool {
         let code = self.chip.code_at(1, [0; 5]);
         let url = code.url(&ready(shell).tag_url, &self.slug);
@@ -157,7 +157,7 @@ impl Bottle {
     }
 }
 
-/// Rotates in a process of its own, which is killed at a step of it. Whether it was.
+/// Rotates in a separate process that is killed at this step. Returns whether it was killed.
 fn killed(folder: &Path, step: u32) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture"])
@@ -167,12 +167,12 @@ fn killed(folder: &Path, step: u32) -> bool {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    // A process that was killed has no code.
+    // A process that was killed has no exit code.
     assert!(matches!(output.status.code(), None | Some(0)), "{said}");
     output.status.code().is_none()
 }
 
-/// What the process that is killed does.
+/// The work of the process that is killed.
 async fn rotate_and_be_killed(folder: &Path, step: u32) {
     let installation = Installation::at(folder);
     let keychain = Files::of(folder);
@@ -207,14 +207,14 @@ async fn wherever_the_desktop_is_killed_its_next_start_finishes_the_rotation() {
         shell.stop().await;
         step += 1;
     }
-    // Both keys before and after each operation of the keychain, and every commit.
+    // Both keys, before and after each operation of the keychain, and every commit.
     assert!(step > 15, "{step}");
     let shell = keychain.start(&installation).await;
     assert!(bottle.verifies(&shell).await);
     shell.stop().await;
     let kept = keychain.all();
     assert!(!kept.contains_key("inlay-key.next"), "{:?}", kept.keys());
-    // No former key is lost: backups of its time may need it.
+    // No former key is lost, because older backups may need it.
     let present = &kept["inlay-key"];
     let former: Vec<_> = kept
         .iter()
@@ -270,7 +270,7 @@ async fn a_keychain_that_refuses_changes_nothing_or_is_asked_again_at_the_next_s
     assert_eq!(keychain.all(), before);
     assert!(bottle.verifies(&shell).await);
 
-    // Every secret has the new key, which cannot take its place.
+    // Every secret uses the new key, which cannot replace the former one.
     keychain.refuse(Some("set inlay-key.replaced"));
     let refused = shell.rotate_key(drop).await.unwrap_err();
     assert!(refused.contains("Nothing is lost"), "{refused}");

@@ -1,5 +1,5 @@
-//! Taps as the reader's screen sends them: to the service that is shown, or to
-//! whatever host an inlay names.
+//! Taps as the reader's screen sends them: to the service that is shown, or to the host in an
+//! inlay's URL.
 
 use std::net::TcpListener;
 
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::installation::{Installation, ready};
 
-/// What a reader tells of an NTAG 424 DNA with this UID.
+/// The facts that a reader reports about an NTAG 424 DNA with this UID.
 fn read(uid: &str) -> Chip {
     Chip {
         uid: Some(uid.to_owned()),
@@ -82,7 +82,7 @@ async fn nothing_is_sent_by_itself_for_a_url_of_another_host() {
         );
     }
     assert_eq!(elsewhere.scan_count(&tag).await, 0);
-    // A click is a person's word.
+    // A click is a person's decision, so the host is not checked.
     send(&shell, &url, Destination::Url, None).await.unwrap();
     assert_eq!(elsewhere.scan_count(&tag).await, 1);
     shell.stop().await;
@@ -104,7 +104,7 @@ async fn taps_go_by_themselves_to_the_remote_service_that_was_chosen() {
         assert_eq!(sent.payload.unwrap()["tag_verified"], true, "{to:?}");
     }
     assert_eq!(shop.scan_count(&tag).await, 2);
-    // Chosen no more, it is a host like any other.
+    // Once it is no longer shown, it is a host like any other.
     shell.connect("embedded").await.unwrap();
     let refused = send(&shell, &url(), Destination::Url, read(&uid)).await;
     assert!(refused.is_err());
@@ -142,7 +142,7 @@ async fn a_copied_url_is_not_sent_by_itself() {
         }
     }
     assert_eq!(shop.scan_count(&tag).await, 0);
-    // A random UID is no sign of a copy.
+    // A random UID does not prove a copy.
     let sent = send(&shell, &url, Destination::Service, read("08112233")).await;
     assert_eq!(sent.unwrap().payload.unwrap()["tag_verified"], true);
     shell.stop().await;
@@ -188,7 +188,7 @@ async fn a_url_of_a_template_goes_to_the_service_under_its_host_and_never_to_the
     let (tag, uid, url) = of_template(&shop).await;
     let installation = Installation::new();
     let shell = installation.ready().await;
-    // To a service that does not have the template it is a URL like any other.
+    // For a service without the template, it is a URL like any other.
     let refused = send(&shell, &url, Destination::Url, read(&uid)).await;
     assert!(refused.unwrap_err().contains("which is not this service"));
     let secret = Zeroizing::new(shop.admin_token().to_owned());

@@ -1,11 +1,14 @@
-//! What a start can run into, and the ways out.
+//! Problems at a start, and the ways out.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
 
 use axum::http::Method;
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
+use tapdesk::carriers::Carriers;
+use tapdesk::shell::Shell;
 use tapdesk::state::{KeyStoreKind, ProblemKind};
 use tapdesk_tests::{Client, skip};
 
@@ -62,6 +65,129 @@ async fn a_fixed_port_in_use_is_said_with_a_free_one_that_then_works() {
     shell.start_on(free).await;
     assert_eq!(ready(&shell).port_fixed, Some(free));
     assert!(ready(&shell).address.ends_with(&format!(":{free}")));
+    shell.stop().await;
+}
+
+/// An installation whose last port is used by another program; `depend` creates things that lead to
+/// the port.
+async fn moved_out(
+    depend: impl AsyncFnOnce(&Arc<Shell>),
+) -> (Installation, Arc<Shell>, TcpListener, u16) {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    depend(&shell).await;
+    let address = ready(&shell).address;
+    let (_, port) = address.rsplit_once(':').unwrap();
+    let port = port.parse().unwrap();
+    shell.stop().await;
+    let other = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).unwrap();
+    let shell = installation.start().await;
+    (installation, shell, other, port)
+}
+
+/// A tag with a chip, and one with a printed code.
+async fn chip_and_label(shell: &Arc<Shell>) {
+    let tag = make_tag(shell, "Bottle 41").await;
+    let chip = json!({"uid": "04A1B2C3D4E580", "technology": "ntag213", "tag_id": tag});
+    let (status, made) = call(shell, Method::POST, "/admin/v1/inlays", chip).await;
+    assert_eq!(status, 201, "{made}");
+    let printed = json!({"name": "Poster", "has_qr_code": true});
+    let (status, made) = call(shell, Method::POST, "/admin/v1/tags", printed).await;
+    assert_eq!(status, 201, "{made}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_nothing_leads_to_is_left_for_another_which_is_said() {
+    let (_installation, shell, _other, port) = moved_out(async |shell| {
+        make_tag(shell, "Bottle 41").await;
+        let (status, _) = call(shell, Method::POST, "/admin/v1/demo", Value::Null).await;
+        assert_eq!(status, 200, "the simulated world leads no phone anywhere");
+    })
+    .await;
+    let nothing = Carriers {
+        port,
+        ..Carriers::default()
+    };
+    assert_eq!(ready(&shell).moved, Some(nothing));
+    shell.stop().await;
+    // It now uses the other port.
+    shell.start().await;
+    assert_eq!(ready(&shell).moved, None);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_chips_and_labels_lead_to_is_not_left_by_itself() {
+    let (_installation, shell, other, port) = moved_out(chip_and_label).await;
+    let refused = problem(&shell);
+    let carriers = Carriers {
+        port,
+        inlays: 1,
+        labels: 1,
+        phones: false,
+    };
+    assert_eq!(refused.kind, ProblemKind::PortInUse);
+    assert_eq!(refused.carriers, Some(carriers));
+    assert!(
+        refused
+            .text
+            .starts_with("1 chip and 1 printed code lead to port"),
+        "{refused}"
+    );
+    assert!(shell.backend().await.is_none());
+
+    // The owner moves to another port: the state says so until the service is back, over starts and
+    // further moves.
+    shell.start_on(refused.free_port.unwrap()).await;
+    assert_eq!(ready(&shell).moved, Some(carriers));
+    shell.stop().await;
+    shell.start().await;
+    assert_eq!(ready(&shell).moved, Some(carriers));
+    let (further, next) = taken_port();
+    drop(further);
+    shell.fix_port(Some(next)).await.unwrap();
+    assert_eq!(ready(&shell).moved, Some(carriers));
+    assert!(shell.fix_port(Some(port)).await.is_err(), "still taken");
+    assert_eq!(ready(&shell).moved, Some(carriers));
+    drop(other);
+    shell.fix_port(Some(port)).await.unwrap();
+    assert_eq!(ready(&shell).moved, None);
+    shell.stop().await;
+    shell.start().await;
+    assert!(ready(&shell).address.ends_with(&format!(":{port}")));
+    assert_eq!(ready(&shell).moved, None);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_phones_may_use_is_not_left_by_itself_and_waits_for_the_other_program() {
+    let (_installation, shell, other, port) = moved_out(async |shell| {
+        shell.allow_phones(true).await.unwrap();
+    })
+    .await;
+    let carriers = problem(&shell).carriers.unwrap();
+    assert!(carriers.phones && carriers.inlays == 0, "{carriers:?}");
+    drop(other);
+    shell.start().await;
+    assert!(ready(&shell).address.ends_with(&format!(":{port}")));
+    assert_eq!(ready(&shell).moved, None);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_is_left_for_good_is_no_longer_named() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    chip_and_label(&shell).await;
+    let (other, port) = taken_port();
+    drop(other);
+    shell.fix_port(Some(port)).await.unwrap();
+    assert!(ready(&shell).moved.is_some_and(|moved| moved.inlays == 1));
+    shell.keep_port().await;
+    assert_eq!(ready(&shell).moved, None);
+    shell.stop().await;
+    shell.start().await;
+    assert_eq!(ready(&shell).moved, None);
     shell.stop().await;
 }
 
@@ -140,7 +266,7 @@ async fn a_damaged_database_is_named_and_left_as_it_is() {
     shell.stop().await;
     let database = installation.folders().database;
     let mut content = fs::read(&database).unwrap();
-    // All pages but the first, which says what the file is.
+    // All pages but the first, which identifies the file.
     content[4096..].fill(0xff);
     fs::write(&database, &content).unwrap();
 

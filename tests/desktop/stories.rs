@@ -1,18 +1,24 @@
-//! What people come for, from the first start to the thing done.
+//! Typical tasks of people, from the first start to the result.
 
+mod bottles;
+mod exhibition;
+mod field_staff;
+mod first_chip;
+mod mistakes;
 mod moving;
+mod three_products;
+mod without_mouse;
 
 use std::fmt::Write as _;
 use std::fs;
 
-use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tapdesk_tests::Client;
 
 use crate::window::{Desk, Window};
 
-/// The tag of the first demo inlay, as the service has it.
+/// The tag of the first demo inlay, as the service returns it.
 async fn demo_bottle(window: &Window) -> Value {
     let (_, tags) = window
         .call(
@@ -24,7 +30,7 @@ async fn demo_bottle(window: &Window) -> Value {
     tags["items"][0].clone()
 }
 
-/// What the simulator says once a variable was updated.
+/// The simulator's step after a variable was updated.
 const UPDATED: &str = "//li[contains(., 'Update a variable')]//pre[starts-with(., '200')]";
 
 #[tokio::test]
@@ -33,7 +39,9 @@ async fn from_the_first_start_to_an_updated_variable_by_mouse() {
     let window = desk.open_ready().await;
     window.click_named("Add demo data").await;
     window.click_named("Open simulator").await;
-    window.press("//main//a[contains(., 'demo-bottle')]").await;
+    window
+        .press("//main//*[@role='row'][contains(., 'demo-bottle')]")
+        .await;
     window.click_named("Tap").await;
     window
         .see("//li[contains(., 'Tap')]//*[normalize-space()='verified']")
@@ -68,7 +76,9 @@ async fn from_the_first_start_to_an_updated_variable_by_keyboard_alone() {
         .tab_to("//button[normalize-space()='Open simulator']")
         .await;
     window.key(Key::Enter).await;
-    window.tab_to("//main//a[contains(., 'demo-bottle')]").await;
+    window
+        .tab_to("//main//*[@role='row'][contains(., 'demo-bottle')]")
+        .await;
     window.key(Key::Enter).await;
     window.tab_to("//button[normalize-space()='Tap']").await;
     window.key(Key::Enter).await;
@@ -77,7 +87,7 @@ async fn from_the_first_start_to_an_updated_variable_by_keyboard_alone() {
         .await;
     window.tab_to("//input[@aria-label='New value']").await;
     window.keys(" by hand").await;
-    // A key is good for once: only the button uses it, never Enter in a field.
+    // A key works once: only the button uses it, never Enter in a field.
     window
         .tab_to("//button[normalize-space()='Register']")
         .await;
@@ -136,9 +146,7 @@ async fn a_tag_of_ones_own_is_made_tapped_and_seen_in_the_feed() {
         .see("//*[@role='status']//*[normalize-space()='Properties saved.']")
         .await;
     window.click_named("Details").await;
-    window
-        .press("//*[@id=//label[normalize-space()='Experience']/@for]/option[normalize-space()='Register']")
-        .await;
+    window.choose("Experience", "Register").await;
     window.click_named("Save").await;
     window
         .see("//*[@role='status']//*[normalize-space()='Saved.']")
@@ -152,7 +160,7 @@ async fn a_tag_of_ones_own_is_made_tapped_and_seen_in_the_feed() {
     let visitor = Client::new(format!("http://{address}"), "");
     let tap = visitor.tap("/t/bottle-41").await;
     window
-        .see("//main//a[contains(@href, 'interactions/1') and contains(., 'not checked')]")
+        .see("//main//*[@role='row'][@data-row='1'][contains(., 'not checked')]")
         .await;
     let registered = json!({"registered": "true"});
     visitor.update(tap.key(), registered).await.expect(200);
@@ -179,11 +187,7 @@ async fn ten_thousand_rows_are_imported_but_for_three_which_are_named() {
     let window = desk.open_ready().await;
     window.press("//nav//a[normalize-space()='Tags']").await;
     window.click_named("Import…").await;
-    let field = window
-        .find(Locator::XPath("//input[@type='file']"))
-        .await
-        .unwrap();
-    field.send_keys(file.to_str().unwrap()).await.unwrap();
+    window.choose_file(&file).await;
     window.see("//p[contains(., '10,000 rows')]").await;
     window.click_named("Check").await;
     window

@@ -1,5 +1,4 @@
-//! A page of one's own, from the first block to the visitor's update, in the
-//! real window.
+//! A new page, from the first block to the visitor's update, in the real window.
 
 use serde_json::Value;
 use tapdesk_tests::client::base64;
@@ -7,7 +6,7 @@ use tapdesk_tests::{Answering as _, Client};
 
 use crate::window::{Desk, Window};
 
-/// Makes a page that is a button until the tag is registered, and then says so.
+/// Creates a page with a button until the tag is registered, and a message after that.
 async fn build_the_page(window: &Window) {
     window
         .press("//nav//a[normalize-space()='Experiences']")
@@ -49,15 +48,11 @@ async fn add(window: &Window, list: &str, block: &str) {
         .await;
 }
 
-/// Lets the demo bottle lead to the page.
+/// Assigns the page to the demo bottle.
 async fn assign_it(window: &Window) {
     window.press("//nav//a[normalize-space()='Tags']").await;
-    window.click_named("Filter").await;
     window
-        .press("//*[@role='menuitem'][normalize-space()='World']")
-        .await;
-    window
-        .press("//*[@role='menuitemradio'][normalize-space()='Simulated tags']")
+        .press("//header//button[@role='switch'][contains(., 'Demo world')]")
         .await;
     window
         .press("//main//a[contains(., 'Bottle (demo)')]")
@@ -87,7 +82,9 @@ async fn a_page_is_built_assigned_tapped_and_its_update_seen_in_the_inspector() 
     window
         .press("//nav//a[normalize-space()='Simulator']")
         .await;
-    window.press("//main//a[contains(., 'demo-bottle')]").await;
+    window
+        .press("//main//*[@role='row'][contains(., 'demo-bottle')]")
+        .await;
     window.click_named("Tap").await;
     window
         .see("//li[contains(., 'Tap')]//*[normalize-space()='verified']")
@@ -96,7 +93,7 @@ async fn a_page_is_built_assigned_tapped_and_its_update_seen_in_the_inspector() 
         .find_text("//code[string-length(normalize-space()) = 44]")
         .await;
 
-    // The visitor presses the page's button, without JavaScript.
+    // The visitor presses the page's button without JavaScript.
     let address = window.find_text("//header//code").await;
     let visitor = Client::new(format!("http://{address}"), "");
     let fields = [

@@ -1,10 +1,11 @@
-//! The real window: the built program under a display of its own, driven over `WebDriver`.
+//! The real window: the built program on a separate display, driven over `WebDriver`.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::time::Duration;
 
 use fantoccini::elements::Element;
@@ -21,12 +22,14 @@ pub(crate) const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
     None => env!("CARGO_BIN_EXE_tapdesk"),
 };
 
+mod effort;
 mod hands;
 mod keys;
 
+use effort::{Effort, Way};
 pub(crate) use hands::Hands;
 
-/// A bus on which everybody may speak, and which starts no service of the machine.
+/// A bus that allows every message, and starts none of the machine's services.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -40,28 +43,32 @@ const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus C
 </busconfig>
 "#;
 
-/// How long anything may take before the test gives up.
+/// Time limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A person's session: a home folder and a display, without a session bus
-/// unless one is started. It outlives the windows that are opened in it.
+/// A person's session: a home folder and a display, without a session bus unless one is started. It
+/// survives the windows that are opened in it.
 pub(crate) struct Desk {
     home: TempDir,
     display: Display,
     bus: Option<Killed>,
     readers: Option<Pcscd>,
+    /// Additional variables of this session.
+    environment: Vec<(&'static str, &'static str)>,
+    effort: Rc<Effort>,
 }
 
-/// An open window. Its `WebDriver` client is what it derefs to.
+/// An open window. It dereferences to its `WebDriver` client.
 pub(crate) struct Window {
     client: Client,
-    /// The program's.
+    /// The id of the program's process.
     pub process: u32,
     display: String,
+    effort: Rc<Effort>,
     _driver: Killed,
 }
 
-/// A process that ends with its value.
+/// A process that is killed when this is dropped.
 struct Killed(Child);
 
 struct Display {
@@ -70,7 +77,7 @@ struct Display {
 }
 
 impl Desk {
-    /// A new session with an empty home, in which a free port is chosen at the first start.
+    /// A new session with an empty home. The first start chooses a free port.
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let desk = Self {
@@ -78,13 +85,15 @@ impl Desk {
             display: Display::new(),
             bus: None,
             readers: None,
+            environment: Vec::new(),
+            effort: Rc::default(),
         };
         fs::create_dir(desk.path("run")).expect("the home can be written");
         desk.prefer(&json!({"last_port": 0}));
         desk
     }
 
-    /// A file or folder of the home.
+    /// The path of a file or folder in the home folder.
     pub(crate) fn path(&self, part: &str) -> PathBuf {
         self.home.path().join(part)
     }
@@ -94,12 +103,12 @@ impl Desk {
         self.path(".local/share/tapdesk/tapdesk.db")
     }
 
-    /// What all windows said on stderr.
+    /// The stderr output of all windows.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("stderr.log")).unwrap_or_default()
     }
 
-    /// Makes choices before a start, as an earlier run would have.
+    /// Stores choices before a start, like an earlier run.
     pub(crate) fn prefer(&self, preferences: &Value) {
         let file = self.path(".config/tapdesk/desktop.json");
         fs::create_dir_all(file.parent().expect("it has a folder"))
@@ -107,22 +116,32 @@ impl Desk {
             .expect("the home can be written");
     }
 
-    /// Plugs two virtual readers in, for windows opened after it.
+    /// Sets a variable for programs that start later.
+    pub(crate) fn set(&mut self, name: &'static str, value: &'static str) {
+        self.environment.push((name, value));
+    }
+
+    /// Begins to count the clicks and keys of a task, in all windows of the session.
+    pub(crate) fn begin(&self, name: &'static str) -> Way<'_> {
+        self.effort.begin(name)
+    }
+
+    /// Connects two virtual readers, for windows that open later.
     pub(crate) fn plug_readers_in(&mut self) {
         self.readers = Some(Pcscd::start());
     }
 
-    /// The readers that were plugged in, to be pulled out.
+    /// The connected readers, to disconnect them.
     pub(crate) fn readers_mut(&mut self) -> &mut Pcscd {
         self.readers.as_mut().expect("readers were plugged in")
     }
 
-    /// The readers that were plugged in.
+    /// The connected readers.
     pub(crate) fn readers(&self) -> &Pcscd {
         self.readers.as_ref().expect("readers were plugged in")
     }
 
-    /// Starts a session bus. Windows opened after it know each other.
+    /// Starts a session bus. Windows that open later know each other.
     pub(crate) fn start_bus(&mut self) {
         let config = self.path("bus.conf");
         fs::write(&config, BUS).expect("the home can be written");
@@ -139,12 +158,12 @@ impl Desk {
         self.bus = Some(bus);
     }
 
-    /// The session bus, where one was started.
+    /// The address of the session bus; empty if none was started.
     pub(crate) fn bus_address(&self) -> String {
         format!("unix:path={}", self.path("run/bus").display())
     }
 
-    /// A program in this session.
+    /// A command to run a program in this session.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -155,8 +174,9 @@ impl Desk {
             .env("DISPLAY", &self.display.name)
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
-            .env("TAURI_WEBVIEW_AUTOMATION", "true");
-        // Without readers of its own, none: not those of the machine.
+            .env("TAURI_WEBVIEW_AUTOMATION", "true")
+            .envs(self.environment.iter().copied());
+        // Without virtual readers there are none: the machine's own are not used.
         let socket = self.readers.as_ref().map(Pcscd::socket);
         command.env(
             SOCKET,
@@ -168,17 +188,17 @@ impl Desk {
         command
     }
 
-    /// Asks every window of this title to close, as its own button does; how many there are.
+    /// Asks every window with this title to close, like its own button. Returns their number.
     pub(crate) fn close(&self, title: &str) -> usize {
         self.hands().close(title)
     }
 
-    /// What a person's hands do to the display, and what their eyes see of it.
+    /// Input to the display, and screenshots of it.
     pub(crate) fn hands(&self) -> Hands {
         Hands::on(&self.display.name)
     }
 
-    /// Opens the window and waits until its page is there.
+    /// Opens the window, and waits until its page is loaded.
     pub(crate) async fn open(&self) -> Window {
         self.open_with(&[]).await
     }
@@ -188,7 +208,7 @@ impl Desk {
         self.open_program(PROGRAM, arguments).await
     }
 
-    /// The same of another program.
+    /// The same with another program.
     pub(crate) async fn open_program(&self, program: &str, arguments: &[&str]) -> Window {
         let log = File::options()
             .create(true)
@@ -224,13 +244,14 @@ impl Desk {
             client,
             process: program_of(&driver),
             display: self.display.name.clone(),
+            effort: Rc::clone(&self.effort),
             _driver: driver,
         };
         window.find_text("//*[@id='app']/*").await;
         window
     }
 
-    /// Opens the window and waits until the service runs.
+    /// Opens the window, and waits until the service runs.
     pub(crate) async fn open_ready(&self) -> Window {
         let window = self.open().await;
         window.see("//nav[@aria-label='Screens']").await;
@@ -247,10 +268,10 @@ impl Deref for Window {
 }
 
 impl Window {
-    /// The element at this `XPath`, once it is shown.
+    /// The element at this `XPath`, as soon as it is visible.
     pub(crate) async fn see(&self, xpath: &str) -> Element {
         self.wait_for(xpath, async |element| {
-            // The driver's own idea of what is displayed errs on text that may be cut off.
+            // The driver's own visibility check is wrong for text that may be cut off.
             let shown = "return arguments[0].checkVisibility({visibilityProperty: true})";
             let shown = self.ask(shown, &element).await?;
             (shown == true).then_some(element)
@@ -258,7 +279,7 @@ impl Window {
         .await
     }
 
-    /// The text of the element at this `XPath`, once there is some.
+    /// The text of the element at this `XPath`, as soon as it is not empty.
     pub(crate) async fn find_text(&self, xpath: &str) -> String {
         self.wait_for(xpath, async |element| {
             let text = self.ask("return arguments[0].innerText", &element).await?;
@@ -273,25 +294,46 @@ impl Window {
         self.execute(script, vec![element]).await.ok()
     }
 
-    /// Clicks what is at this `XPath`, once it is shown and can be clicked.
+    /// Clicks the element at this `XPath`, as soon as it is visible and can be clicked.
     pub(crate) async fn press(&self, xpath: &str) {
         self.wait_for(xpath, async |element| {
-            // The driver's click on a button that cannot be pressed yet is done, and nothing happens.
+            // A click by the driver on a disabled button succeeds without an effect.
             if !element.is_enabled().await.ok()? {
                 return None;
             }
             if element.clone().click().await.is_ok() {
                 return Some(());
             }
-            // It may lie under what stays in place while the rest scrolls. A person scrolls on.
+            // It may be under an element that stays in place while the rest scrolls. A person would
+            // scroll.
             let middle = "(arguments[0].closest('select') ?? arguments[0]).scrollIntoView({ block: 'center' })";
             self.ask(middle, &element).await;
             None
         })
         .await;
+        self.effort.clicked(1);
     }
 
-    /// What `look` makes of the element at this `XPath`, once it makes something of it.
+    /// Chooses an option in the list with this label.
+    pub(crate) async fn choose(&self, label: &str, option: &str) {
+        let list = format!("//*[@id=//label[normalize-space()='{label}']/@for]");
+        self.press(&format!("{list}/option[normalize-space()='{option}']"))
+            .await;
+        // Opening the list takes another click.
+        self.effort.clicked(1);
+    }
+
+    /// Chooses a file in the file field.
+    pub(crate) async fn choose_file(&self, path: &Path) {
+        let field = Locator::XPath("//input[@type='file']");
+        let field = self.find(field).await.expect("a file is asked for");
+        let path = path.to_str().expect("the path is text");
+        field.send_keys(path).await.expect("a file can be chosen");
+        // One click on the button, and one on the file in the system's dialog.
+        self.effort.clicked(2);
+    }
+
+    /// Waits until `look` returns a value for the element at this `XPath`.
     async fn wait_for<T>(&self, xpath: &str, look: impl AsyncFn(Element) -> Option<T>) -> T {
         let seen = async {
             loop {
@@ -311,7 +353,7 @@ impl Window {
         panic!("waited in vain for {xpath}; target/screenshots/waited-in-vain.png shows {shown:#}")
     }
 
-    /// Clicks the button or link of this name.
+    /// Clicks the button or link with this name.
     pub(crate) async fn click_named(&self, name: &str) {
         self.press(&format!(
             "//*[self::button or self::a][normalize-space()='{name}' or @aria-label='{name}']"
@@ -319,15 +361,28 @@ impl Window {
         .await;
     }
 
-    /// Writes into the field with this label.
+    /// Clicks the button with this name, which closes the window: the window may be gone before the
+    /// driver answers.
+    pub(crate) async fn click_last(&self, name: &str) {
+        self.see(&format!(
+            "//button[normalize-space()='{name}' and not(@disabled)]"
+        ))
+        .await;
+        let click = "[...document.querySelectorAll('button')] \
+             .find(button => button.textContent.trim() === arguments[0]).click()";
+        let _ = self.execute(click, vec![json!(name)]).await;
+        self.effort.clicked(1);
+    }
+
+    /// Types into the field with this label.
     pub(crate) async fn fill(&self, label: &str, text: &str) {
         let field = format!("//*[@id=//label[normalize-space()='{label}']/@for]");
         self.write(&field, text).await;
     }
 
-    /// Writes into the field at this `XPath`.
+    /// Types into the field at this `XPath`.
     pub(crate) async fn write(&self, xpath: &str, text: &str) {
-        // What stands above it may still take its room: a notice that comes or goes.
+        // A notice above it that appears or disappears may still move it.
         let field = eventually("the field can be written", || async {
             let field = self.see(xpath).await;
             field.clear().await.ok().map(|()| field)
@@ -337,6 +392,7 @@ impl Window {
             .send_keys(text)
             .await
             .expect("the field can be written");
+        self.effort.clicked(1);
     }
 
     /// The value of this JavaScript expression, which may be a promise.
@@ -350,7 +406,7 @@ impl Window {
             .expect("the script runs")
     }
 
-    /// A call of this computer's service by the page: status and body.
+    /// Calls this computer's service from the page. Returns status and body.
     pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> (u64, Value) {
         let init = if body.is_null() {
             json!({"method": method})
@@ -373,14 +429,14 @@ impl Window {
         self.value_of(drawn).await;
     }
 
-    /// Leaves a picture of all that is shown in `target/screenshots`, to be looked at. `WebDriver` has
-    /// none of a window without OpenGL.
+    /// Saves a screenshot of the display in `target/screenshots` for review. `WebDriver` cannot
+    /// take one of a window without OpenGL.
     pub(crate) async fn leave_picture(&self, name: &str) {
         self.drawn().await;
         Hands::on(&self.display).leave_picture(name);
     }
 
-    /// Asks the program to end, as a logout does, and waits until it has.
+    /// Asks the program to end, like a logout, and waits for its end.
     pub(crate) async fn quit(self) {
         let process = self.process.to_string();
         let asked = Command::new("kill").arg(process).status();
@@ -388,7 +444,7 @@ impl Window {
         self.gone().await;
     }
 
-    /// Ends the program as a crash does.
+    /// Ends the program like a crash.
     pub(crate) async fn kill(self) {
         let process = self.process.to_string();
         let killed = Command::new("kill").args(["-9", &process]).status();
@@ -417,11 +473,11 @@ fn program_of(driver: &Killed) -> u32 {
     first.parse().expect("a process id is a number")
 }
 
-/// Whether a process has ended, whether or not its parent has noticed. What it
-/// had locked is free with its last thread, which may go after the first one.
+/// Whether a process has ended, even if its parent has not noticed. Its locks are released with its
+/// last thread, which may end after the first one.
 fn is_over(process: u32) -> bool {
     let state = match fs::read_to_string(format!("/proc/{process}/stat")) {
-        // It stands after the name, which is in brackets.
+        // The state follows the name, which is in brackets.
         Ok(stat) => stat.rsplit(')').next().unwrap_or_default().to_owned(),
         Err(_) => return true,
     };
@@ -433,7 +489,7 @@ impl Display {
     fn new() -> Self {
         let server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1280x800x24"])
-            // A server that resets when its last client goes refuses the next one meanwhile.
+            // A server that resets after its last client refuses the next client in the meantime.
             .args(["-nolisten", "tcp", "-noreset"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,11 +1,11 @@
-//! Links and pictures lead somewhere, and so does the map of the code.
+//! Links and pictures have existing targets, and so has the map of the code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{documents, extension, files, root};
 
-/// Extensions by which the map's paths are told from other code.
+/// Extensions that distinguish the map's paths from other code.
 const SOURCES: [&str; 5] = ["rs", "sql", "json", "toml", "md"];
 
 #[test]
@@ -62,7 +62,7 @@ fn every_path_in_the_map_exists() {
             continue;
         }
         seen += 1;
-        // Each part of the map has paths of its own; the invariants name modules.
+        // Each part of the map has its own root; the invariants name modules.
         let places = ["", "service", "service/src", "src-tauri"];
         let exists = places
             .iter()

@@ -19,8 +19,8 @@ fn no_two_modules_of_the_service_depend_on_each_other() {
     assert!(around.is_empty(), "these depend on themselves: {around:?}");
 }
 
-/// Work that a handler of the admin API starts beside its request is bounded, and recorded, as the
-/// request is: by the one function that takes its caller along.
+/// Work that a handler of the admin API starts in the background is limited, and recorded like the
+/// request itself: by the one function that passes the caller on.
 #[test]
 fn what_runs_beside_a_request_runs_for_its_caller() {
     let mut spawned = 0;
@@ -36,14 +36,14 @@ fn what_runs_beside_a_request_runs_for_its_caller() {
     assert!(spawned > 3, "only {spawned} were found");
 }
 
-/// The top-level modules that each one names after `crate::`, its tests aside.
+/// The top-level modules that each module names after `crate::`, without its tests.
 fn uses() -> BTreeMap<String, Names> {
     let mut uses: BTreeMap<String, Names> = BTreeMap::new();
     for path in files("service/src", &["rs"]) {
         let text = fs::read_to_string(root().join(&path)).expect("text");
         let below = path.strip_prefix("service/src").expect("it is there");
         let module = module(below);
-        // The binary, and the list of modules, are above all of them.
+        // The binary and the list of modules may use all of them.
         if ["lib", "main", "cli", "config"].contains(&&*module) || below.ends_with("tests.rs") {
             continue;
         }
@@ -66,7 +66,7 @@ fn module(path: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// All that `module` depends on, directly or through others.
+/// All modules that `module` depends on, directly or through others.
 fn reached(module: &str, uses: &BTreeMap<String, Names>) -> Names {
     let mut reached = Names::new();
     let mut open = vec![module];

@@ -1,11 +1,11 @@
-//! Names in the documents are those of the program. Commands and options are
-//! looked at where they are defined: `service/src/cli/documents.rs`.
+//! Names in the documents exist in the program. Commands and options are checked where they are
+//! defined: `service/src/cli/documents.rs`.
 
 use std::fs;
 
 use super::{documents, files, root};
 
-/// What reads variables.
+/// Extensions of files that read environment variables.
 const SOURCES: [&str; 3] = ["rs", "mjs", "sh"];
 
 #[test]

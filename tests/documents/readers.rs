@@ -1,5 +1,6 @@
-//! The README is short, and every document has a reader who can find it.
+//! The README is short, and a reader finds every document.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::documents;
@@ -30,7 +31,7 @@ fn every_document_names_its_reader_and_can_be_found_from_the_readme() {
             found.extend(target.filter(|path| !found.contains(path)));
         }
     }
-    // The contract and what follows from it are for everybody.
+    // The specification and its consequences are for all readers.
     let for_all = [
         "README.md",
         "service/docs/specification.md",
@@ -46,5 +47,45 @@ fn every_document_names_its_reader_and_can_be_found_from_the_readme() {
                 "{name} does not say for whom it is"
             );
         }
+    }
+}
+
+/// A link to one of two equal headings leads to the first, so nobody finds the second.
+#[test]
+fn no_document_has_two_equal_headings() {
+    for document in documents() {
+        let mut seen = BTreeSet::new();
+        let mut is_code = false;
+        for line in document.text.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            }
+            let is_heading = !is_code && line.starts_with('#');
+            let name = line.trim_start_matches('#').trim();
+            assert!(
+                !is_heading || seen.insert(name),
+                "{}: \"{name}\" is there twice",
+                document.path.display()
+            );
+        }
+    }
+}
+
+/// People search for the error message with which the program ends.
+#[test]
+fn the_table_of_symptoms_knows_the_error_of_wayland_with_nvidia() {
+    let found = documents()
+        .into_iter()
+        .find(|document| document.path.ends_with("docs/desktop.md"));
+    let text = found.expect("the desktop has a document").text;
+    let row = text
+        .lines()
+        .find(|line| line.contains("Error 71 (Protocol error)"));
+    let row = row.expect("the symptom is in the table");
+    for way_out in [
+        "__NV_DISABLE_EXPLICIT_SYNC=1",
+        "WEBKIT_DISABLE_DMABUF_RENDERER=1",
+    ] {
+        assert!(row.contains(way_out), "{row}");
     }
 }

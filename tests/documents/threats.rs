@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{documents, root};
 
-/// Where the test `module::name` would be, and its name.
+/// The file that would contain the test `module::name`, and the test's name.
 fn place(test: &str) -> (PathBuf, &str) {
     let (module, name) = test.rsplit_once("::").expect("a module and a name");
     let path = format!("tests/{}.rs", module.replace("::", "/"));

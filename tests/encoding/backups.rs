@@ -1,4 +1,4 @@
-//! The encoding root lives in backups: restored elsewhere, one opens every chip.
+//! The encoding root is in backups: restored on another computer, a backup opens every chip.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ async fn a_scheduled_backup_that_is_restored_elsewhere_opens_every_chip() {
                 .id,
         );
     }
-    // Finished, with random keys, half way; and one that is encoded after the backup.
+    // One finished, one with random keys, one half way, and one that is encoded after the backup.
     let mut chips = Vec::new();
     for (number, tag) in (1..=2).zip(&tags) {
         let mut chip = VirtualNtag424::new(uid(number));

@@ -1,4 +1,5 @@
-//! The decisions in memory, with a chip in software: what is committed is what a step left here.
+//! The encoder's decisions in memory, with a chip in software. Everything that a step stores is
+//! committed here.
 
 use tapdesk_service::clock::Timestamp;
 use tapdesk_service::encoding::machine::{Means, begin, go_on};
@@ -15,26 +16,26 @@ use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_tests::virtual_card::VirtualCard;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
-/// What goes wrong with a command.
+/// A fault at a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The chip is torn away before it gets the command.
+    /// The chip is removed before it receives the command.
     TornBefore,
-    /// The chip executes the command, and is torn away before it answers.
+    /// The chip executes the command, and is removed before it answers.
     TornAfter,
-    /// The desktop is killed before it sends the command: nobody hears of those before it.
+    /// The desktop is killed before it sends the command, so the answers before it are lost.
     DeskKilledBefore,
-    /// The same after the chip has executed it.
+    /// The desktop is killed after the chip has executed the command.
     DeskKilledAfter,
-    /// The service is killed before it stores what follows from the answers of this command's turn.
+    /// The service is killed before it stores the results of this command's turn.
     Killed,
-    /// The answer over HTTP that has the turn after this command's is lost.
+    /// The HTTP response with the turn after this command's turn is lost.
     Lost,
-    /// Another chip lies there from this command on.
+    /// Another chip is on the reader from this command on.
     Swapped,
 }
 
-/// A service that is nothing but its stored rows, and a desk.
+/// A service that consists of its stored rows, and a desktop.
 pub(super) struct Bench {
     pub(super) roots: Roots,
     pub(super) journal: Journal,
@@ -45,11 +46,11 @@ pub(super) struct Bench {
     pub(super) replace: bool,
     /// The names of the commands that were sent in the last insertion.
     pub(super) sent: Vec<String>,
-    /// What is written to the chips of tags.
+    /// The form of the chips that are written.
     pub(super) form: fn() -> Form,
 }
 
-/// The form of a tag's chip, as the service makes it by default.
+/// The default form of a tag's chip.
 pub(super) fn form() -> Form {
     let (base, mirror) = ("https://tags.example.com/t", Mirror::Encrypted);
     let template = Template::canonical(base, mirror, MacFrom::None).unwrap();
@@ -67,7 +68,7 @@ pub(super) fn form() -> Form {
     }
 }
 
-/// The form of a tag's chip whose template has encrypted file data.
+/// The form of a chip whose template has encrypted file data.
 fn with_file_data(technology: Technology, mode: Mode, tamper_at: Option<usize>) -> Form {
     let url = "https://tags.example.com/t/{slug}?p={picc}&e={enc}&m={mac}";
     let template = TemplateSettings {
@@ -90,13 +91,13 @@ pub(super) fn lrp_form() -> Form {
     with_file_data(Technology::Ntag424Dna, Mode::Lrp, None)
 }
 
-/// The form of a chip that tells its tamper loop.
+/// The form of a chip that reports its tamper loop.
 pub(super) fn tamper_form() -> Form {
     with_file_data(Technology::Ntag424DnaTt, Mode::Aes, Some(0))
 }
 
 impl Bench {
-    /// To write a chip like this, with this randomness.
+    /// A bench that writes a chip of this form, with this randomness.
     pub(super) fn of(uid: Uid, seed: u64, form: fn() -> Form) -> Self {
         Self {
             plan: Some(Plan::new(&form()).unwrap()),
@@ -105,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// To encode a chip, with this randomness.
+    /// A bench that encodes a chip, with this randomness.
     pub(super) fn new(uid: Uid, seed: u64) -> Self {
         let root = Root {
             id: EncodingRootId(1),
@@ -125,7 +126,7 @@ impl Bench {
         }
     }
 
-    /// Another encoding of the same chip.
+    /// Begins another encoding of the same chip.
     pub(super) fn anew(&mut self, target: Target) {
         self.plan = match target {
             Target::Factory => None,
@@ -141,6 +142,7 @@ impl Bench {
             entropy: &self.entropy,
             own_keys: self.own_keys,
             replace: self.replace,
+            has_message: false,
             finished: None,
             last_counter: 0,
             is_inlay: false,
@@ -152,13 +154,14 @@ impl Bench {
                 go_on(&mut self.encoding, &mut self.journal, means, answers);
             }
         }
-        // As it is stored and read again.
+        // Stores and loads the progress.
         let bytes = self.encoding.progress.take().unwrap().to_bytes();
         self.encoding.progress = Some(Progress::from_bytes(&bytes).unwrap());
     }
 
-    /// Lays the chip down until a turn has no commands. `trouble` says what goes wrong with the command of a
-    /// number in this insertion. Answers how many commands were sent.
+    /// Places the chip, and continues until a turn has no commands. `trouble` returns the fault at
+    /// the command with this number in this insertion. Returns the number of commands that were
+    /// sent.
     pub(super) fn lay(
         &mut self,
         chip: &mut VirtualNtag424,
@@ -218,7 +221,7 @@ impl Bench {
                 }
             }
             match lost {
-                // Nothing of it was stored: the chip is laid down again.
+                // Nothing of the turn was stored: the chip is placed again.
                 Some(Trouble::Killed) => return sent,
                 Some(_) => {
                     self.step(Some(&answers));
@@ -230,12 +233,12 @@ impl Bench {
         panic!("no end after 200 turns: {:?}", self.encoding);
     }
 
-    /// For every slot of the chip the journal has the key that is there.
+    /// Whether the journal knows the present key of every slot of the chip.
     pub(super) fn knows(&self, chip: &VirtualNtag424) -> bool {
         (0..5).all(|slot| self.name(chip, slot).is_some())
     }
 
-    /// The name of the key that a slot of the chip has.
+    /// The name of the present key in a slot of the chip.
     pub(super) fn name(&self, chip: &VirtualNtag424, slot: u8) -> Option<Candidate> {
         let sent = self
             .journal
@@ -248,7 +251,7 @@ impl Bench {
         })
     }
 
-    /// The encoding ended well: its state, all five keys and their versions.
+    /// Whether the encoding succeeded: its state, all five keys and their versions.
     pub(super) fn is_whole(&self, chip: &VirtualNtag424) -> bool {
         let Some(number) = self.encoding.generation else {
             return false;
@@ -280,7 +283,7 @@ fn encoding(uid: Uid, target: Target) -> Encoding {
     }
 }
 
-/// A command and its answer.
+/// Sends a command, and returns the answer.
 pub(super) fn send(chip: &mut VirtualNtag424, command: &Command) -> Vec<u8> {
     let Some(apdu) = &command.apdu else {
         chip.power_on();
@@ -298,7 +301,7 @@ fn is_expected(command: &Command, answer: &[u8]) -> bool {
     command.reset || status.is_some_and(|status| command.expect.contains(&status))
 }
 
-/// A chip with a UID that follows from a number.
+/// A UID that is derived from a number.
 pub(super) fn uid(number: u32) -> Uid {
     let [a, b, c, d] = number.to_be_bytes();
     Uid::from_bytes([0x04, 0xD0, a, b, c, d, 0x80])

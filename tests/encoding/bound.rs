@@ -1,4 +1,4 @@
-//! What somebody else bound while a chip was encoded stays as it is.
+//! If somebody else bound a tag or chip during an encoding, that binding stays.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use super::bench::uid;
 use super::http::{desk, ended, lay, replacing, wish};
 
-/// Encodes a chip; `meanwhile` is done before the last answers are sent.
+/// Encodes a chip; `meanwhile` runs before the last answers are sent.
 async fn encode(
     service: &TestService,
     chip: &mut VirtualNtag424,
@@ -61,11 +61,11 @@ async fn a_tag_that_got_an_inlay_meanwhile_gets_no_second_one() {
     let bound = inlays(&service, &format!("tag_id={}", tag.id)).await;
     assert_eq!(bound.len(), 1);
     assert_eq!(bound[0]["uid"], uid(2).to_string());
-    // Its keys are known: it is encoded for the next tag.
+    // Its keys are known, so it can be encoded for the next tag.
     let next = service.tag(json!({"name": "Next"})).await;
     let turn = lay(&service, &mut chip, &wish(uid(1), next.id)).await;
     assert_eq!(ended(&turn), ("verified", None));
-    // Two inlays are what was asked for.
+    // A second inlay was requested explicitly.
     let mut third = VirtualNtag424::new(uid(3));
     let mut additional = wish(uid(3), tag.id);
     additional["additional"] = true.into();
@@ -92,7 +92,7 @@ async fn an_inlay_that_was_bound_elsewhere_meanwhile_stays_there() {
         (&json!(other.id), &json!("plain"))
     );
 
-    // A person said from which tag it may be taken, and it is on another one by now.
+    // A person allowed taking it from one tag, but by now it is on another one.
     let third = service.tag(json!({"name": "Third"})).await;
     let path = format!("/inlays/{}", bound[0]["id"]);
     let turn = encode(&service, &mut chip, replacing(uid(1), tag.id), async || {

@@ -1,4 +1,4 @@
-//! Time: chips that delay, and desks that answer too late.
+//! Time: chips that delay, and desktops that answer too late.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ fn failing(in_a_row: u16) -> Failures {
 #[test]
 fn a_delay_is_neither_a_refusal_nor_a_tear() {
     let (mut bench, mut chip) = (Bench::new(uid(1), 1), VirtualNtag424::new(uid(1)));
-    // Longer than a desk waits. More often than authentications may be torn.
+    // The delay is longer than a desktop waits, and the failures are more than interrupted
+    // authentications may cause.
     chip.set_failures(0, failing(900));
     for _ in 0..50 {
         bench.lay(&mut chip, |_| None);
@@ -81,8 +82,8 @@ async fn while_a_chip_delays_each_turn_says_so() {
     assert_eq!(waited, 3);
 }
 
-/// Relays a chip; the answers to the turn of a number come too late. Answers the last turn, and
-/// whether there was one of that number.
+/// Relays a chip. The answers to the turn with this number come too late. Returns the last turn,
+/// and whether the turn with this number occurred.
 async fn late(
     service: &TestService,
     chip: &mut VirtualNtag424,
@@ -179,6 +180,6 @@ async fn a_refusal_that_comes_too_late_is_not_counted() {
     }
     let state = service.service().storage.chip_state(uid(1)).await.unwrap();
     let journal = state.journal.unwrap();
-    // The chip has counted them when they began.
+    // The chip counts an authentication when it begins.
     assert_eq!((journal.refusals, journal.torn), (0, 8));
 }

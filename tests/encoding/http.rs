@@ -1,4 +1,4 @@
-//! Over HTTP, by a relay that understands nothing.
+//! Encoding over HTTP, by a relay that does not understand the commands.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ pub(super) fn wish(uid: Uid, tag: i64) -> Value {
     json!({"uid": uid.to_string(), "tag_id": tag})
 }
 
-/// The same by a person who may replace keys.
+/// The same for a person who may replace keys.
 pub(super) fn replacing(uid: Uid, tag: i64) -> Value {
     let mut wish = wish(uid, tag);
     wish["replace"] = true.into();
     wish
 }
 
-/// How a turn ended.
+/// The state and the reason of a turn.
 pub(super) fn ended(turn: &Value) -> (&str, Option<&str>) {
     (turn["state"].as_str().unwrap(), turn["reason"].as_str())
 }
@@ -44,7 +44,7 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
     assert_eq!(turn["state"], "verified", "{turn}");
     assert_eq!(turn["result"]["counter"], 1);
     assert_eq!(turn["result"]["slug"], tag.slug);
-    // The URL that proved it is told again if its turn is, and stands in no table in clear.
+    // The URL that verified the chip is returned again with its turn, and no table has it in clear.
     let id = EncodingId(turn["id"].as_i64().unwrap());
     let stored = service
         .service()
@@ -62,7 +62,7 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
     assert_eq!(inlays["items"][0]["uid"], uid(1).to_string());
     assert_eq!(inlays["items"][0]["last_counter"], 1);
     assert_eq!(inlays["items"][0]["factory_keys"], false);
-    // Its proof is spent; its next read is not.
+    // The code of the verification is spent; the code of the next read is not.
     let url = turn["result"]["url"].as_str().unwrap();
     let path = &url[url.find("/t/").unwrap()..];
     let spent = json!({"url": url});
@@ -121,7 +121,7 @@ async fn a_chip_is_encoded_for_one_thing_at_a_time() {
     let same = same.expect(200);
     assert_eq!(same["id"], begun["id"]);
     assert_eq!(same["seq"], 2);
-    // Who held it is gone for two minutes.
+    // The desktop that held it is gone for two minutes.
     service.advance(120_000);
     let mut chip = VirtualNtag424::new(uid(1));
     let turn = lay(&service, &mut chip, &wish(uid(1), other.id)).await;
@@ -130,7 +130,7 @@ async fn a_chip_is_encoded_for_one_thing_at_a_time() {
         .admin_get(&format!("/encodings/{}", begun["id"]))
         .await;
     assert_eq!(former["state"], "abandoned");
-    // A finished chip is not for another tag, nor an imitation of it for its own.
+    // A finished chip cannot be encoded for another tag, nor an imitation of it for its own tag.
     let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     assert_eq!(
         (&turn["state"], &turn["reason"]),
@@ -261,12 +261,12 @@ async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
         service.admin_get("/audit").await,
     ];
     let mut shown = json!(shown).to_string().to_uppercase().into_bytes();
-    // What leaves as a file: the table of the run, and backups with and without the root's key.
+    // Exported files: the table of the run, and backups with and without the root's key.
     let table = format!("/encoding-runs/{run}/export");
     let table = service.admin(Method::GET, &table, Value::Null).await;
     shown.extend(table.body.to_uppercase().into_bytes());
     let options = [json!({}), json!({"passphrase": "correct horse battery"})];
-    // PostgreSQL's own tools make its backups.
+    // PostgreSQL is backed up with its own tools.
     let is_file = default_database() == "sqlite";
     for options in options.iter().filter(|_| is_file) {
         let backup = service.admin_request(Method::POST, "/backup").json(options);
@@ -315,7 +315,7 @@ async fn a_random_uid_is_told_as_such() {
         (&turn["state"], &turn["reason"]),
         (&json!("rejected"), &json!("random_id"))
     );
-    // It is told as the reader shows it, wherever it is told.
+    // It is shown in the reader's form everywhere.
     for path in [
         "/encodings?uid=08A1B2C3&count=true",
         "/encodings?uid=08a1b2c3&count=true",
@@ -398,7 +398,7 @@ async fn a_url_that_was_seen_before_proves_no_finished_chip() {
     let wish = wish(uid(1), tag.id);
     let mut chip = VirtualNtag424::new(uid(1));
     assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
-    // What it shows next is what the chip itself showed: somebody kept its URL.
+    // The imitation's next URL is one that the chip itself has shown: somebody stored it.
     let mut imitation = chip.clone();
     let url = chip.read_url();
     let tapped = service.tap(&url[url.find("/t/").unwrap()..]).await;
@@ -427,7 +427,7 @@ async fn a_chip_is_opened_with_the_keys_that_its_inlay_was_imported_with() {
     let turn = lay(&service, &mut chip, &replacing(uid(1), tag.id)).await;
     assert_eq!(ended(&turn), ("verified", None), "{turn}");
     assert_eq!(chip.tally().refusals, 0);
-    // From now on it has other ones.
+    // From now on the chip has other keys.
     let turn = lay(&service, &mut chip, &replacing(uid(1), tag.id)).await;
     assert_eq!(ended(&turn), ("verified", None), "{turn}");
     assert_eq!(chip.tally().refusals, 0);

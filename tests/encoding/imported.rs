@@ -1,4 +1,4 @@
-//! Inlays whose keys were imported: Tapdesk may have the only copy of them.
+//! Inlays with imported keys: Tapdesk may have the only copy of these keys.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn wish(number: u32, tag: i64) -> Value {
     json!({"uid": uid(number).to_string(), "tag_id": tag})
 }
 
-/// A token that encodes and nothing else.
+/// A token that can only encode.
 async fn desk(service: &TestService) -> Client {
     let token = json!({"name": "Desk", "scopes": ["encode"]});
     let created = service.admin_create("/tokens", token).await;
@@ -57,7 +57,7 @@ async fn who_may_only_encode_replaces_no_imported_keys() {
     assert_eq!(chip.tally().writes, 0);
     assert_eq!(inlay(&service, 1).await, before);
 
-    // Who may replace keys says so.
+    // A person who may replace keys confirms it.
     let turn = lay(&service, &mut chip, &replace).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     let after = inlay(&service, 1).await;
@@ -104,7 +104,7 @@ async fn a_chip_that_is_rejected_again_and_again_has_one_row() {
         .admin(Method::GET, &format!("/encodings/{first}"), Value::Null)
         .await;
     assert_eq!(gone.status, 404);
-    // For another tag it is another row.
+    // For another tag it becomes another row.
     lay(&service, &mut chip, &wish(1, other.id)).await;
     assert_eq!(service.admin_get(&path).await["count"], 2);
 }

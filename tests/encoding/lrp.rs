@@ -1,4 +1,4 @@
-//! LRP mode: only when asked for, for ever, and held to another implementation of it.
+//! LRP mode: only on request, permanent, and checked with another implementation.
 
 use ntag424::sdm::Verifier;
 use ntag424::types::File;
@@ -24,7 +24,7 @@ fn chip() -> VirtualNtag424 {
     VirtualNtag424::new(uid(1))
 }
 
-/// Why a chip is refused that is not to be written, nor switched.
+/// The reason why a chip is rejected and neither written nor switched.
 fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
     let (before, spoke) = (chip.tally(), chip.speaks_lrp());
     bench.lay(chip, |_| None);
@@ -39,7 +39,7 @@ fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
 
 #[test]
 fn a_blank_chip_is_switched_and_encoded_in_few_turns_without_a_refusal() {
-    // As it leaves the factory, and switched by another tool before.
+    // One chip from the factory, and one that another tool switched before.
     for mut chip in [chip(), chip().with_lrp()] {
         let mut bench = bench();
         bench.lay(&mut chip, |_| None);
@@ -47,7 +47,7 @@ fn a_blank_chip_is_switched_and_encoded_in_few_turns_without_a_refusal() {
         assert!(chip.speaks_lrp());
         assert_eq!((chip.tally().refusals, chip.counter()), (0, 1));
         assert!(bench.encoding.seq <= 12, "{}", bench.encoding.seq);
-        // Laid down for the same tag again, it gets other keys in LRP mode at once.
+        // Placed again for the same tag, it gets other keys in LRP mode at once.
         bench.anew(Target::Tag(TagId(42)));
         bench.lay(&mut chip, |_| None);
         assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
@@ -75,7 +75,7 @@ fn a_chip_is_not_switched_unless_it_can_be_finished() {
         chip.set_failures(0, Failures { total, in_a_row });
         assert_eq!(rejected(&mut bench(), &mut chip), Some(Reason::Locked));
     }
-    // An imitation of a chip that was finished in LRP mode seems blank, in either mode.
+    // An imitation of a chip that was finished in LRP mode seems blank in both modes.
     let (mut bench, mut known) = (bench(), chip());
     bench.lay(&mut known, |_| None);
     for mut imitation in [chip(), chip().with_lrp()] {
@@ -107,7 +107,7 @@ fn a_chip_that_delays_is_asked_in_its_own_mode_until_it_answers() {
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding.turn());
 }
 
-/// The chip in process, for the other implementation.
+/// The chip in process, as a transport of the other implementation.
 struct InProcess<'c>(&'c mut VirtualNtag424);
 
 impl Transport for InProcess<'_> {
@@ -154,7 +154,7 @@ async fn the_other_implementation_opens_what_was_encoded_and_verifies_its_codes(
     }
 }
 
-/// A template of LRP mode; its id.
+/// Creates a template in LRP mode, and returns its id.
 async fn template(service: &TestService) -> Value {
     let template = json!({
         "name": "LRP", "technology": "ntag424dna", "mode": "lrp",

@@ -1,4 +1,4 @@
-//! Factory orders: what a bureau reports.
+//! Factory orders: the reports of a bureau.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn what_does_not_fit_the_order_is_refused_row_by_row() {
     }
     assert_eq!(taken["missing"], json!([2, 3]));
     assert_eq!((&taken["bound"], &taken["proved"]), (&json!(2), &json!(1)));
-    // A chip that no report names is none of the order.
+    // A chip that no report names does not belong to the order.
     let unknown = service
         .admin(Method::POST, "/encodings", sent.goods_in(2))
         .await;
@@ -97,14 +97,14 @@ async fn a_chip_that_was_laid_down_before_it_was_reported_is_received() {
     let sent = order(&service, 3, json!({})).await;
     let tag = service.tag(json!({"name": "Own"})).await;
     let other = |number: u32| json!({"uid": uid(number).to_string(), "tag_id": tag.id});
-    // Until nobody asks it for a key any more; and one that was taken away at once.
+    // Continue until the service requests no more keys; the second chip is removed at once.
     let mut chips = [sent.chip(1, 1, 1), sent.chip(2, 2, 1)];
     for _ in 0..4 {
         let turn = lay(&service, &mut chips[0], &other(1)).await;
         assert_eq!(turn["reason"], "foreign_key", "{turn}");
     }
     let begun = service.admin_create("/encodings", other(2)).await;
-    // This one has keys of ours, so no bureau has written it.
+    // This chip has our keys, so no bureau has written it.
     let mut own = VirtualNtag424::new(uid(3));
     assert_eq!(
         lay(&service, &mut own, &other(3)).await["state"],

@@ -1,4 +1,4 @@
-//! Factory orders: what leaves for a bureau, and goods-in.
+//! Factory orders: the files for a bureau, and goods-in.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use super::templates::{in_use, not_in_use, template};
 
 const PASSPHRASE: &str = "correct horse battery";
 
-/// The tables of an order: rows by the names of their columns.
+/// The tables of an order: rows by column name.
 pub(super) struct Sent {
     id: Value,
     pub(super) rows: Vec<Value>,
@@ -37,7 +37,7 @@ pub(super) fn text<'a>(row: &'a Value, column: &str) -> &'a str {
     row[column].as_str().unwrap()
 }
 
-/// Orders chips for new tags, as a bureau gets it.
+/// Orders chips for new tags, and returns the files for the bureau.
 pub(super) async fn order(service: &TestService, count: usize, plan: Value) -> Sent {
     let mut tags = Vec::new();
     for number in 1..=count {
@@ -67,7 +67,7 @@ pub(super) async fn order(service: &TestService, count: usize, plan: Value) -> S
     }
 }
 
-/// The sealed keys, opened as the bureau does.
+/// Decrypts the sealed keys, as the bureau does.
 async fn open(service: &TestService, id: &Value) -> String {
     let sealed = service
         .admin(
@@ -83,7 +83,7 @@ async fn open(service: &TestService, id: &Value) -> String {
 }
 
 impl Sent {
-    /// A chip as a bureau writes it, with this key version.
+    /// A chip as the bureau writes it, with this key version.
     pub(super) fn chip(&self, position: usize, number: u32, version: u8) -> VirtualNtag424 {
         let row = &self.rows[position - 1];
         let mut chip = VirtualNtag424::new(uid(number));
@@ -97,7 +97,7 @@ impl Sent {
         chip
     }
 
-    /// Sends a report of the bureau.
+    /// Sends the bureau's report.
     pub(super) async fn report(&self, service: &TestService, query: &str, csv: &str) -> Answer {
         let path = format!("/factory-orders/{}/import{query}", self.id);
         let request = service.admin_request(Method::POST, &path);
@@ -129,11 +129,11 @@ pub(super) async fn verdict(client: &Client, chip: &mut VirtualNtag424) -> Value
 async fn what_a_bureau_encodes_verifies_and_gets_keys_of_this_service_at_goods_in() {
     let service = TestService::start().await;
     let sent = order(&service, 3, json!({})).await;
-    // Of the third chip the bureau forgot the version, and of the second it wrote another one.
+    // The bureau forgot the version of the third chip, and wrote another one on the second.
     let mut chips = [sent.chip(1, 1, 1), sent.chip(2, 2, 7), sent.chip(3, 3, 0)];
     let mut report = "position,uid,status,url\n".to_owned();
     for (position, chip) in (1..).zip(&mut chips) {
-        // The second one is a sample.
+        // The second chip is a sample.
         let url = if position == 2 {
             chip.read_url()
         } else {
@@ -183,7 +183,7 @@ async fn what_a_bureau_encodes_verifies_and_gets_keys_of_this_service_at_goods_i
         }
         assert_eq!(verdict(&service, chip).await, true);
         assert!(chip.tally().refusals <= 1, "{number}: {:?}", chip.tally());
-        // Laid down once more it is finished.
+        // Placed once more, it is finished.
         let turn = lay(&service, chip, &sent.goods_in(number)).await;
         assert_eq!(turn["state"], "verified", "{turn}");
     }
@@ -208,7 +208,7 @@ async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_a
     let taken = sent.report(&service, "", &report).await.expect(200);
     assert_eq!(taken["bound"], count, "{taken}");
     for (position, number) in (1..=count).zip(1..) {
-        // Each at another command, the later ones among those that change keys.
+        // Each chip is removed at another command; the later ones while keys are changed.
         let at = 8 + 2 * position;
         let chip = sent.chip(position, number, 1);
         let mut torn = TornOut::new(Tear::after(at), chip);
@@ -227,7 +227,7 @@ async fn a_chip_at_goods_in_that_is_not_the_bureaus_is_not_touched() {
     let sent = order(&service, 2, json!({})).await;
     let report = format!("position,uid\n1,{}\n2,{}\n", uid(1), uid(2));
     sent.report(&service, "", &report).await.expect(200);
-    // With the factory key, as an imitation has it; and with the keys of another position.
+    // One with the factory key, like an imitation; and one with the keys of another position.
     let mut blank = VirtualNtag424::new(uid(1));
     let turn = lay(&service, &mut blank, &sent.goods_in(1)).await;
     assert_eq!(turn["reason"], "not_genuine", "{turn}");
@@ -238,7 +238,7 @@ async fn a_chip_at_goods_in_that_is_not_the_bureaus_is_not_touched() {
         assert_eq!(chip.tally().writes, 0);
         assert!(chip.tally().refusals <= 2);
     }
-    // It is no inlay of another tag.
+    // It cannot become an inlay of another tag.
     let other = service.tag(json!({"name": "Other"})).await;
     let wish = json!({"uid": uid(1).to_string(), "tag_id": other.id});
     let mut chip = sent.chip(1, 1, 1);
@@ -255,7 +255,7 @@ async fn keys_leave_sealed_and_noted_and_only_for_who_may() {
         text(&again[1], "key_4").to_lowercase(),
         hex(sent.keys[1][4].expose())
     );
-    // No two are the same.
+    // No two keys are the same.
     let mut all: Vec<_> = sent
         .keys
         .iter()
@@ -289,7 +289,7 @@ async fn keys_leave_sealed_and_noted_and_only_for_who_may() {
             assert!(!shown.to_lowercase().contains(&hex(key.expose())));
         }
     }
-    // Who encodes takes chips in, and gets no key.
+    // A token that can encode takes chips in, and gets no keys.
     let token = json!({"name": "Desk", "scopes": ["read", "encode"]});
     let created = service.admin_create("/tokens", token).await;
     let desk = Client::new(service.base(), created["token"].as_str().unwrap());
@@ -334,7 +334,7 @@ async fn an_order_is_of_chips_that_a_bureau_can_key() {
             refused.body
         );
     }
-    // A tag that has an inlay is left out.
+    // A tag that already has an inlay is left out.
     let free = service.tag(json!({"name": "Free"})).await;
     let order = json!({"name": "A", "tag_ids": [tag.id, free.id, free.id]});
     let made = service.admin_create("/factory-orders", order).await;
@@ -354,7 +354,7 @@ async fn a_template_stays_while_chips_of_an_order_are_out() {
     let sent = order(&service, 2, plan.clone()).await;
     let why = in_use(&service, id).await;
     assert!(why.contains("Autumn") && why.contains("2 of its"), "{why}");
-    // An order whose chips will not come is deleted, with its keys.
+    // An order whose chips will not arrive is deleted with its keys.
     let path = format!("/factory-orders/{}", sent.id);
     let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(deleted.status, 204, "{}", deleted.body);
@@ -376,7 +376,7 @@ async fn a_template_stays_while_chips_of_an_order_are_out() {
     assert_eq!(gone.status, 204, "{}", gone.body);
     let why = in_use(&service, id).await;
     assert!(why.contains("1 of its"), "{why}");
-    // Without its tag, the chip that is out cannot come back.
+    // Without its tag, a chip that is still out cannot be taken in.
     let order = service.admin_get(&path).await;
     let tag = format!("/tags/{}", order["positions"][1]["tag_id"]);
     let gone = service.admin(Method::DELETE, &tag, Value::Null).await;

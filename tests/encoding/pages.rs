@@ -1,4 +1,4 @@
-//! Chips that have pages instead of files: NTAG 213, 215 and 216.
+//! Chips with pages instead of files: NTAG 213, 215 and 216.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ fn wish(uid: Uid, tag: &TestTag, technology: &str) -> Value {
     json!({"uid": uid.to_string(), "tag_id": tag.id, "technology": technology})
 }
 
-/// A template with UID and counter, for one kind of chip.
+/// Creates a template with UID and counter, for one kind of chip.
 async fn mirror(service: &TestService, technology: &str) -> Value {
     let template = format!("https://{technology}.example/m/{{slug}}?m={{uid}}x{{counter}}");
     let template = json!({"name": technology, "technology": technology, "template": template});
     service.admin_create("/url-templates", template).await["id"].clone()
 }
 
-/// The pages that say who may write: static locks, capability container, dynamic locks.
+/// The data that decides who may write: static locks, capability container, dynamic locks.
 fn locks(chip: &VirtualType2, dynamic: usize) -> (Vec<u8>, u8, Vec<u8>) {
     let (page, container) = (chip.page(2), chip.page(3)[3]);
     (
@@ -64,7 +64,7 @@ async fn a_chip_without_keys_gets_the_tags_url_and_is_left_unlocked() {
             (&json!(technology), &Value::Null)
         );
         assert_eq!(service.tap(&tag.path()).await.status, 302);
-        // Laid down again, nothing is written.
+        // Placed again, nothing is written.
         let writes = chip.writes();
         let again = lay(&service, &mut chip, &wish).await;
         assert_eq!(again["state"], "verified", "{again}");
@@ -175,7 +175,7 @@ async fn a_chip_that_is_known_to_have_pages_is_asked_for_no_application_to_be_wi
         turn["commands"][0]["name"].as_str().unwrap().to_owned()
     };
     let wipe = |number| json!({"uid": uid(number).to_string(), "wipe": true});
-    // By the reader, by its inlay, by nothing.
+    // The kind of chip is known from the reader, from its inlay, or not at all.
     let mut read = wipe(1);
     read["technology"] = "ntag216".into();
     assert_eq!(first(read).await, "Read pages 0 to 3");
@@ -210,7 +210,7 @@ async fn torn_at_any_step_it_is_finished_when_it_is_laid_down_again() {
             if !ended {
                 assert_eq!(turn["state"], "interrupted", "{tear:?}: {turn}");
                 chip.power_on();
-                // What a phone sees meanwhile is a whole URL, or none.
+                // At every moment a phone sees a complete URL, or none.
                 let seen = chip.read_url();
                 let whole = seen.contains(&format!("/m/{}?m=", tag.slug));
                 assert!(
@@ -313,7 +313,7 @@ async fn what_something_else_wrote_is_written_over_only_if_that_is_asked_for() {
     chip.write(&[0x03, 0x03, 0xD0, 0x00, 0x00, 0xFE]);
     let turn = lay(&service, &mut chip, &wish(uid(9), &tag, "ntag215")).await;
     assert_eq!(turn["state"], "verified", "{turn}");
-    // What its own tag's URL was is no other's.
+    // The former URL of the chip's own tag does not count as another tag's URL.
     let template = mirror(&service, "ntag215").await;
     let renewed = json!({"uid": uid(9).to_string(), "tag_id": tag.id, "url_template_id": template});
     let turn = lay(&service, &mut chip, &renewed).await;

@@ -1,4 +1,4 @@
-//! Which tag of a run is whose: never one for two chips, and none that cannot be encoded.
+//! Each chip of a run gets its own tag, and no chip gets a tag that cannot be encoded.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn get(client: &Client, run: i64) -> Value {
     client.admin_get(&format!("/encoding-runs/{run}")).await
 }
 
-/// Tags of these names.
+/// Creates tags with these names.
 async fn tags(service: &TestService, names: &[&str]) -> Vec<i64> {
     let mut tags = Vec::new();
     for name in names {
@@ -38,7 +38,7 @@ async fn desks_of_one_run_never_get_the_same_tag() {
     let service = TestService::start().await;
     let plan = json!({"pattern": "Bottle {n}"});
     let before = run(&service, json!({"name": "Before", "plan": plan.clone()})).await;
-    // Chips that were rejected before: nothing that is stored of them says that they are on their way.
+    // Chips that were rejected before: their stored rows must not count as encodings in progress.
     for number in 1..=6 {
         let refused = next(&service, before, &mut foreign(number)).await;
         assert_eq!(refused, "foreign_key");
@@ -98,7 +98,7 @@ async fn a_tag_that_is_deleted_or_has_an_inlay_by_now_is_passed_over() {
     let turn = lay(&service, &mut chip, &wish(uid(1), tags[1])).await;
     assert_eq!(ended(&turn), ("verified", None));
     assert_eq!(get(&service, id).await["next"]["tag_id"], tags[2]);
-    // One that is deleted while its chip is on its way: the chip gets the next one, at once.
+    // A tag is deleted while its chip is in progress: the chip gets the next tag at once.
     let mut held = TornOut::new(Tear::after(30), VirtualNtag424::new(uid(2)));
     let turn = lay(&service, &mut held, &of_run(2, id)).await;
     assert_eq!(turn["state"], "interrupted");

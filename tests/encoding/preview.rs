@@ -1,4 +1,4 @@
-//! The dry run: what an encoding would do, and that it does nothing.
+//! The dry run predicts the steps of an encoding, and changes nothing.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ async fn template(service: &TestService, name: &str, technology: &str, rest: Val
     service.admin_create("/url-templates", template).await["id"].clone()
 }
 
-/// Looks, encodes, and compares the commands; answers what was foreseen.
+/// Previews, encodes, and compares the commands. Returns the preview.
 async fn compare(
     service: &TestService,
     number: u32,
@@ -114,7 +114,7 @@ async fn its_steps_are_the_commands_that_are_sent() {
             (&first["slug"], &first["reason"]),
             (&json!(tag.slug), &Value::Null)
         );
-        // Laid down again it is finished: a look, and a read.
+        // Placed again, it is finished: a look, and a read.
         let again = compare(&service, number, &mut *chip, tag.id, how).await;
         assert_eq!(again["chip"], "finished", "{again}");
     }
@@ -133,7 +133,7 @@ async fn a_finished_chip_that_gets_other_keys_is_foreseen_with_its_next_generati
     );
     let open = &replaced["steps"][1]["text"];
     assert!(open.as_str().unwrap().contains("generation 1"), "{open}");
-    // For another tag it would be refused, and so it is.
+    // The preview says that another tag would be refused, and it is.
     let other = service.tag(json!({"name": "Other"})).await;
     let question = json!({"uid": uid(1).to_string(), "tag_id": other.id});
     let refused = preview(&service, question.clone()).await;
@@ -154,14 +154,14 @@ async fn its_url_bytes_and_settings_are_those_that_the_chip_gets() {
     let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id});
     lay(&service, &mut chip, &wish).await;
     let file = sheet["bytes"].as_str().unwrap().to_lowercase();
-    // What the chip keeps, without its mirrors.
+    // The data that the chip stores, without its mirrors.
     assert!(hex(chip.file(2)).starts_with(&file), "{file}");
     let settings = sheet["change_file_settings"]["data"].as_str().unwrap();
     let settings = FileSettings::parse(&bytes(settings)).unwrap();
     assert_eq!(*chip.ndef_settings(), settings);
     let url = sheet["url"].as_str().unwrap();
     assert!(url.contains(&format!("/{}?", tag.slug)), "{url}");
-    // The tag URL of a test is one of this computer.
+    // The tag URL of a test is an address of this computer.
     let warning = preview["warnings"][0].as_str().unwrap();
     assert!(warning.contains("only on this computer"), "{warning}");
 }
@@ -182,7 +182,7 @@ async fn it_stores_nothing() {
     }
     let root = service.admin_get("/encoding-root").await;
     assert_eq!(root["created_at"], Value::Null);
-    // The tag that it named is the one that the chip gets, and gets again.
+    // The chip gets the tag that the preview named, and keeps it.
     let mut chip = VirtualNtag424::new(uid(1));
     let turn = lay(&service, &mut chip, &of_run).await;
     let own = preview(&service, of_run).await;

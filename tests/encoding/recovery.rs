@@ -1,4 +1,4 @@
-//! Which chip is this, and what can be done with it.
+//! Recognizing a chip, and the ways to continue with it.
 
 use tapdesk_service::encoding::journal::{TORN_MAX, UNPROVED_MAX};
 use tapdesk_service::encoding::{
@@ -14,7 +14,7 @@ fn chip() -> VirtualNtag424 {
     VirtualNtag424::new(uid(1))
 }
 
-/// Lays a chip down that is not to be written: why not.
+/// Places a chip that must not be written. Returns the reason.
 fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
     let before = chip.tally();
     bench.lay(chip, |_| None);
@@ -97,7 +97,7 @@ fn what_a_chip_cannot_be_is_told_before_a_key_is_asked_for() {
         assert_eq!(rejected(&mut bench, &mut chip), Some(reason));
     }
     let mut chip = chip();
-    // Nobody changes these settings again.
+    // These settings can never be changed again.
     chip.set_ndef_settings(FileSettings::plain(0xE, 0xE, 0xE, 0xF));
     let mut bench = Bench::new(uid(1), 1);
     assert_eq!(rejected(&mut bench, &mut chip), Some(Reason::ReadOnly));
@@ -107,7 +107,7 @@ fn what_a_chip_cannot_be_is_told_before_a_key_is_asked_for() {
 fn a_chip_whose_journal_is_lost_opens_by_its_version_and_gets_other_keys() {
     let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
     bench.lay(&mut chip, |_| None);
-    // A database of before the chip was restored: its root only opens chips.
+    // A database from before the chip was restored: its root can only open chips.
     bench.journal = Journal::new(uid(1));
     bench.roots.0[0].retired = true;
     bench.roots.0.insert(
@@ -150,7 +150,7 @@ fn an_imitation_of_a_known_chip_that_seems_blank_learns_nothing() {
     let mut imitation = chip();
     let reason = rejected(&mut bench, &mut imitation);
     assert_eq!(reason, Some(Reason::NotGenuine));
-    // A person who may says otherwise.
+    // A person with the right confirms it.
     bench.anew(Target::Tag(TagId(42)));
     bench.replace = true;
     bench.lay(&mut imitation, |_| None);
@@ -164,7 +164,7 @@ fn an_imitation_of_a_known_chip_that_seems_blank_learns_nothing() {
 
 #[test]
 fn keys_that_another_chip_may_have_heard_are_never_sent_again() {
-    // An imitation takes keys 1 to 4, or all five, and is gone. Then the chip itself comes.
+    // An imitation takes keys 1 to 4, or all five, and disappears. Then the chip itself comes.
     let whole = Bench::new(uid(1), 1).lay(&mut chip(), |_| None);
     for at in 0..whole {
         let (mut bench, mut imitation, mut itself) = (Bench::new(uid(1), 1), chip(), chip());
@@ -260,7 +260,7 @@ fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
     bench.replace = true;
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
-    // Once one is proved, the others count no more.
+    // Once one key is verified, the other candidates do not matter.
     bench.anew(Target::Tag(TagId(42)));
     bench.replace = false;
     bench.lay(&mut chip, |_| None);
@@ -276,7 +276,7 @@ fn who_may_replace_keys_gives_a_chip_its_chances_back() {
         };
         let (mut bench, mut itself) = (Bench::new(uid(1), 1), chip());
         bench.lay(&mut itself, |_| None);
-        // Another chip that has its UID and not its keys.
+        // Another chip that has its UID, but not its keys.
         let mut other = chip().with_keys(other_keys(3), 1);
         for _ in 0..3 {
             bench.anew(target);
@@ -319,7 +319,7 @@ fn keys_that_a_chip_was_imported_with_open_its_slots() {
         assert!(bench.is_whole(&chip), "{version}: {:?}", bench.encoding);
         assert_eq!(chip.tally().refusals, 0, "{version}");
     }
-    // It has them no more, or only one of them.
+    // It has none of these keys any more, or only one of them.
     let mut one = chip();
     one.set_key(2, file.clone(), 0);
     for mut chip in [chip(), one] {
@@ -355,7 +355,7 @@ fn another_chip_that_lies_there_meanwhile_does_not_end_an_encoding() {
     assert!(bench.is_whole(&itself), "{:?}", bench.encoding.turn());
 }
 
-/// Whether each change of key 0 comes in a session in which the chip took a key with a check sum.
+/// Whether each change of key 0 follows, in the same session, the change of a key with a check sum.
 fn is_guarded(sent: &[String]) -> bool {
     let mut checked = false;
     sent.iter().all(|name| {

@@ -1,4 +1,4 @@
-//! A chip that is laid down again is written as whoever lays it down asks for it now.
+//! A chip that is placed again is written as the present request asks.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tapdesk_tests::virtual_card::{Tear, TornOut};
 use super::bench::uid;
 use super::http::{desk, ended, lay, wish};
 
-/// Static lock bytes and capability container say that nobody may write.
+/// Whether static lock bytes and capability container forbid writing.
 fn is_locked(chip: &VirtualType2) -> bool {
     chip.page(2)[2..] == [0xFF, 0xFF] && chip.page(3)[3] & 0x0F == 0x0F
 }
@@ -53,7 +53,7 @@ async fn a_chip_is_not_switched_to_lrp_mode_because_somebody_asked_for_it_before
     assert_eq!(ended(&turn), ("verified", None));
     assert!(!chip.speaks_lrp());
 
-    // Nor is a template of LRP mode resumed by who does not say that it is meant.
+    // A template in LRP mode is not resumed without a confirmation either.
     let other = service.tag(json!({"name": "Other"})).await;
     lrp["uid"] = uid(2).to_string().into();
     lrp["tag_id"] = other.id.into();
@@ -82,7 +82,7 @@ async fn a_half_encoded_chip_gets_the_url_that_is_asked_for_now_with_keys_of_its
         (Some("mirror"), json!("plain"), 2),
         (Some("own_keys"), json!(true), 2),
     ] {
-        // Torn before key 0 is changed, and after it.
+        // Removed before key 0 is changed, and after it.
         for at in [30, 33] {
             number += 1;
             let tag = service.tag(json!({"name": "Bottle"})).await;

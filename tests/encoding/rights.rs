@@ -1,4 +1,4 @@
-//! Who may encode, replace and wipe which chips.
+//! The rights to encode, replace and wipe chips.
 
 use reqwest::Method;
 use serde_json::json;
@@ -10,7 +10,7 @@ use tapdesk_tests::{Client, TestService};
 use super::bench::uid;
 use super::http::{desk, ended, lay, replacing, wish};
 
-/// Who may encode and nothing else.
+/// A token that can only encode.
 async fn encoder(service: &TestService) -> Client {
     let token = json!({"name": "Desk", "scopes": ["encode"]});
     let created = service.admin_create("/tokens", token).await;
@@ -47,13 +47,13 @@ async fn a_token_that_invents_chips_fills_no_database_and_others_go_on() {
     assert_eq!(refused["code"], "too_many_unproved");
     let detail = refused["detail"].as_str().unwrap();
     assert!(detail.contains("use another token"), "{detail}");
-    // What it began goes on, and so do others.
+    // Its open encodings continue, and so do others'.
     let first = hostile.admin(Method::POST, "/encodings", invented(0)).await;
     first.expect(200);
     let other = encoder(&service).await;
     let turn = lay(&other, &mut chip, &wish(uid(1), tag.id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");
-    // A day later it is let in again.
+    // A day later it may encode again.
     service.advance(24 * 60 * 60 * 1_000 + 1);
     let begun = hostile.admin(Method::POST, "/encodings", invented(1_000));
     begun.await.expect(201);
@@ -66,7 +66,7 @@ async fn who_may_only_encode_replaces_no_key_of_a_finished_chip() {
     let desk = encoder(&service).await;
     let mut chip = VirtualNtag424::new(uid(1));
     let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
-    // A chip that is no inlay may be wiped.
+    // A chip that is not an inlay may be wiped.
     let turn = lay(&desk, &mut chip, &wipe).await;
     assert_eq!(turn["state"], "reset", "{turn}");
     let turn = lay(&desk, &mut chip, &wish(uid(1), tag.id)).await;
@@ -93,7 +93,7 @@ async fn what_a_person_says_for_one_insertion_holds_for_no_other() {
     let keys = |chip: &VirtualNtag424| [0, 1, 2, 3, 4].map(|slot| chip.key(slot).clone());
     let before = keys(&chip);
 
-    // Nothing is written yet: nobody else goes on with it, nor begins with it.
+    // Nothing is written yet: nobody else can continue it, nor begin with it.
     let word = replacing(uid(1), other.id);
     let begun = service.admin_create("/encodings", word.clone()).await;
     chip.power_on();
@@ -110,7 +110,7 @@ async fn what_a_person_says_for_one_insertion_holds_for_no_other() {
     assert_eq!(ended(&turn), ("verified", None));
     assert_eq!(keys(&chip), before);
 
-    // It is half way: whoever lays it down finishes it.
+    // It is half written: any desktop that gets it finishes it.
     let mut moved = TornOut::new(Tear::before(22), chip);
     let turn = lay(&service, &mut moved, &word).await;
     assert_eq!(ended(&turn), ("interrupted", None));

@@ -18,7 +18,7 @@ fn keys(chip: &VirtualNtag424) -> Vec<AesKey> {
     (0..5).map(|slot| chip.key(slot).clone()).collect()
 }
 
-/// A token that can encode and nothing else.
+/// A token that can only encode.
 async fn desk(service: &TestService) -> Client {
     let token = json!({"name": "Desk", "scopes": ["encode"]});
     let created = service.admin_create("/tokens", token).await;
@@ -65,7 +65,7 @@ async fn chips_of_a_compromised_root_get_other_keys_when_they_are_laid_down_agai
         ),
         (&json!(1), &json!(1), &Value::Null)
     );
-    // Random keys have nothing to do with it.
+    // Random keys are not affected.
     let listed = exposed(&service).await;
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(
@@ -79,7 +79,7 @@ async fn chips_of_a_compromised_root_get_other_keys_when_they_are_laid_down_agai
     let audit = service.admin_get("/audit?limit=1").await;
     assert_eq!(audit["items"][0]["after"]["compromised"], true, "{audit}");
 
-    // Its taps verify as before, until it is laid down again: nothing else is asked for.
+    // Its taps verify as before, until it is placed again: nothing else is needed.
     let before = keys(&chip);
     let turn = lay(&desk, &mut chip, &wish(1, tag.id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");
@@ -87,7 +87,7 @@ async fn chips_of_a_compromised_root_get_other_keys_when_they_are_laid_down_agai
         assert_ne!(*before, after, "{slot}");
     }
     assert_eq!(exposed(&service).await, [] as [Value; 0]);
-    // Once more, and it is only looked at.
+    // Placed once more, it is only read.
     let writes = chip.tally().writes;
     let turn = lay(&desk, &mut chip, &wish(1, tag.id)).await;
     assert_eq!(
@@ -113,7 +113,7 @@ async fn an_exposed_inlay_that_is_on_another_tag_by_now_gets_other_keys_there() 
     let listed = exposed(&service).await;
     assert_eq!((listed.len(), &listed[0]["slug"]), (1, &json!(other.slug)));
     let before = keys(&chip);
-    // For the tag that it was on it takes the scope keys, as any finished chip does.
+    // For its own tag it gets the scope keys, like any finished chip.
     let turn = lay(&desk, &mut chip, &wish(1, tag.id)).await;
     assert_eq!(turn["reason"], "already_encoded", "{turn}");
     assert_eq!(exposed(&service).await.len(), 1);
@@ -151,7 +151,7 @@ async fn a_chip_that_is_half_way_gets_no_key_of_a_compromised_root() {
         }
         replace(&service, true).await;
         let known = keys(&chip);
-        // What it was told before is of no use any more.
+        // A turn from before the change is no longer valid.
         let stale = service.admin(Method::POST, &path, answers).await;
         assert_eq!(stale.expect(409)["code"], "turn_stale", "{torn}");
         let turn = lay(&service, &mut chip, &wish(1, tag.id)).await;

@@ -1,4 +1,4 @@
-//! Runs: many chips, each the inlay of the next tag.
+//! Runs: many chips, each for the next tag.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) async fn run(service: &TestService, body: Value) -> i64 {
     run["id"].as_i64().unwrap()
 }
 
-/// Lays a chip down for a run; the state, or the reason of its rejection.
+/// Places a chip for a run. Returns the state, or the reason of its rejection.
 pub(super) async fn next(client: &Client, run: i64, chip: &mut VirtualNtag424) -> String {
     let wish = json!({"uid": chip.uid().to_string(), "run_id": run});
     let turn = lay(client, chip, &wish).await;
@@ -50,14 +50,14 @@ async fn a_run_creates_its_tags_as_it_goes_and_passes_on_those_of_rejected_chips
     .await;
     let mut first = VirtualNtag424::new(uid(1));
     assert_eq!(next(&service, id, &mut first).await, "verified");
-    // Laid down and taken away at once: its tag is kept.
+    // Placed and removed at once: its tag stays reserved.
     let wish = json!({"uid": uid(2).to_string(), "run_id": id});
     let begun = service.admin_create("/encodings", wish).await;
     assert_eq!(begun["state"], "planned");
     assert_eq!(next(&service, id, &mut foreign(3)).await, "foreign_key");
     let mut fourth = VirtualNtag424::new(uid(4));
     assert_eq!(next(&service, id, &mut fourth).await, "verified");
-    // All three tags are given or kept.
+    // All three tags are taken or reserved.
     let fifth = json!({"uid": uid(5).to_string(), "run_id": id});
     let full = service.admin(Method::POST, "/encodings", fifth).await;
     assert_eq!(full.expect(409)["code"], "run_full");
@@ -88,7 +88,7 @@ async fn a_run_creates_its_tags_as_it_goes_and_passes_on_those_of_rejected_chips
         (&json!(3), &json!(3))
     );
 
-    // Wiped, it makes room for another one.
+    // Wiped, it makes room for another chip.
     let wipe = json!({"uid": fourth.uid().to_string(), "wipe": true});
     assert_eq!(lay(&service, &mut fourth, &wipe).await["state"], "reset");
     let mut sixth = VirtualNtag424::new(super::bench::uid(6));
@@ -141,9 +141,9 @@ async fn the_export_says_of_each_chip_which_one_it_is() {
     assert_eq!(next(&service, id, &mut foreign(3)).await, "foreign_key");
     let expected = [
         made("ntag424dna", "aes"),
-        // A TagTamper is encoded as what the plan says, and is one.
+        // A TagTamper is encoded as the plan's technology, and is exported as such.
         made("ntag424dna_tt", "aes"),
-        // Of what was not encoded nothing is said.
+        // A row without an encoded chip has empty cells.
         made("", ""),
     ];
     assert_eq!(exported_chips(&service, id).await, expected);
@@ -175,7 +175,7 @@ async fn the_export_says_of_each_chip_which_one_it_is() {
     );
 }
 
-/// As the desk does it: the import that there is, and a run of its tags.
+/// The steps of the desktop: an import, and then a run of its tags.
 #[tokio::test]
 async fn the_tags_of_a_file_become_those_of_a_run_in_the_order_of_its_rows() {
     let service = TestService::start().await;
@@ -214,7 +214,7 @@ async fn a_run_for_chosen_tags_takes_them_in_their_order_and_leaves_out_those_wi
         let inlays = service.admin_get(&format!("/inlays?tag_id={tag}")).await;
         assert_eq!(inlays["items"][0]["uid"], uid(number).to_string());
     }
-    // A chip of another tag is no chip of the run.
+    // A chip of another tag does not belong to the run.
     let wish = json!({"uid": uid(1).to_string(), "run_id": id});
     let full = service
         .admin(Method::POST, "/encodings", wish.clone())
@@ -260,7 +260,7 @@ async fn a_chip_that_another_run_finished_is_told_from_a_duplicate_and_from_any_
     let turn = lay(&service, &mut chip, &wish).await;
     assert_eq!(turn["reason"], "already_encoded");
     assert_eq!(chip.tally().writes, writes);
-    // The tag that the other run had for it goes to the next one.
+    // The tag that the other run had reserved for it goes to the next chip.
     let mut second = VirtualNtag424::new(uid(2));
     assert_eq!(next(&service, other, &mut second).await, "verified");
     let rows = rows(&service, other).await;
@@ -297,7 +297,7 @@ async fn a_chip_of_a_run_that_was_torn_away_comes_back_to_its_own_tag_on_any_des
     );
     let mut second = VirtualNtag424::new(uid(2));
     assert_eq!(next(&service, id, &mut second).await, "verified");
-    // A week and a restart later, at another desk.
+    // A week and a restart later, at another desktop.
     let service = service.restart(7 * 86_400_000).await;
     let desk = encoder(&service).await;
     let mut first = torn.into_card();
@@ -344,7 +344,7 @@ async fn who_may_only_encode_takes_back_the_inlay_of_an_open_run_that_nobody_tap
     let turn = lay(&desk, &mut first, &wipe(1, Some(run))).await;
     assert_eq!(turn["state"], "reset", "{turn}");
     assert!((0..5).all(|slot| first.key(slot).is_factory()));
-    // Its tag is free again for the next one.
+    // Its tag is free again for the next chip.
     let mut second = VirtualNtag424::new(uid(2));
     assert_eq!(next(&desk, run, &mut second).await, "verified");
     let positions: Vec<_> = rows(&service, run)
@@ -354,7 +354,7 @@ async fn who_may_only_encode_takes_back_the_inlay_of_an_open_run_that_nobody_tap
         .collect();
     assert_eq!(positions.len(), 1);
 
-    // Somebody tapped it: it is in use.
+    // It was tapped, so it is in use.
     let inlays = service.admin_get(&format!("/inlays?uid={}", uid(2))).await;
     let path = format!("/inlays/{}", inlays["items"][0]["id"]);
     service.admin_patch(&path, json!({"last_counter": 2})).await;
@@ -391,7 +391,7 @@ async fn a_tag_that_is_passed_over_comes_last() {
         assert_eq!(next(&service, id, &mut chip).await, "verified");
         assert_eq!(next_name().await, following);
     }
-    // It is all that is left: passed over once more, it is still the next one.
+    // It is the only tag left: skipped once more, it is still the next one.
     let again = skip().await.expect(200);
     assert_eq!(
         (&again["next"]["name"], &again["next"]["skipped"]),

@@ -1,4 +1,4 @@
-//! What is told of an encoding to others: events, webhooks.
+//! The data of an encoding that others may see: events, webhooks.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn events_and_webhooks_of_an_encoding_have_no_secret() {
     }
     assert_eq!(turn["state"], "verified", "{turn}");
     secrets.extend((0..5).map(|slot| hex(chip.key(slot).expose()).to_uppercase()));
-    // Its one-time URL is spent, and yet nobody's but the desk's.
+    // Its one-time URL is spent, but still only for the desktop.
     let url = turn["result"]["url"].as_str().unwrap();
     secrets.push(url[url.find('?').unwrap() + 1..].to_uppercase());
     assert!(secrets.len() > 15, "{}", secrets.len());
@@ -81,7 +81,7 @@ async fn events_and_webhooks_of_an_encoding_have_no_secret() {
     }
 }
 
-/// The bytes of a hexadecimal secret; none of any other one.
+/// The bytes of a secret in hexadecimal; empty for other secrets.
 fn bytes_of(secret: &str) -> Vec<u8> {
     let is_hex =
         secret.len().is_multiple_of(2) && secret.bytes().all(|byte| byte.is_ascii_hexdigit());

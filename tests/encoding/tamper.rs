@@ -1,4 +1,5 @@
-//! Chips with a tamper loop: it is enabled, for ever, and told by every tap from then on.
+//! Chips with a tamper loop: the loop is enabled permanently, and every tap reports it from then
+//! on.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use tapdesk_tests::{Answering as _, TestService};
 use super::bench::{Bench, tamper_form, uid};
 use super::http::lay;
 
-/// A template whose file data begin with the state of the loop; its id.
+/// Creates a template whose file data begins with the state of the loop, and returns its id.
 async fn template(service: &TestService, mode: &str) -> Value {
     let template = json!({
         "name": mode, "technology": "ntag424dna_tt", "mode": mode, "mac_from": "enc",
@@ -19,7 +20,7 @@ async fn template(service: &TestService, mode: &str) -> Value {
     service.admin_create("/url-templates", template).await["id"].clone()
 }
 
-/// What a read of the chip proves of its loop.
+/// The loop state in a verified read of the chip.
 async fn tamper(service: &TestService, chip: &mut VirtualNtag424) -> Value {
     let url = chip.read_url();
     let asked = json!({"url": url});

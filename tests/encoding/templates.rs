@@ -1,4 +1,4 @@
-//! A URL template stays as it is while chips are written by it.
+//! A URL template cannot change while chips are written by it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(super) async fn template(service: &TestService) -> i64 {
     created["id"].as_i64().unwrap()
 }
 
-/// Why a template is neither edited nor deleted, in words.
+/// The message that refuses editing and deleting a template.
 pub(super) async fn in_use(service: &TestService, id: i64) -> String {
     let path = format!("/url-templates/{id}");
     let moved = json!({"template": MOVED});
@@ -36,7 +36,7 @@ pub(super) async fn in_use(service: &TestService, id: i64) -> String {
     let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(edited["code"], "in_use", "{edited}");
     assert_eq!(deleted.expect(409)["detail"], edited["detail"]);
-    // Its name decides nothing.
+    // Its name has no effect on chips.
     let named = service.admin_patch(&path, json!({"name": "Casks 2"})).await;
     assert_eq!(named["template"], CASKS);
     edited["detail"].as_str().unwrap().to_owned()
@@ -73,7 +73,7 @@ async fn a_template_stays_while_a_chip_is_half_way_with_it() {
     assert_eq!(given_up.status, 204, "{}", given_up.body);
     not_in_use(&service, id).await;
 
-    // Torn away among its writes, and finished.
+    // Removed while it is written, and finished.
     let mut moved = TornOut::new(Tear::after(20), VirtualNtag424::new(uid(1)));
     lay(&service, &mut moved, &wish(tag, id)).await;
     let why = in_use(&service, id).await;
@@ -98,7 +98,7 @@ async fn a_template_stays_while_an_open_run_writes_it() {
     not_in_use(&service, id).await;
 }
 
-/// That is why its QR code can be printed, whatever its inlay writes.
+/// So its QR code can be printed, whatever URL its inlay writes.
 #[tokio::test]
 async fn a_tag_of_a_run_with_a_template_answers_at_its_tag_url() {
     let service = TestService::start().await;
@@ -113,10 +113,12 @@ async fn a_tag_of_a_run_with_a_template_answers_at_its_tag_url() {
     assert!(!chip.read_url().contains(&tag.path()));
     let whole = service.admin_get(&format!("/encoding-runs/{run}")).await;
     assert_eq!(whole["rows"][0]["slug"], tag.slug);
+    let named = service.admin_get(&format!("/tags/{}", tag.id)).await;
+    assert_eq!(whole["rows"][0]["name"], named["name"]);
     assert_eq!(service.tap(&tag.path()).await.status, 302);
 }
 
-/// An encoding that was begun, as it is stored.
+/// Begins an encoding, and returns it as stored.
 async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, EncodingTurn) {
     let begun = service.admin_create("/encodings", wish).await;
     let storage = &service.service().storage;
@@ -135,7 +137,7 @@ async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, Encoding
     (encoding, turn)
 }
 
-/// What was begun before this rule, or in the moment of the edit.
+/// Encodings that began before this rule, or at the moment of the edit.
 #[tokio::test]
 async fn a_chip_that_was_written_by_another_text_of_its_template_is_not_bound() {
     let service = TestService::start().await;

@@ -1,4 +1,4 @@
-//! Every step with every trouble, and random trouble on thousands of chips.
+//! Every step with every fault, and random faults on thousands of chips.
 
 use tapdesk_service::encoding::{State, Target};
 use tapdesk_service::entropy::{SeededEntropy, bytes};
@@ -18,20 +18,20 @@ const TROUBLES: [Trouble; 7] = [
     Trouble::Swapped,
 ];
 
-/// How an encoding begins.
+/// The kinds of encodings.
 #[derive(Clone, Copy, Debug)]
 enum Story {
-    /// From a blank chip.
+    /// A blank chip.
     Blank,
-    /// From one of ours, with other keys.
+    /// One of our chips, with other keys.
     Again,
-    /// Back to the factory's state.
+    /// Back to the factory state.
     Wipe,
-    /// From a blank chip with a tamper loop.
+    /// A blank chip with a tamper loop.
     Loop,
-    /// From a blank chip to one in LRP mode.
+    /// A blank chip that is switched to LRP mode.
     Lrp,
-    /// From one of ours in AES mode to LRP mode.
+    /// One of our chips in AES mode that is switched to LRP mode.
     AgainLrp,
 }
 
@@ -101,7 +101,7 @@ fn every_step_with_every_trouble_is_finished_when_the_chip_is_laid_down_again() 
                 bench.lay(&mut chip, |number| (number == at).then_some(trouble));
                 assert!(bench.knows(&chip), "{story:?} {trouble:?} at {at}");
                 if !bench.encoding.state.is_open() && !story.ended_well(&bench, &chip) {
-                    // Another chip was refused; a new encoding of this one begins.
+                    // Another chip was refused; a new encoding of this chip begins.
                     assert_eq!(trouble, Trouble::Swapped);
                     bench.anew(bench.encoding.target);
                 }
@@ -116,11 +116,11 @@ fn every_step_with_every_trouble_is_finished_when_the_chip_is_laid_down_again() 
     }
 }
 
-/// Lays one chip down until it is done, with trouble at up to 30 % of its commands in the first ten insertions.
-/// Answers how often in a row proofs of key 0 had failed at the end.
+/// Places one chip until it is done, with faults at up to 30 % of its commands in the first ten
+/// insertions. Returns how many proofs of key 0 had failed in a row at the end.
 fn through_random_trouble(number: u64) -> u16 {
     let entropy = SeededEntropy::new(number);
-    // LRP costs some thirty times the work of AES.
+    // LRP takes about thirty times the work of AES.
     let story = match (number % 128, number % 4) {
         (126, _) => Story::Lrp,
         (127, _) => Story::AgainLrp,
@@ -170,6 +170,6 @@ fn no_chip_is_lost_to_random_trouble() {
         let worst = all.into_iter().map(|thread| thread.join().unwrap());
         worst.max().unwrap_or_default()
     });
-    // The chip begins to delay at 50.
+    // The chip begins to delay at 50 failures.
     assert!(worst < 50, "{worst}");
 }

@@ -1,6 +1,6 @@
-//! Three machines, each with a PostgreSQL server, Patroni and a member of etcd,
-//! and the proxy that leads to the primary. All are on the loopback, with other
-//! ports in place of other addresses; everything else is as the files say.
+//! Three machines, each with a PostgreSQL server, Patroni and a member of etcd, and the proxy that
+//! leads to the primary. All of them use the loopback with other ports instead of other addresses;
+//! everything else is as in the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,13 +12,13 @@ use tapdesk_tests::{TestDatabase, eventually, free_port};
 use tempfile::TempDir;
 
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/failover");
-/// Who made the servers, in `patroni.env`.
+/// The administrator of the servers, from `patroni.env`.
 const ADMINISTRATOR: (&str, &str) = ("postgres", "choose-one");
-/// The machine that the files are written for; the others' addresses follow.
+/// The machine that the files are written for; the others have the following addresses.
 const FIRST: &str = "10.0.0.21";
 
-/// `$1` is Patroni's configuration; where things are comes from the environment.
-/// Once its input is closed the machine has lost its power.
+/// `$1` is Patroni's configuration; paths come from the environment. Closing its input cuts the
+/// machine's power.
 const MACHINE: &str = r#"
 etcd >>etcd.log 2>&1 &
 etcd=$!
@@ -30,12 +30,12 @@ server=$(head -n 1 postgresql/tapdesk/postmaster.pid 2>/dev/null) && kill -KILL 
 while [ -n "$server" ] && kill -0 "$server" 2>/dev/null; do sleep 0.05; done
 "#;
 
-/// A machine under power.
+/// A running machine.
 struct Machine {
     shell: Child,
 }
 
-/// What runs.
+/// The running machines and the proxy.
 pub(super) struct Site {
     folder: TempDir,
     ports: BTreeMap<String, u16>,
@@ -45,7 +45,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Starts all of it, and waits until a commit is on two machines.
+    /// Starts everything, and waits until a commit is on two machines.
     pub(super) async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -83,7 +83,7 @@ impl Site {
         site
     }
 
-    /// An empty database on all of them.
+    /// An empty database on all servers.
     pub(super) async fn create_database(&self) -> TestDatabase {
         let administrator = self.database("postgres").look_into().await;
         let create = "CREATE DATABASE tapdesk";
@@ -91,7 +91,7 @@ impl Site {
         self.database("tapdesk")
     }
 
-    /// Takes the power from the primary's machine; its number.
+    /// Cuts the power of the primary's machine. Returns its number.
     pub(super) async fn kill_primary(&mut self) -> usize {
         let mut primary = None;
         for machine in 0..3 {
@@ -104,16 +104,16 @@ impl Site {
         primary
     }
 
-    /// Gives a machine its power again, and waits until it has what the others have.
+    /// Starts a machine again, and waits until it has caught up.
     pub(super) async fn bring_back(&mut self, machine: usize) {
         self.machines[machine] = Some(self.machine(machine));
         self.is_whole().await;
     }
 
-    /// Waits until both others follow the primary, one of them at each commit.
+    /// Waits until both others follow the primary, one of them synchronously.
     async fn is_whole(&self) {
-        // A machine that was the primary recovers, goes back and catches up: it is
-        // waited for in steps, since all of it may take a minute.
+        // A former primary recovers, rewinds and catches up. The test waits in steps, because all
+        // of it may take a minute.
         for who in [
             "a primary",
             "a follower",
@@ -145,7 +145,7 @@ impl Site {
         Some(client.query_one(question, &[]).await.ok()?.get(0))
     }
 
-    /// As it is reached through the proxy.
+    /// The database as reached through the proxy.
     fn database(&self, name: &str) -> TestDatabase {
         TestDatabase::at(ADMINISTRATOR, self.listens, name)
     }
@@ -167,7 +167,7 @@ impl Site {
         Machine { shell }
     }
 
-    /// What a file for the first machine says, for another one.
+    /// The variables of a file for the first machine, adapted to another one.
     fn environment(&self, file: &str, number: usize, folder: &Path) -> Vec<(String, String)> {
         let text = fs::read_to_string(Path::new(FILES).join(file)).expect("it is among the files");
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -175,7 +175,7 @@ impl Site {
             .filter_map(|line| line.split_once('='))
             .map(|(variable, value)| {
                 let mut value = value.to_owned();
-                // What names all machines is the same on all.
+                // Values that name all machines are the same on all.
                 if !value.contains(',') {
                     value = value.replace(FIRST, &address(number));
                     value = value.replace("db1", &name(number));

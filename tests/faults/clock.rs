@@ -1,4 +1,4 @@
-//! A wall clock that was put back while nobody ran.
+//! The wall clock was set back while no service ran.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,13 +1,17 @@
-//! Few descriptors, and many who connect.
+//! Few file descriptors, and many connections.
 
 use serde_json::Value;
 use tapdesk_tests::raw::statuses;
-use tapdesk_tests::{Launch, RawClient, TestTag};
+use tapdesk_tests::{Launch, RawClient, TestTag, eventually};
 
-/// More connections than descriptors, and no more than the system lets wait to be accepted.
+/// More connections than descriptors, but no more than the system queues.
 const CONNECTIONS: usize = 120;
 
-/// The service under a limit of open files, as `ulimit` sets it.
+/// A request that keeps its connection; the other constant is the end of its response.
+const HEALTH: &str = "GET /health HTTP/1.1\r\nhost: a\r\n\r\n";
+const HEALTHY: &str = r#"{"status":"ok"}"#;
+
+/// The service with a limit of open files, as set by `ulimit`.
 fn limited(ulimit: &str) -> Launch {
     let mut launch = crate::faults::launch();
     let script = format!("{ulimit} && exec \"$0\" \"$@\"");
@@ -18,7 +22,7 @@ fn limited(ulimit: &str) -> Launch {
 
 fn tap(tag: &TestTag) -> String {
     format!(
-        "GET {} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+        "GET {} HTTP/1.1\r\nhost: a\r\nuser-agent: a\r\nconnection: close\r\n\r\n",
         tag.path()
     )
 }
@@ -52,6 +56,12 @@ async fn without_descriptors_connections_wait_and_every_tap_is_answered() {
         client.send(beginning).await;
         open.push(client);
     }
+    // Connections with an incomplete head are not idle, so none is closed.
+    eventually("no descriptor is left", async || {
+        let log = service.launch().log();
+        log.contains("could not be accepted").then_some(())
+    })
+    .await;
     for client in &mut open {
         client.send(rest).await;
     }
@@ -59,6 +69,27 @@ async fn without_descriptors_connections_wait_and_every_tap_is_answered() {
         assert_eq!(statuses(&client.read_to_end().await), [302]);
     }
     assert_eq!(service.scan_count(&tag).await, CONNECTIONS as u64);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn idle_connections_give_way_to_new_ones_and_the_oldest_go_first() {
+    let service = limited("ulimit -n 64").start().await;
+    let mut open = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let mut client = RawClient::connect(service.authority()).await;
+        client.send(HEALTH).await;
+        let said = client.read_until(HEALTHY).await;
+        assert_eq!(statuses(&said), [200], "{said}");
+        open.push(client);
+    }
     let log = service.launch().log();
-    assert!(log.contains("could not be accepted"), "{log}");
+    assert!(
+        !log.contains("could not be accepted"),
+        "nobody waits: {log}"
+    );
+    // The connection that has been idle for the longest time is closed, and the newest is not.
+    let mut newest = open.pop().expect("it is open");
+    newest.send(HEALTH).await;
+    assert_eq!(statuses(&newest.read_until(HEALTHY).await), [200]);
+    assert_eq!(open.swap_remove(0).read_to_end().await, "");
 }

@@ -1,5 +1,5 @@
-//! The service is killed while it encodes: what it said to send is on disk, so the chip that is laid
-//! down again is finished, and no key on it is unknown.
+//! The service is killed during an encoding. Every command is on disk before it is sent, so a chip
+//! that is placed again is finished, and no key on it is unknown.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,20 +11,20 @@ use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
 use super::launch;
 
-/// When the service is killed, after the chip has executed a turn.
+/// The moment at which the service is killed, after the chip has executed a turn.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// Before it hears what the chip answered.
+    /// Before it receives the chip's answers.
     Unheard,
-    /// While it stores that, or before.
+    /// While it stores them, or before.
     AtWork,
-    /// After it has stored it; its answer arrives nowhere.
+    /// After it has stored them; its response is lost.
     Unsaid,
 }
 
 #[tokio::test]
 async fn killed_at_any_turn_it_finishes_the_chip_that_is_laid_down_again() {
-    // Its port, and with it the default tag URL, is another one after each start.
+    // The port, and with it the default tag URL, changes at each start.
     let launch = launch().env("TAPDESK_TAG_URL", "https://tags.example.com/t");
     let mut service = launch.start().await;
     let mut numbers = 1..;
@@ -72,7 +72,7 @@ async fn killed_at_any_turn_it_finishes_the_chip_that_is_laid_down_again() {
             let verdict = service.admin(Method::POST, "/verification", asked).await;
             assert_eq!(verdict.expect(200)["tag_verified"], true, "{told}");
             secrets.extend((0..5).map(|slot| *chip.key(slot).expose()));
-            // It opens with the keys of the service alone: the journal knows all of them.
+            // The service's keys are sufficient to open it: the journal knows all of them.
             let again = json!({"uid": uid.to_string(), "wipe": true});
             assert_eq!(lay(&service, &mut chip, &again).await["state"], "reset");
         }

@@ -1,4 +1,4 @@
-//! How a process ends under load, and what the next one finds.
+//! How a process ends under load, and the state that the next process finds.
 
 use tapdesk_service::entropy::{self, SeededEntropy};
 use tapdesk_tests::{ServiceProcess, length};

@@ -1,4 +1,5 @@
-//! A service whose wrapping key is gone: it serves no code, and tells nobody which chips it knows.
+//! A service without its wrapping key: it verifies no code, and does not reveal which chips it
+//! knows.
 
 use reqwest::Method;
 use serde_json::json;
@@ -31,7 +32,7 @@ async fn a_locked_keyring_answers_for_known_and_unknown_chips_alike() {
         answers.push((answer.status, answer.body.clone()));
     }
     assert_eq!(answers[0], answers[1]);
-    // The visitor reads that it is not the tag's fault.
+    // The page says that the tag is not at fault.
     assert_eq!(answers[0].0, 409);
     service.terminate().await;
 }

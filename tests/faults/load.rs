@@ -1,4 +1,4 @@
-//! Visitors and owners' servers at work, with a journal of what was acknowledged.
+//! Visitors and owners' servers at work, with a journal of acknowledged requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use tapdesk_tests::{Client, TapResult, TestInlay, TestTag, TryAnswering as _};
 use tokio::task::JoinSet;
 
-/// What the service has said to have stored.
+/// The writes that the service has acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     /// Keys of acknowledged taps, all verified.
@@ -15,8 +15,7 @@ pub(super) struct Journal {
     updates: Vec<String>,
 }
 
-/// A tag whose inlay is tapped again and again, each tap followed by an update
-/// that counts its variable up.
+/// A tag whose inlay is tapped repeatedly. After each tap, an update increments its variable.
 struct Worker {
     tag: TestTag,
     inlay: TestInlay,
@@ -25,14 +24,14 @@ struct Worker {
     sent: u64,
 }
 
-/// Several workers, over one or more lives of a service.
+/// Several workers, over one or more runs of a service.
 pub(super) struct Load {
     workers: Vec<Worker>,
     journal: Arc<Mutex<Journal>>,
 }
 
 impl Load {
-    /// `count` workers, each with a tag of its own.
+    /// `count` workers, each with its own tag.
     pub(super) async fn new(service: &Client, count: usize) -> Self {
         let mut workers = Vec::new();
         for _ in 0..count {
@@ -51,8 +50,8 @@ impl Load {
         }
     }
 
-    /// Works until the service is gone, which `end` sees to once so many taps
-    /// and updates were acknowledged.
+    /// Works until the service is gone. `end` stops it after this number of taps and updates was
+    /// acknowledged.
     pub(super) async fn work_until<T>(
         &mut self,
         client: &Client,
@@ -77,7 +76,7 @@ impl Load {
         ended
     }
 
-    /// Everything acknowledged since the last check is there.
+    /// Asserts that everything acknowledged since the last check is stored.
     pub(super) async fn check(&self, service: &Client) {
         let Journal { taps, updates } = std::mem::take(&mut *lock(&self.journal));
         assert!(!taps.is_empty() && !updates.is_empty());

@@ -1,4 +1,4 @@
-//! A connection that is cut before the answer arrives.
+//! A connection that is cut before the response arrives.
 
 use serde_json::json;
 use tapdesk_tests::client::base64;
@@ -6,7 +6,7 @@ use tapdesk_tests::{Answering as _, RawClient, ServiceProcess, TapResult, eventu
 
 use crate::faults::launch;
 
-/// Sends a request and hangs up without having read a byte.
+/// Sends a request, and closes the connection without reading.
 async fn send_and_hang_up(service: &ServiceProcess, request: &str) {
     let mut client = RawClient::connect(service.authority()).await;
     client.send(request).await;
@@ -45,7 +45,7 @@ async fn a_tap_whose_answer_was_lost_is_recorded_and_its_url_verifies_no_second_
     let (tag, mut inlay) = service.bottle().await;
     let url = inlay.url(&tag);
     let request = format!(
-        "GET {url} HTTP/1.1\r\nhost: {}\r\n\r\n",
+        "GET {url} HTTP/1.1\r\nhost: {}\r\nuser-agent: a\r\n\r\n",
         service.authority()
     );
     let mut client = RawClient::connect(service.authority()).await;
@@ -55,7 +55,7 @@ async fn a_tap_whose_answer_was_lost_is_recorded_and_its_url_verifies_no_second_
     })
     .await;
     drop(client);
-    // Without the cookie of the lost answer nobody can tell a retry from a copy.
+    // Without the cookie of the lost response, a retry looks like a copy.
     let again = TapResult::of(service.get(&url).answer().await);
     let payload = service.payload(again.key()).await;
     assert_eq!(payload["tag_verified"], json!(false));

@@ -1,5 +1,5 @@
-//! The proxies that stand before a service, as they come: `HAProxy` with the example that is
-//! handed to owners, nginx with its own defaults.
+//! Proxies in front of a service, with their usual configuration: `HAProxy` with the example for
+//! operators, nginx with its defaults.
 
 use std::process::{Child, Command, Stdio};
 
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use crate::faults::launch;
 use crate::postgres::balancer::Balancer;
 
-/// Debian keeps it where only administrators look.
+/// Debian installs it in a folder for administrators.
 const NGINX: &str = "/usr/sbin/nginx";
 
-/// A running nginx. It ends with its value.
+/// A running nginx, which is stopped when this is dropped.
 struct Nginx {
     process: Child,
     address: String,
@@ -21,7 +21,8 @@ struct Nginx {
 }
 
 impl Nginx {
-    /// Before `service`, with a proxy's least configuration: how much of a head it reads is its own default.
+    /// In front of `service`, with a minimal configuration: the limits of a head are nginx's
+    /// defaults.
     fn start(service: &ServiceProcess) -> Self {
         let address = format!("127.0.0.1:{}", free_port());
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -94,7 +95,7 @@ async fn service_with(target: &str, attributes: serde_json::Value) -> (ServicePr
     (service, tag)
 }
 
-/// The answer to a tap through each of them. All of its head has to pass.
+/// The response to a tap through each proxy. The whole head has to pass.
 async fn through_proxies(service: &ServiceProcess, tag: &TestTag) -> Vec<TapResult> {
     let balancer = Balancer::start([service, service], "192.0.2.0/24");
     let nginx = Nginx::start(service);

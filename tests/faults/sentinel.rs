@@ -1,5 +1,5 @@
-//! Secrets, planted wherever input goes, with the log at its most talkative:
-//! they are found in no log line, table, metric, error or export.
+//! Secrets are placed in every kind of input, with the most verbose log. They must be in no log
+//! line, table, metric, error or export.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TestDatabase, files_
 
 use crate::faults::launch;
 
-/// Bodies with a secret text in its place or in a wrong one.
+/// Bodies with a secret text in its proper place or in a wrong one.
 fn bodies(secret: &str) -> [String; 7] {
     [
         format!(r#"{{"rolling_key": "{secret}", "data": {{"unknown": "x"}}}}"#),
@@ -25,7 +25,7 @@ fn bodies(secret: &str) -> [String; 7] {
     ]
 }
 
-/// Requests of strangers with a secret text in a path, a query, a header, a cookie or a body.
+/// Requests of strangers with a secret text in a path, query, header, cookie or body.
 fn by_strangers(service: &ServiceProcess, secret: &str) -> Vec<RequestBuilder> {
     const HEADERS: [&str; 9] = [
         "referer",
@@ -70,7 +70,7 @@ fn by_strangers(service: &ServiceProcess, secret: &str) -> Vec<RequestBuilder> {
     requests
 }
 
-/// Requests of an administrator, whom an answer may tell what the request said.
+/// Requests of an administrator, whose response may repeat the request's values.
 fn by_an_administrator(service: &ServiceProcess, secret: &str) -> Vec<RequestBuilder> {
     let mut requests = Vec::new();
     for path in [
@@ -92,13 +92,13 @@ fn by_an_administrator(service: &ServiceProcess, secret: &str) -> Vec<RequestBui
     requests
 }
 
-/// Everything the service shows of itself: every list, resource and export that
-/// its document names, the metrics, and a backup.
+/// All output of the service: every list, resource and export of its document, the metrics, and a
+/// backup.
 async fn shown(service: &ServiceProcess) -> String {
     let document = service.get("/openapi.json").answer().await.json();
     let mut all = service.metrics().await;
     for (path, operations) in document["paths"].as_object().expect("paths") {
-        // The feed of what happens has no end, and nothing happens now.
+        // The event stream does not end, and no events happen now.
         if operations.get("get").is_none() || path.ends_with("/events") {
             continue;
         }
@@ -127,7 +127,8 @@ async fn tables_containing(database: &TestDatabase, secret: &[u8]) -> Vec<PathBu
     let mut found = Vec::new();
     for table in &tables {
         let table: &str = table.get(0);
-        // A key of an inlay is any 16 bytes, and text of the database's holds no zero.
+        // An inlay's key is 16 arbitrary bytes, and the database's texts cannot contain a zero
+        // byte.
         let rows = format!(
             "SELECT count(*) FROM \"{table}\" t
              WHERE position($1 IN convert_to(t::TEXT, 'UTF8')) > 0 OR strpos(t::TEXT, encode($1, 'hex')) > 0"
@@ -140,7 +141,7 @@ async fn tables_containing(database: &TestDatabase, secret: &[u8]) -> Vec<PathBu
     found
 }
 
-/// The files and tables of a service that have `secret` in them.
+/// The files and tables of a service that contain `secret`.
 async fn places_of(launch: &Launch, secret: &[u8]) -> Vec<PathBuf> {
     let mut found = files_containing(launch.folder.path(), secret);
     if let Some(database) = launch.postgres.as_ref().and_then(|database| database.get()) {
@@ -163,7 +164,8 @@ async fn secrets_are_found_in_no_log_table_metric_error_or_export() {
     assert!(service.payload(read.key()).await.is_object());
     let data = json!({"registered": "true"});
     service.update(used.key(), data).await.expect(200);
-    // Never issued, but of a key's form: nothing that only drops what is malformed hides it.
+    // It was never issued, but has the form of a key, so that no filter for malformed values hides
+    // it.
     let invented = "Sentinel0123456789abcdefghijklmnopqrstuvwxyz";
 
     let file_key = keys["file_key"].as_str().expect("a key");

@@ -1,12 +1,12 @@
-//! Faults of the SQLite file: a disk that is full, power that fails, and a process that is
-//! killed while it makes or upgrades the file.
-//! A PostgreSQL server writes its files in a process of its own, so these tests
-//! choose SQLite themselves.
+//! Faults of the SQLite file: a full disk, a power failure, and a process that is killed while it
+//! creates or upgrades the file. A PostgreSQL server writes its files in another process, so these
+//! tests always use SQLite.
 
 mod disk;
 mod durability;
 mod folding;
 mod imports;
+mod places;
 mod reports;
 mod upgrades;
 
@@ -14,7 +14,7 @@ use tapdesk_tests::Launch;
 
 use super::REFUSALS_AS_THEY_ARE;
 
-/// The binary in a new folder, on a SQLite file.
+/// A launch of the binary in a new folder, on a SQLite file.
 fn launch() -> Launch {
     let (name, value) = REFUSALS_AS_THEY_ARE;
     Launch::on_sqlite(super::BINARY).env(name, value)

@@ -1,5 +1,5 @@
-//! The examples that bring the hosts of URL templates to a service, with TLS: the files of
-//! `service/deploy/template-hosts`, on the loopback address.
+//! The example configurations that route the hosts of URL templates to a service with TLS: the
+//! files of `service/deploy/template-hosts`, on the loopback address.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ const NGINX: &str = include_str!("../../service/deploy/template-hosts/nginx.conf
 const HAPROXY: &str = include_str!("../../service/deploy/template-hosts/haproxy.cfg");
 const CADDY: &str = include_str!("../../service/deploy/template-hosts/Caddyfile");
 
-/// A running proxy. It ends with its value.
+/// A running proxy, which is stopped when this is dropped.
 struct Proxy(Child);
 
 impl Drop for Proxy {
@@ -29,11 +29,11 @@ impl Drop for Proxy {
     }
 }
 
-/// An example in which the places that its owner changes are changed, and nothing else.
+/// Writes an example with the places changed that its owner changes, and no others.
 fn changed(example: &str, places: &[(&str, String)], path: &Path) {
     let mut config = example.to_owned();
     for (theirs, ours) in places {
-        // The comments name them, too.
+        // The comments name these places, too.
         let lines = config.lines().filter(|line| !line.starts_with('#'));
         assert_eq!(
             lines.filter(|line| line.contains(theirs)).count(),
@@ -53,7 +53,7 @@ fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
         ("/etc/ssl/tags.example.com.pem", at("host.pem")),
         ("/etc/ssl/tags.example.com.key", at("host.key")),
         ("127.0.0.1:8787", service.authority().to_owned()),
-        // Where a test may write.
+        // A folder that a test may write to.
         (
             "http {",
             "http { access_log off; client_body_temp_path body; proxy_temp_path proxy; \
@@ -100,7 +100,7 @@ fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let path = folder.join("Caddyfile");
     let at = |name: &str| folder.join(name).display().to_string();
     let places = [
-        // The certificate of the test, at the port of the test, and nowhere else.
+        // The certificate and port of the test.
         (
             "tags.example.com {",
             format!(
@@ -115,7 +115,7 @@ fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let process = Command::new("caddy")
         .args(["run", "--adapter", "caddyfile", "--config"])
         .arg(&path)
-        // It keeps its state there.
+        // The proxy stores its state there.
         .env("HOME", folder)
         .env("XDG_DATA_HOME", folder)
         .env("XDG_CONFIG_HOME", folder)
@@ -125,7 +125,7 @@ fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     Proxy(process.expect("Caddy is installed"))
 }
 
-/// The head of an answer at the host, over TLS; empty if there is none.
+/// The head of a response at the host, over TLS; empty if there is none.
 async fn get(folder: &Path, port: u16, path: &str) -> String {
     let output = tokio::process::Command::new("curl")
         .args([
@@ -204,7 +204,7 @@ async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
         assert!(cookie.unwrap().ends_with("; secure"), "{head}");
         let newest = service.admin_get("/interactions?limit=1").await;
         assert_eq!(newest["items"][0]["tag_verified"], json!(true));
-        // The admin API does not answer at the host of a template.
+        // The admin API does not answer at a template's host.
         let admin = get("/admin/v1/tags").await;
         assert!(admin.lines().next().unwrap().contains(" 421"), "{admin}");
     }

@@ -24,11 +24,11 @@ use super::launch;
 use super::load::Load;
 use stored::{EVENTS, is_all_told, stored};
 
-/// A service that was killed in the middle of an attempt leaves it to whoever comes next, once its
-/// lease is over: on other nodes nobody knows that it is gone.
+/// A service that was killed during an attempt leaves it to the next one, once its lease has
+/// expired: other nodes cannot know that it is gone.
 const LEASE_AND_MORE: Duration = Duration::from_millis(LEASE_MILLIS.unsigned_abs() + 30_000);
 
-/// A webhook of all these events; its secret.
+/// Creates a webhook of all these events, and returns its secret.
 async fn of_all_events(service: &Client, receiver: &Receiver) -> String {
     let webhook = json!({
         "url": receiver.url(), "events": EVENTS, "filter": {"world": "all"},
@@ -37,7 +37,7 @@ async fn of_all_events(service: &Client, receiver: &Receiver) -> String {
     created["secret"].as_str().expect("a secret").to_owned()
 }
 
-/// A tag whose page has a form.
+/// A tag with a form on its page.
 async fn form(service: &Client) -> TestTag {
     let fields = json!([{"label": "Name", "kind": "text", "variable": "name"}]);
     let blocks = json!([{"type": "form", "submit_label": "Send", "fields": fields}]);
@@ -47,16 +47,16 @@ async fn form(service: &Client) -> TestTag {
     service.tag(tag).await
 }
 
-/// Seals that are opened in each round, if it lasts so long.
+/// Number of seals that are opened in each round, if it lasts long enough.
 const SEALS: usize = 20;
 
-/// Begins a webhook that is told of a tap; `receiver` says that it is gone.
+/// Creates a webhook that is sent a tap; `receiver` answers that it is gone.
 async fn ending(service: &Client, receiver: &Receiver) {
     let webhook = json!({"url": receiver.url(), "events": ["tap.verified", "tap.not_checked"]});
     service.admin_create("/webhooks", webhook).await;
 }
 
-/// A simulated chip with a seal; the path of its taps.
+/// Creates a simulated chip with a seal, and returns the path of its taps.
 async fn seal(service: &Client) -> String {
     let template = json!({
         "name": "Seals", "technology": "ntag424dna_tt", "mac_from": "uid",
@@ -68,8 +68,8 @@ async fn seal(service: &Client) -> String {
     format!("/simulator/inlays/{}/tap", chip["id"])
 }
 
-/// Taps a seal that is open, and one that is not. Whether both are stored, as far as the service says
-/// so; `None` if it is gone.
+/// Taps an open seal, and a closed one. Returns whether both are acknowledged; `None` if the
+/// service is gone.
 async fn open_seal(service: &Client, path: &str) -> Option<bool> {
     let mut stored = true;
     for seal in ["sealed", "open"] {
@@ -80,8 +80,8 @@ async fn open_seal(service: &Client, path: &str) -> Option<bool> {
     Some(stored)
 }
 
-/// Opens a page and sends its form. Whether that was stored, as far as the service says so; `None` if
-/// it is gone.
+/// Opens a page and sends its form. Returns whether it was acknowledged; `None` if the service is
+/// gone.
 async fn send_form(service: &Client, tag: &TestTag) -> Option<bool> {
     let path = tag.path();
     let page = service.get(&path).try_answer().await.ok()?.body;
@@ -147,7 +147,7 @@ async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
     is_all_told(&service, &receiver, &secret, rounds).await;
 }
 
-/// Taps and updates. Whether the update was stored, as far as the service says so.
+/// Taps and updates. Returns whether the update was acknowledged.
 async fn update(service: &Client, tag: &TestTag) -> bool {
     let Ok(tap) = service.get(&tag.path()).try_answer().await else {
         return false;
@@ -182,7 +182,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
             let seal = Arc::clone(&seal);
             tokio::spawn(async move {
                 let mut stored = 0;
-                // While the database is away there is no answer, or one that says so.
+                // While the database is away there is no response, or an error.
                 while stored < 5 {
                     stored += usize::from(if number == 4 {
                         open_seal(&client, &seal).await == Some(true)
@@ -204,7 +204,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
     is_all_told(&service, &receiver, &secret, rounds).await;
 }
 
-/// A receiver of its own process, with the library that others publish.
+/// A receiver in its own process, with another library for Standard Webhooks.
 struct Program {
     /// The interpreter and its script.
     command: [PathBuf; 2],
@@ -216,14 +216,14 @@ struct Program {
     child: Child,
 }
 
-/// The repository.
+/// The root of the repository.
 fn root() -> &'static Path {
     let service = Path::new(env!("CARGO_MANIFEST_DIR"));
     service.parent().expect("the service is in a folder")
 }
 
 impl Program {
-    /// Receivers in Python and in Node, each with an endpoint of its own.
+    /// Receivers in Python and in Node, each with its own endpoint.
     async fn both(service: &Client, folder: &Path) -> Vec<Self> {
         let python = root().join("target/venv/bin/python");
         let scripts = [
@@ -278,7 +278,7 @@ impl Program {
         .await;
     }
 
-    /// As by `kill -9`, and once more.
+    /// Kills it like `kill -9`, and starts it again.
     async fn kill_and_start(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
@@ -286,8 +286,8 @@ impl Program {
         self.listens().await;
     }
 
-    /// What failed twice is tried again after five minutes: its operator asks for it sooner. What was
-    /// never tried comes by itself, or is lost.
+    /// A delivery that failed twice is retried after five minutes, so the operator asks for it
+    /// earlier. A delivery that was never tried is sent anyway, or lost.
     async fn ask_again(&self, service: &Client, told: &BTreeSet<String>) {
         let path = format!("/webhooks/{}", self.id);
         let log = format!("{path}/attempts?limit=500");
@@ -307,8 +307,8 @@ impl Program {
         }
     }
 
-    /// The ids that it took, each with the digest of its content. What was torn by its end was not
-    /// answered.
+    /// The ids that it accepted, each with the digest of its content. Requests that its end
+    /// interrupted were not answered.
     fn told(&self) -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(&self.journal).expect("it has a journal");
         let mut told = BTreeMap::new();
@@ -333,7 +333,7 @@ impl Drop for Program {
     }
 }
 
-/// What each was told is what is stored, to the id.
+/// Asserts that each receiver got exactly the stored events, by id.
 async fn all_is_told(service: &Client, programs: &[Program]) {
     let stored = stored(service).await;
     assert!(stored.len() >= 40, "{}", stored.len());
@@ -359,7 +359,7 @@ async fn published_libraries_verify_all_while_the_service_and_they_are_killed() 
     let mut load = Load::new(&service, 4).await;
     for round in 0..length(4, 40) {
         let client = service.another();
-        // Each receiver once: what fails a second time is tried again after five minutes.
+        // Each receiver is killed once, because a second failure is retried after five minutes.
         let receiver = programs.get_mut(round);
         let launched = load
             .work_until(&client, 40, async || {
@@ -391,7 +391,7 @@ async fn published_libraries_verify_all_while_postgres_crashes() {
             tokio::spawn(async move {
                 let mut answered = 0;
                 loop {
-                    // While the database is away there is no answer, or one that says so.
+                    // While the database is away there is no response, or an error.
                     let answer = client.get(&path).send().await;
                     answered += usize::from(answer.is_ok_and(|answer| answer.status() != 503));
                     if answered >= 10 {

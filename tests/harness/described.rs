@@ -1,19 +1,20 @@
-//! What webhooks send, held against what the OpenAPI document says of it.
+//! Compares the webhooks that are sent with their description in the OpenAPI document.
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-/// The document, as it is served.
+/// The OpenAPI document, as it is served.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let document = tapdesk_service::openapi().to_json();
     serde_json::from_str(&document.expect("the document")).expect("it is JSON")
 });
 
-/// Checks that an event is as the document says of its type, and has no member that it does not name.
+/// Asserts that an event matches its type's schema, and has no member outside of it.
 ///
 /// # Panics
-/// When it is not.
+///
+/// When it does not match.
 pub fn assert_described(event: &Value) {
     let name = event["type"].as_str().expect("an event has a type");
     let body = &DOCUMENT["webhooks"][name]["post"]["requestBody"]["content"]["application/json"];
@@ -38,7 +39,7 @@ fn resolved(schema: &Value) -> &Value {
     }
 }
 
-/// The members that a schema names.
+/// Collects the members that a schema names.
 fn members(schema: &Value, known: &mut Vec<String>) {
     let schema = resolved(schema);
     let named = schema["properties"].as_object();
@@ -48,7 +49,7 @@ fn members(schema: &Value, known: &mut Vec<String>) {
     }
 }
 
-/// Checks a value, as far as schemas of this document go.
+/// Checks a value against a schema, for the keywords that this document uses.
 fn conforms(value: &Value, schema: &Value, place: &str) {
     let schema = resolved(schema);
     for part in schema["allOf"].as_array().into_iter().flatten() {
@@ -79,7 +80,7 @@ fn conforms(value: &Value, schema: &Value, place: &str) {
     }
 }
 
-/// Whether a value is of the type of a schema, if that has one.
+/// Whether a value has the type of a schema, if the schema has one.
 fn is_of(value: &Value, schema: &Value) -> bool {
     let is = |name: &Value| match name.as_str() {
         Some("null") => value.is_null(),

@@ -1,4 +1,4 @@
-//! Experiences, tags and inlays, made through the admin API as an owner makes them.
+//! Experiences, tags and inlays, created through the admin API like an owner does.
 
 use serde_json::{Value, json};
 use tapdesk_service::entropy::{self, OsEntropy};
@@ -8,29 +8,29 @@ use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 
 use crate::client::Client;
 
-/// Where the redirect of a test leads unless it says otherwise. Nobody is there.
+/// Default destination of the tests' redirects. It does not exist.
 pub const LANDING: &str = "https://owner.example/landing";
 
-/// A tag that was created.
+/// A tag that was created in a service.
 #[derive(Clone, Debug)]
 pub struct TestTag {
-    /// Its id.
+    /// Its id in the admin API.
     pub id: i64,
     /// The last part of its URL.
     pub slug: String,
 }
 
-/// An inlay that was registered, and the chip that makes its codes.
+/// A registered inlay, and the chip that generates its codes.
 #[derive(Clone, Debug)]
 pub struct TestInlay {
-    /// Its id.
+    /// Its id in the admin API.
     pub id: i64,
-    /// The chip.
+    /// The chip in software.
     pub chip: VirtualInlay,
 }
 
 impl TestTag {
-    /// The path of its URL.
+    /// The path of its tag URL.
     pub fn path(&self) -> String {
         if on_templates() {
             return format!("/{}/en", self.slug);
@@ -38,7 +38,7 @@ impl TestTag {
         format!("/t/{}", self.slug)
     }
 
-    /// The path and query of its URL with a one-time code whose MAC input is empty.
+    /// Path and query of its URL with a one-time code whose MAC input is empty.
     pub fn with(&self, code: &OneTimeCode) -> String {
         let mirror = if code.uid.len() == 14 {
             Mirror::Plain
@@ -62,7 +62,7 @@ impl TestTag {
         format!("{place}?uid={uid}&token={token}")
     }
 
-    /// Its path in the admin API.
+    /// Its path below `/admin/v1`.
     pub fn admin_path(&self) -> String {
         format!("/tags/{}", self.id)
     }
@@ -82,13 +82,13 @@ impl TestInlay {
         self.chip.code_at(counter, entropy::bytes(&OsEntropy))
     }
 
-    /// The next tap on it, as the path and query of `tag`'s URL.
+    /// Path and query of the next tap with this inlay on `tag`.
     pub fn url(&mut self, tag: &TestTag) -> String {
         tag.with_window(&self.code(), self.chip.mirror, self.chip.mac_from)
     }
 }
 
-/// A chip with a UID and keys of its own that no service knows.
+/// A chip with its own UID and keys, unknown to any service.
 pub fn chip(mirror: Mirror, mac_from: MacFrom) -> VirtualInlay {
     let mut uid = entropy::bytes::<7>(&OsEntropy);
     uid[0] = 0x04;
@@ -105,7 +105,7 @@ pub fn chip(mirror: Mirror, mac_from: MacFrom) -> VirtualInlay {
     }
 }
 
-/// A chip as the admin API wants it.
+/// The chip as a body for the admin API.
 pub fn chip_json(chip: &VirtualInlay) -> Value {
     let mut inlay = json!({
         "uid": chip.uid.to_string(),
@@ -120,7 +120,7 @@ pub fn chip_json(chip: &VirtualInlay) -> Value {
     inlay
 }
 
-/// Bytes as the admin API takes them.
+/// Bytes in the admin API's hexadecimal form.
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -130,18 +130,18 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 impl Client {
-    /// An experience from its JSON; its id.
+    /// Creates an experience from its JSON. Returns its id.
     pub async fn experience(&self, experience: Value) -> i64 {
         id(&self.admin_create("/experiences", experience).await)
     }
 
-    /// A published redirect to `target`; its id.
+    /// Creates and publishes a redirect to `target`. Returns its id.
     pub async fn redirect(&self, target: &str) -> i64 {
         self.experience(json!({"name": "Redirect", "kind": "redirect", "target_url": target}))
             .await
     }
 
-    /// A tag from its JSON.
+    /// Creates a tag from its JSON.
     pub async fn tag(&self, tag: Value) -> TestTag {
         if on_templates() {
             self.url_templates().await;
@@ -153,8 +153,8 @@ impl Client {
         }
     }
 
-    /// A tag that redirects to [`LANDING`], with the variable `registered` at
-    /// `false`; members of `more` are added or replace those.
+    /// A tag that redirects to [`LANDING`], and whose variable `registered` is `false`. `more` adds
+    /// or replaces members.
     pub async fn redirecting_tag(&self, more: Value) -> TestTag {
         self.tag_to(LANDING, more).await
     }
@@ -172,7 +172,7 @@ impl Client {
         self.tag(tag).await
     }
 
-    /// An inlay from its JSON; its id.
+    /// Creates an inlay from its JSON. Returns its id.
     pub async fn inlay(&self, inlay: Value) -> i64 {
         id(&self.admin_create("/inlays", inlay).await)
     }
@@ -194,7 +194,7 @@ impl Client {
         if on_templates() {
             inlay["url_template_id"] = self.url_template(chip.mirror, chip.mac_from).await.into();
             if let Some(inlay) = inlay.as_object_mut() {
-                // The template says both.
+                // The template contains both settings.
                 inlay.remove("mirror");
                 inlay.remove("mac_from");
             }
@@ -205,7 +205,7 @@ impl Client {
         }
     }
 
-    /// The templates of this service, created if there are none.
+    /// The templates of this service, which are created if there are none.
     async fn url_templates(&self) -> Value {
         let found = self.admin_get("/url-templates").await["items"].clone();
         if found.as_array().is_some_and(|found| !found.is_empty()) {
@@ -232,7 +232,7 @@ impl Client {
         self.admin_get("/url-templates").await["items"].clone()
     }
 
-    /// The template of these codes.
+    /// The id of the template for these codes.
     async fn url_template(&self, mirror: Mirror, mac_from: MacFrom) -> i64 {
         let templates = self.url_templates().await;
         let templates = templates.as_array().expect("a list");
@@ -241,7 +241,7 @@ impl Client {
         id(template.expect("a template for each kind of code"))
     }
 
-    /// The address of a tag without its one-time part, with an inlay of this kind on it.
+    /// The URL of a tag with such an inlay, without the one-time part.
     pub fn address(&self, slug: &str, mirror: Mirror, mac_from: MacFrom) -> String {
         if on_templates() {
             let place = segment(mirror, mac_from);
@@ -266,7 +266,7 @@ impl Client {
         tag["variables"][key].as_str().map(str::to_owned)
     }
 
-    /// How many taps of a tag were recorded.
+    /// The number of recorded taps of a tag.
     pub async fn scan_count(&self, tag: &TestTag) -> u64 {
         let tag = self.admin_get(&tag.admin_path()).await;
         tag["scan_count"].as_u64().expect("a tag has a scan count")
@@ -276,13 +276,13 @@ impl Client {
 /// The host of the tests' URL templates.
 pub const TEMPLATE_HOST: &str = "tags.example";
 
-/// Whether `TAPDESK_TEST_URLS` says that tags are tapped by URL templates. The chips and their
-/// codes are the same: only the place is another.
+/// Whether `TAPDESK_TEST_URLS` selects URL templates for the taps. The chips and their codes are
+/// the same; only their place in the URL differs.
 pub fn on_templates() -> bool {
     std::env::var("TAPDESK_TEST_URLS").is_ok_and(|urls| urls == "template")
 }
 
-/// The segment behind the slug: each kind of code has a template of its own.
+/// The path segment after the slug: each kind of code has its own template.
 fn segment(mirror: Mirror, mac_from: MacFrom) -> &'static str {
     match (mirror, mac_from) {
         (Mirror::Plain, MacFrom::None) => "pn",

@@ -1,4 +1,4 @@
-//! What strangers may write.
+//! Malicious input of strangers.
 
 /// Values that try to become markup, script, style, a header, a template or
 /// another URL (`tests/vectors/injection.txt`).

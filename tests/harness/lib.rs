@@ -1,24 +1,24 @@
-//! The product seen from outside: what the black-box tests stand on.
+//! The basis of the black-box tests, which see the product from outside.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`receiver`] | a server that takes webhooks, or does not
-//! | [`service`] | a service of the test's own, in this process |
-//! | [`process`] | the real binary as a process of its own |
-//! | [`strace`] | the same under strace: traced, or killed in a call of the system |
-//! | [`client`] | whoever calls a service: visitor, owner's domain, administrator |
-//! | [`raw`] | whoever calls it against the rules of HTTP |
-//! | [`fixtures`] | experiences, tags and inlays to call it about |
-//! | [`injection`] | what strangers may write |
-//! | [`postgres`] | a PostgreSQL server of the tests' own, and databases on it |
+//! | [`receiver`] | a server that receives webhooks, or refuses them |
+//! | [`service`] | a separate service for a test, in this process |
+//! | [`process`] | the real binary in its own process |
+//! | [`strace`] | the same under strace: traced, or killed in a system call |
+//! | [`client`] | clients of a service: visitor, owner's domain, administrator |
+//! | [`raw`] | a client that may violate HTTP |
+//! | [`fixtures`] | experiences, tags and inlays for the tests |
+//! | [`injection`] | malicious input of strangers |
+//! | [`postgres`] | a separate PostgreSQL server, and databases on it |
 //! | [`virtual_card`] | chips in software, APDU by APDU |
-//! | [`virtual_reader`] | a real PC/SC service with virtual readers to lay them on |
+//! | [`virtual_reader`] | a real PC/SC service with virtual readers for the chips |
 //! | [`ports`] | ports for other programs that a test starts |
-//! | [`length`](mod@length) | how long the long tests are |
+//! | [`length`](mod@length) | the length of long tests |
 //! | [`skip`](mod@skip) | tests that this machine cannot run |
 //!
-//! Nothing here reads the database: what a test sees, a user could see. Files are
-//! searched only for what must not be in them.
+//! This crate does not read the database: a test sees only things that a user could see. It
+//! searches files only for data that must not be in them.
 
 pub mod client;
 pub mod described;
@@ -35,6 +35,7 @@ pub mod relay;
 pub mod service;
 pub mod skip;
 pub mod strace;
+pub mod tables;
 pub mod virtual_card;
 #[cfg(unix)]
 pub mod virtual_reader;
@@ -49,7 +50,7 @@ pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;
 pub use receiver::{Reaction, Received, Receiver};
-pub use service::{Options, TestService};
+pub use service::{Options, TestService, network_address};
 pub use skip::skip;
 #[cfg(unix)]
 pub use virtual_reader::Pcscd;
@@ -58,7 +59,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Asks `question` again and again until it answers something, for at most 30 seconds.
+/// Calls `question` repeatedly until it returns a value, for at most 30 seconds.
 ///
 /// # Panics
 /// When no answer comes.
@@ -69,7 +70,7 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(
     eventually_within(Duration::from_secs(30), what, question).await
 }
 
-/// The same for at most `time`: for what the product itself lets wait for so long.
+/// The same for at most `time`, for waits that are that long in the product itself.
 ///
 /// # Panics
 /// When no answer comes.
@@ -88,11 +89,11 @@ pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
     panic!("waited in vain: {what}");
 }
 
-/// Most tasks that run at once: each has its socket, and its service another.
+/// Most tasks that run at the same time: each has a socket, and its service another one.
 const AT_ONCE: usize = 1_000;
 
-/// What `count` tasks answer that run at once, in the order in which they were made.
-/// Beyond 1,000 they go round by round.
+/// Runs `count` tasks in parallel, and returns their results in the order of the tasks. More than
+/// 1,000 tasks run in rounds.
 ///
 /// # Panics
 /// When one of them does.
@@ -100,8 +101,8 @@ pub async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     count: usize,
     task: impl FnMut(usize) -> F,
 ) -> Vec<T> {
-    // Shells give 1,024 descriptors, and systems far more to who asks. Where
-    // they do not, the tasks say so themselves.
+    // Shells allow 1,024 descriptors, and systems allow far more on request. If this system does
+    // not, the tasks fail with a clear error.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let mut tasks = (0..count).map(task);
     let mut answers = Vec::with_capacity(count);
@@ -114,7 +115,7 @@ pub async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     answers
 }
 
-/// The files anywhere in `folder` that contain `needle`, whatever they are.
+/// All files below `folder` that contain `needle`.
 ///
 /// # Panics
 /// When a file cannot be read.

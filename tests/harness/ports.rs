@@ -1,20 +1,20 @@
 //! Ports for programs that cannot be given port 0.
 //!
-//! A port that the system hands out may be anyone's next connection's before the
-//! program has bound it, and again while it is being restarted. These lie below
-//! what systems hand out (32,768 on Linux, 49,152 elsewhere), and each process of
-//! tests begins at a place of its own.
+//! Between its reservation by the system and the program's bind, another connection may take such a
+//! port, and again while the program is being restarted. So these ports are below the range that
+//! systems assign (32,768 on Linux, 49,152 on others), and each test process begins at another
+//! port.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most systems need a privilege for lower ones, or have servers there.
+/// On most systems, lower ports need a privilege or have servers.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 32_768 - FIRST;
-/// What lies between two processes that were started one after the other.
+/// Distance between the first ports of two processes that start one after the other.
 const APART: u32 = 101;
 
-/// A port of the loopback at which nobody listens.
+/// A port of the loopback on which nothing listens.
 ///
 /// # Panics
 /// When there is none.
@@ -22,7 +22,7 @@ pub fn free_port() -> u16 {
     free_ports(1)
 }
 
-/// The first of `count` ports of the loopback side by side, at which nobody listens.
+/// The first of `count` adjacent ports of the loopback on which nothing listens.
 ///
 /// # Panics
 /// When there are none.

@@ -1,10 +1,10 @@
-//! A PostgreSQL server of the tests' own: the system's programs on a temporary
-//! cluster, one for each process of tests, and a database for each test.
+//! A separate PostgreSQL server for tests: the system's programs on a temporary cluster, one per
+//! test process, with a database for each test.
 //!
-//! The server refuses to run as root, so there it runs as `nobody`. It ends with
-//! the process that started it, however that ends: a shell waits for its input
-//! to close, ends the server by its number and removes its folder. A server can
-//! be in a network of its own, whose way to the nodes can be cut.
+//! The server refuses to run as root, so it then runs as `nobody`. It ends with the process that
+//! started it, even after a crash: a shell waits for the end of its input, stops the server by its
+//! process id and removes its folder. A server can be in a separate network, whose connection to
+//! the nodes can be cut.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::Ipv4Addr;
@@ -18,25 +18,25 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use crate::ports::free_port;
 
-/// Who owns every cluster of tests.
+/// The owner of all test clusters.
 const OWNER: &str = "tapdesk";
 /// The user and group `nobody`, on every Linux.
 const NOBODY: u32 = 65_534;
 
-/// A running server.
+/// A running server, with the shell that stops it.
 pub struct Cluster {
     folder: PathBuf,
     host: Ipv4Addr,
     port: u16,
     settings: Vec<String>,
     databases: AtomicU32,
-    /// The shell that ends the server once this process is gone.
+    /// The shell that stops the server once this process is gone.
     keeper: Child,
 }
 
 impl Cluster {
-    /// The server that the tests of this process share. It is quick instead of
-    /// durable: it never waits for its disk.
+    /// The server that the tests of this process share. It is fast instead of durable: it never
+    /// waits for its disk.
     ///
     /// # Panics
     /// When PostgreSQL is not installed, or does not start.
@@ -45,7 +45,7 @@ impl Cluster {
         SHARED.get_or_init(|| Self::start(&["fsync=off", "full_page_writes=off"]))
     }
 
-    /// A server with these settings beside the usual ones.
+    /// A server with these settings in addition to the usual ones.
     ///
     /// # Panics
     /// When PostgreSQL is not installed, or does not start.
@@ -53,8 +53,8 @@ impl Cluster {
         Self::start_in(&Place::HERE, settings)
     }
 
-    /// A server in a network of its own, which must be given a way to `host`
-    /// next ([`Self::process`] is in it). It asks for no password there. Needs root.
+    /// A server in a separate network, which must get a route to `host` next ([`Self::process`] is
+    /// in it). It asks for no password there. Needs root.
     ///
     /// # Panics
     /// When PostgreSQL is not installed, or does not start.
@@ -134,17 +134,17 @@ impl Cluster {
         }
     }
 
-    /// A process of the server's network.
+    /// The id of a process in the server's network.
     pub fn process(&self) -> u32 {
         self.keeper.id()
     }
 
-    /// The port on which it listens at 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The server's first process.
+    /// The id of the server's first process.
     ///
     /// # Panics
     /// When it does not run.
@@ -159,7 +159,7 @@ impl Cluster {
         &self.folder
     }
 
-    /// Stops the server as a crash of it does (`pg_ctl stop -m immediate`), until [`Self::go_on`].
+    /// Stops the server like a crash (`pg_ctl stop -m immediate`), until [`Self::go_on`].
     ///
     /// # Panics
     /// When it does not stop.
@@ -167,7 +167,7 @@ impl Cluster {
         self.control(&["stop", "--mode", "immediate"]);
     }
 
-    /// Starts the server again, as it was started first.
+    /// Starts the server again, with its first settings.
     ///
     /// # Panics
     /// When it does not start.
@@ -202,7 +202,7 @@ impl Cluster {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let database = TestDatabase {
             user: OWNER.to_owned(),
-            // Nobody asks for one.
+            // The server does not ask for one.
             password: String::new(),
             host: self.host,
             port: self.port,
@@ -222,7 +222,7 @@ impl Cluster {
     }
 }
 
-/// A database of a test's own. It goes with its cluster.
+/// A separate database for a test. It is deleted with its cluster.
 #[derive(Clone, Debug)]
 pub struct TestDatabase {
     user: String,
@@ -233,13 +233,13 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// A database on the server that the tests of this process share.
+    /// Creates a database on the server that the tests of this process share.
     pub async fn create() -> Self {
         Cluster::shared().create_database().await
     }
 
-    /// The database `name` of a server that is none of the tests' usual ones, at a
-    /// port of the loopback, for a user with a password.
+    /// The database `name` of another server than the tests' own, on a port of the loopback, for a
+    /// user with a password.
     pub fn at((user, password): (&str, &str), port: u16, name: &str) -> Self {
         Self {
             user: user.to_owned(),
@@ -250,17 +250,17 @@ impl TestDatabase {
         }
     }
 
-    /// What its user is asked for; a program has it from `PGPASSWORD`.
+    /// The user's password; programs get it from `PGPASSWORD`.
     pub fn password(&self) -> &str {
         &self.password
     }
 
-    /// Its address, without the password.
+    /// Its URL, without the password.
     pub fn url(&self) -> String {
         self.url_at(self.port)
     }
 
-    /// Its address behind another port that leads to its own.
+    /// Its URL through another port that leads to its own.
     pub fn url_at(&self, port: u16) -> String {
         let Self {
             user, host, name, ..
@@ -291,21 +291,22 @@ impl TestDatabase {
         copy
     }
 
-    /// A connection that is none of the service's.
+    /// A direct connection, not the service's.
     ///
     /// # Panics
-    /// When there is none to be had.
+    /// When it cannot connect.
     pub async fn look_into(&self) -> Client {
         self.connect().await.expect("the server answers")
     }
 
-    /// The same from a server that may be away.
+    /// The same for a server that may be unavailable.
     ///
     /// # Errors
-    /// What is in the way.
+    ///
+    /// The reason why it cannot connect.
     ///
     /// # Panics
-    /// When its address is none.
+    /// When its URL is invalid.
     pub async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
         let mut config: Config = self.url().parse().expect("it is an address");
         let (client, connection) = config.password(&self.password).connect(NoTls).await?;
@@ -314,7 +315,7 @@ impl TestDatabase {
     }
 }
 
-/// `$1` is the server, `$2` its data, and the rest its settings.
+/// `$1` is the server, `$2` its data, and all others are its settings.
 const KEEPER: &str = r#"
 server=$1 data=$2
 shift 2
@@ -334,22 +335,22 @@ while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 cd / && rm -rf "$(dirname "$data")"
 "#;
 
-/// Where a server runs.
+/// The network of a server.
 struct Place<'a> {
-    /// Where it is reached, at some port.
+    /// The address at which it is reached.
     host: Ipv4Addr,
-    /// What starts its shell there.
+    /// The command that starts its shell there.
     wrapper: &'a [&'a str],
 }
 
 impl Place<'_> {
-    /// With this process, on its loopback.
+    /// The network of this process, on its loopback.
     const HERE: Self = Self {
         host: Ipv4Addr::LOCALHOST,
         wrapper: &[],
     };
 
-    /// An address of another network is there only once the server runs.
+    /// An address of another network exists only once the server runs.
     fn listens_at(&self) -> &str {
         if self.host.is_loopback() {
             "127.0.0.1"
@@ -370,7 +371,7 @@ impl Place<'_> {
     }
 }
 
-/// A program that runs in `folder`, as `nobody` if this process is root.
+/// A command that runs in `folder`, as `nobody` if this process is root.
 pub fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("LC_ALL", "C");
@@ -380,7 +381,7 @@ pub fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Gives a folder to the user of [`command`].
+/// Changes the owner of a folder to the user of [`command`].
 ///
 /// # Panics
 /// When it may not be given away.
@@ -393,11 +394,11 @@ pub fn give_away(folder: &Path) {
 
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // A process's folder belongs to who runs it.
+    // `/proc/self` belongs to the user of the process.
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// The folder of the server's programs: the newest of Debian's, or one on the path.
+/// The folder of the server's programs: Debian's newest, or one on the path.
 ///
 /// # Panics
 /// When PostgreSQL is not installed.

@@ -1,4 +1,4 @@
-//! Each problem of the admin API that any test meets is one that its OpenAPI document declares.
+//! Every admin API problem in any test must be declared in the OpenAPI document.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Answer;
 
-/// What the document declares of problems.
+/// The problems that the document declares.
 struct Declared {
     codes: HashSet<String>,
     operations: Vec<Operation>,
@@ -16,7 +16,7 @@ struct Declared {
 
 struct Operation {
     method: String,
-    /// Parts of the path; `None` for one in braces.
+    /// The parts of the path; `None` for a parameter.
     parts: Vec<Option<String>>,
     statuses: HashSet<u16>,
 }
@@ -67,7 +67,7 @@ impl Operation {
     }
 }
 
-/// Checks an answer to a request, if it is a problem of the admin API.
+/// Checks the response to a request, if it is a problem of the admin API.
 ///
 /// # Panics
 /// If the document does not declare it.
@@ -86,12 +86,12 @@ pub(crate) fn check(method: &Method, url: &Url, answer: &Answer) {
         let filled = |member: &str| error[member].as_str().is_some_and(|text| !text.is_empty());
         assert!(filled("field") && filled("message"), "{request}");
     }
-    // A listener for the public has none of the admin API's routes.
+    // A public listener has no routes of the admin API.
     if problem["detail"] == "There is no such route." {
         return;
     }
     let at = |operation: &&Operation| operation.is_at(method, url.path());
-    // What is no route has no operation either, and answers 404 or 405.
+    // An unknown route has no operation, and answers 404 or 405.
     let fixed = |operation: &&Operation| operation.parts.iter().flatten().count();
     if let Some(operation) = DECLARED.operations.iter().filter(at).max_by_key(fixed) {
         let declared = operation.statuses.contains(&answer.status);

@@ -1,5 +1,5 @@
-//! The real binary as a process of its own, for what only a process can show:
-//! being killed, being started twice, what reaches the disk and the log.
+//! The real binary in its own process, for tests that need a process: killing it, starting it
+//! twice, or examining its disk writes and its log.
 //!
 //! Tests that use it are targets of the crate `tapdesk-service`, so that cargo
 //! builds the binary first and passes its path:
@@ -22,33 +22,35 @@ use crate::client::Client;
 use crate::postgres::TestDatabase;
 use crate::service::{ADMIN_TOKEN, default_database};
 
-/// How long a start or an end may take before the test gives up.
+/// Time limit of a start or an end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How to start a process.
+/// The settings with which a process is started.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The binary, and what stands before it on the command line (`strace -f ...`).
+    /// The binary, after a wrapper if there is one (`strace -f ...`).
     pub command: Vec<String>,
-    /// The address it listens on.
+    /// The address that it listens on.
     pub listen: String,
-    /// Options of `serve` beside database and address.
+    /// Options of `serve` in addition to database and address.
     pub arguments: Vec<String>,
-    /// Environment variables beside the admin token.
+    /// Environment variables in addition to the admin token.
     pub environment: Vec<(String, String)>,
-    /// The database, if it is not the SQLite file in the folder: made by the
-    /// first start.
+    /// The PostgreSQL database, which the first start creates; `None` for the SQLite file in the
+    /// folder.
     pub postgres: Option<Arc<OnceCell<TestDatabase>>>,
-    /// Whether the admin token comes from the environment, and not from the
-    /// file that the service makes.
+    /// The SQLite file, if it is another one than `tapdesk.db` in the folder.
+    pub sqlite: Option<PathBuf>,
+    /// Whether the admin token comes from the environment, instead of the file that the service
+    /// creates.
     pub token_in_environment: bool,
-    /// Where its database, key file and log are.
+    /// The folder of its database, key file and log.
     pub folder: Arc<TempDir>,
 }
 
 impl Launch {
-    /// The binary at `path` in a new folder, on a database of the kind that all
-    /// tests are to use. On PostgreSQL it is given a key, for it makes none itself.
+    /// The binary at `path` in a new folder, on the tests' default kind of database. On PostgreSQL
+    /// it gets a key, because it creates none itself.
     pub fn new(path: &str) -> Self {
         let launch = Self::on_sqlite(path);
         if default_database() != "postgres" {
@@ -59,8 +61,7 @@ impl Launch {
         launch
     }
 
-    /// The binary at `path` in a new folder, on a SQLite file there, whatever
-    /// other tests use.
+    /// The binary at `path` in a new folder, on a SQLite file there, whatever the default is.
     pub fn on_sqlite(path: &str) -> Self {
         Self {
             command: vec![path.to_owned()],
@@ -68,19 +69,20 @@ impl Launch {
             arguments: Vec::new(),
             environment: Vec::new(),
             postgres: None,
+            sqlite: None,
             token_in_environment: true,
             folder: Arc::new(tempfile::tempdir().expect("a temporary folder can be made")),
         }
     }
 
-    /// With an environment variable.
+    /// Adds an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With the key that all nodes of a database have in tests.
+    /// Uses the key that all nodes of a database share in tests.
     ///
     /// # Panics
     /// When its file cannot be written.
@@ -92,22 +94,23 @@ impl Launch {
         self.env("TAPDESK_KEY_FILE", &key.to_string_lossy())
     }
 
-    /// With a PostgreSQL database.
+    /// Uses a PostgreSQL database.
     #[must_use]
     pub fn on(mut self, database: &TestDatabase) -> Self {
         self.postgres = Some(Arc::new(OnceCell::new_with(Some(database.clone()))));
         self
     }
 
-    /// Its database, if that is a SQLite file.
+    /// The path of its SQLite file.
     pub fn database(&self) -> PathBuf {
-        self.folder.path().join("tapdesk.db")
+        let usual = || self.folder.path().join("tapdesk.db");
+        self.sqlite.clone().unwrap_or_else(usual)
     }
 
     /// The token that its service accepts.
     ///
     /// # Panics
-    /// When it comes from the file, and there is none yet.
+    /// When it comes from the file, and the file does not exist yet.
     pub fn admin_token(&self) -> String {
         if self.token_in_environment {
             return ADMIN_TOKEN.to_owned();
@@ -122,7 +125,7 @@ impl Launch {
         self.folder.path().join("stderr.log")
     }
 
-    /// The URL of the database, as the service gets it.
+    /// The database in the form of the service's option.
     pub async fn database_url(&self) -> String {
         match &self.postgres {
             Some(database) => database.get_or_init(TestDatabase::create).await.url(),
@@ -144,6 +147,8 @@ impl Launch {
             .arg(self.database_url().await)
             .args(["--listen", &self.listen])
             .args(&self.arguments)
+            // There is no load balancer in front, unless the test sets one up.
+            .env("TAPDESK_SHUTDOWN_DELAY", "0")
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -174,7 +179,7 @@ impl Launch {
             .expect("the service starts in time")
             .expect("stdout is text");
         let Some(line) = line else {
-            // Its files and its lock are free once it is waited for.
+            // After this wait, its files and its lock are released.
             let _ = child.wait().await;
             return None;
         };
@@ -189,7 +194,7 @@ impl Launch {
         })
     }
 
-    /// Starts a process that is expected to refuse: its status and what it says.
+    /// Starts a process that must refuse to start. Returns its status and its output.
     pub async fn start_in_vain(&self) -> (ExitStatus, String) {
         let output = tokio::time::timeout(PATIENCE, async {
             let before = self.log().len();
@@ -204,19 +209,19 @@ impl Launch {
         output.await.expect("the service ends in time")
     }
 
-    /// What was logged so far.
+    /// The log so far.
     pub fn log(&self) -> String {
         let bytes = std::fs::read(self.log_path()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// A running process. Calls go to its [`Client`]; dropped, it is killed.
+/// A running process. Calls go to its [`Client`]. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ServiceProcess {
     client: Client,
     child: Child,
-    /// Held, so that the process can go on writing.
+    /// Kept open, so that the process can continue to write.
     lines: Lines<BufReader<ChildStdout>>,
     launch: Launch,
 }
@@ -230,22 +235,22 @@ impl Deref for ServiceProcess {
 }
 
 impl ServiceProcess {
-    /// The binary at `path` in a new folder, listening.
+    /// Starts the binary at `path` in a new folder, and waits until it listens.
     pub async fn start(path: &str) -> Self {
         Launch::new(path).start().await
     }
 
-    /// How it was started, and can be again.
+    /// The settings with which it was started, to start it again.
     pub fn launch(&self) -> &Launch {
         &self.launch
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     pub fn folder(&self) -> &Path {
         self.launch.folder.path()
     }
 
-    /// The process id; that of the wrapper if there is one.
+    /// Its process id, or that of its wrapper.
     ///
     /// # Panics
     /// When it has ended.
@@ -253,13 +258,13 @@ impl ServiceProcess {
         self.child.id().expect("the process runs")
     }
 
-    /// SIGKILL, now.
+    /// Kills it with SIGKILL.
     pub async fn kill(mut self) -> Launch {
         self.child.kill().await.expect("a child can be killed");
         self.launch.clone()
     }
 
-    /// SIGTERM; its exit status.
+    /// Ends it with SIGTERM, and returns its exit status.
     pub async fn terminate(mut self) -> ExitStatus {
         self.send_sigterm();
         self.ended().await
@@ -267,13 +272,21 @@ impl ServiceProcess {
 
     /// Sends SIGTERM and returns at once.
     pub fn send_sigterm(&self) {
+        self.send("TERM");
+    }
+
+    /// Sends the signal of this name (`TERM`) and returns at once.
+    ///
+    /// # Panics
+    /// When there is no such process.
+    pub fn send(&self, signal: &str) {
         let sent = std::process::Command::new("kill")
-            .args(["-TERM", &self.pid().to_string()])
+            .args(["-s", signal, &self.pid().to_string()])
             .status();
         assert!(sent.is_ok_and(|status| status.success()), "kill works");
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits for its end, without a signal.
     pub async fn ended(&mut self) -> ExitStatus {
         let output = async {
             while let Ok(Some(_)) = self.lines.next_line().await {}

@@ -1,22 +1,34 @@
-//! A client that keeps to no rules: bytes out, bytes in.
+//! A client without rules: it sends and receives bytes.
 
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
 
-/// Longer than any patience of the service.
+/// Longer than any time limit of the service.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A connection on which anything can be said.
+/// A connection that can send anything.
 #[derive(Debug)]
 pub struct RawClient(TcpStream);
+
+/// The sending direction of a connection.
+#[derive(Debug)]
+pub struct Sending(OwnedWriteHalf);
+
+impl Sending {
+    /// Sends bytes. A service that has closed the connection may do so.
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        let _ = self.0.write_all(bytes.as_ref()).await;
+    }
+}
 
 impl RawClient {
     /// Connects to `authority` (`HOST:PORT`).
     ///
     /// # Panics
-    /// When nobody listens there.
+    /// When no server listens there.
     pub async fn connect(authority: &str) -> Self {
         Self(
             TcpStream::connect(authority)
@@ -30,19 +42,52 @@ impl RawClient {
         let _ = self.0.write_all(bytes.as_ref()).await;
     }
 
-    /// Sends no more.
+    /// The service's output up to `last`, or less if it closes the connection before.
+    ///
+    /// # Panics
+    ///
+    /// When it does neither.
+    pub async fn read_until(&mut self, last: &str) -> String {
+        let mut said = Vec::new();
+        let mut bytes = [0; 4096];
+        loop {
+            let read = tokio::time::timeout(PATIENCE, self.0.read(&mut bytes));
+            let count = read.await.expect("the service answers").unwrap_or(0);
+            said.extend_from_slice(&bytes[..count]);
+            let text = String::from_utf8_lossy(&said);
+            if count == 0 || text.contains(last) {
+                return text.into_owned();
+            }
+        }
+    }
+
+    /// Its two directions: one that sends, and the complete output of the service.
+    pub fn split(self) -> (Sending, impl Future<Output = String> + Send) {
+        let (read, write) = self.0.into_split();
+        let said = async move {
+            let mut read = read;
+            let mut bytes = Vec::new();
+            let _ = tokio::time::timeout(PATIENCE, read.read_to_end(&mut bytes))
+                .await
+                .expect("the service closes the connection");
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        (Sending(write), said)
+    }
+
+    /// Closes the sending direction.
     pub async fn finish(&mut self) {
         let _ = self.0.shutdown().await;
     }
 
-    /// Everything the service says until it closes the connection.
+    /// The service's complete output until it closes the connection.
     ///
     /// # Panics
     /// When it never does.
     pub async fn read_to_end(mut self) -> String {
         let mut bytes = Vec::new();
         let read = self.0.read_to_end(&mut bytes);
-        // A connection that is reset has said what it had to say before.
+        // A reset connection has delivered its output before.
         let _ = tokio::time::timeout(PATIENCE, read)
             .await
             .expect("the service closes the connection");
@@ -50,7 +95,7 @@ impl RawClient {
     }
 }
 
-/// The statuses of the answers in what a service said, in their order.
+/// The status codes of the responses in a service's output, in order.
 pub fn statuses(said: &str) -> Vec<u16> {
     let answers = said.split("HTTP/1.1 ").skip(1);
     answers

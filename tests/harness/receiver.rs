@@ -1,5 +1,5 @@
-//! A server that takes webhooks, or does not. Each request is verified with the published library
-//! of Standard Webhooks.
+//! A server that receives webhooks, or refuses them. Each request is verified with the published
+//! library of Standard Webhooks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,21 +18,21 @@ use tokio::task::JoinHandle;
 
 use crate::{assert_described, eventually};
 
-/// A request that came.
+/// A request that the receiver got.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// Its path.
+    /// The path of its URL.
     pub path: String,
-    /// Its headers.
+    /// All of its headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// Its body, unparsed.
     pub body: Bytes,
-    /// The status that it was answered with, if it was.
+    /// The status of the response; `None` if there was none.
     pub status: Option<u16>,
 }
 
 impl Received {
-    /// A header; empty if there is none.
+    /// The value of a header; empty if it is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -40,18 +40,18 @@ impl Received {
             .unwrap_or_default()
     }
 
-    /// Its `webhook-id`.
+    /// The value of its `webhook-id` header.
     pub fn id(&self) -> &str {
         self.header("webhook-id")
     }
 
-    /// Whether it was answered as taken.
+    /// Whether the response accepted the event.
     pub fn is_taken(&self) -> bool {
         self.status
             .is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Its body as JSON, which is as the OpenAPI document describes it.
+    /// The body as JSON, which must match the OpenAPI document.
     ///
     /// # Panics
     /// When it is not.
@@ -61,8 +61,8 @@ impl Received {
         event
     }
 
-    /// Verifies its signature with the published library. The time is the service's, which tests
-    /// move, and the library's own is not moved: so it signs, and the signatures are compared.
+    /// Verifies its signature with the published library. The library's clock cannot be moved to
+    /// the service's time. So the library signs the body again, and the signatures are compared.
     ///
     /// # Panics
     /// When no signature is that of `secret`.
@@ -77,26 +77,26 @@ impl Received {
     }
 }
 
-/// What a receiver answers.
+/// A receiver's response to requests.
 #[derive(Clone, Debug)]
 pub enum Reaction {
     /// This status, with these headers and this body.
     Answer(u16, Vec<(&'static str, String)>, String),
-    /// 200, and a body that does not end: so many bytes at once.
+    /// 200, and an endless body in pieces of this size.
     Endless(usize),
-    /// Nothing.
+    /// No response; the connection stays open.
     Silence,
-    /// Nothing, and the connection is closed.
+    /// No response; the connection is closed.
     HangUp,
 }
 
 impl Reaction {
-    /// A status alone.
+    /// A response with only a status.
     pub const fn status(status: u16) -> Self {
         Self::Answer(status, Vec::new(), String::new())
     }
 
-    /// The status that is answered, if one is.
+    /// The status of the response, if it has one.
     const fn answered(&self) -> Option<u16> {
         match self {
             Self::Answer(status, ..) => Some(*status),
@@ -110,7 +110,7 @@ impl Reaction {
 struct Seen {
     received: Mutex<Vec<Received>>,
     reaction: Mutex<Option<Reaction>>,
-    /// Those to events of some types.
+    /// Responses to events of some types.
     of_types: Mutex<HashMap<&'static str, Reaction>>,
 }
 
@@ -126,7 +126,7 @@ impl Seen {
     }
 }
 
-/// A running receiver. Dropped, it is gone.
+/// A running receiver, which is stopped when this is dropped.
 pub struct Receiver {
     seen: Arc<Seen>,
     address: String,
@@ -140,7 +140,7 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    /// One that answers 204.
+    /// Starts a receiver that answers 204.
     ///
     /// # Panics
     /// When no port is free.
@@ -163,17 +163,17 @@ impl Receiver {
         }
     }
 
-    /// Its URL.
+    /// The URL of its endpoint.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// Its port.
+    /// The port of its endpoint.
     pub fn port(&self) -> &str {
         self.address.rsplit(':').next().unwrap_or_default()
     }
 
-    /// How it answers from now on.
+    /// Sets the response from now on.
     pub fn react(&self, reaction: Reaction) {
         *self
             .seen
@@ -182,7 +182,7 @@ impl Receiver {
             .unwrap_or_else(PoisonError::into_inner) = Some(reaction);
     }
 
-    /// How it answers events of this type from now on.
+    /// Sets the response to events of this type from now on.
     pub fn react_to(&self, kind: &'static str, reaction: Reaction) {
         self.seen
             .of_types
@@ -191,14 +191,14 @@ impl Receiver {
             .insert(kind, reaction);
     }
 
-    /// The ids of the events that it took so far.
+    /// The ids of the events that it accepted so far.
     pub fn taken(&self) -> BTreeSet<String> {
         let received = self.received();
         let taken = received.iter().filter(|one| one.is_taken());
         taken.map(|one| one.id().to_owned()).collect()
     }
 
-    /// What came so far.
+    /// The requests so far.
     pub fn received(&self) -> Vec<Received> {
         self.seen
             .received
@@ -207,7 +207,7 @@ impl Receiver {
             .clone()
     }
 
-    /// The first `count` requests, once they have come.
+    /// Waits for the first `count` requests, and returns them.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         eventually("requests to the receiver", async || {
             let received = self.received();
@@ -247,7 +247,7 @@ async fn receive(
             let body = stream::unfold((), move |()| {
                 let chunk = chunk.clone();
                 async move {
-                    // As slow as a byte at a time is meant to be.
+                    // A body of single bytes is meant to be slow.
                     if chunk.len() == 1 {
                         tokio::time::sleep(Duration::from_millis(200)).await;
                     }
@@ -257,7 +257,7 @@ async fn receive(
             Response::new(Body::from_stream(body))
         }
         Reaction::Silence => std::future::pending().await,
-        // What serves a connection ends with it, and nobody is told of a panic.
+        // Only the task of this connection panics, and nobody awaits it.
         Reaction::HangUp => std::panic::resume_unwind(Box::new(())),
     }
 }

@@ -1,4 +1,5 @@
-//! A relay that understands nothing: it sends what the service says to a chip in software.
+//! A simple relay: it sends the service's commands to a chip in software, without understanding
+//! them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,28 +7,28 @@ use serde_json::{Value, json};
 use crate::virtual_card::VirtualCard;
 use crate::{Client, fixtures};
 
-/// In lower-case hexadecimal.
+/// Bytes in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     fixtures::hex(bytes).to_lowercase()
 }
 
-/// From hexadecimal.
+/// Bytes from hexadecimal.
 ///
 /// # Panics
-/// When it is none.
+/// When it is not hexadecimal.
 pub fn bytes(text: &str) -> Vec<u8> {
     let pair = |i| u8::from_str_radix(&text[i..i + 2], 16).unwrap();
     (0..text.len()).step_by(2).map(pair).collect()
 }
 
-/// What a relay answers to a turn, up to the first answer that is not expected.
+/// A chip's answers to a turn, up to the first unexpected one.
 ///
 /// # Panics
 /// When it is no turn.
 pub fn answers(card: &mut dyn VirtualCard, turn: &Value) -> Value {
     let (mut answers, mut fault) = (Vec::new(), Value::Null);
     for command in turn["commands"].as_array().unwrap() {
-        // A command says which statuses are expected, unless its answer has none.
+        // A command lists its expected statuses, unless its answer has none.
         let expect = command.get("expect").and_then(Value::as_array);
         assert_eq!(
             expect.is_none_or(Vec::is_empty),
@@ -58,7 +59,7 @@ pub fn answers(card: &mut dyn VirtualCard, turn: &Value) -> Value {
     json!({"seq": turn["seq"], "answers": answers, "fault": fault})
 }
 
-/// Lays a chip down, and relays until a turn has no commands.
+/// Places a chip, and relays until a turn has no commands.
 ///
 /// # Panics
 /// When the service refuses.

@@ -1,10 +1,11 @@
-//! A service of the test's own: in this process, on a free port, with its own
-//! folder, and a clock that stands still until it is moved.
+//! A separate service for a test: in this process, on a free port, with its own folder, and a clock
+//! that moves only on request.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::caller::Actor;
@@ -15,7 +16,9 @@ use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
 use tapdesk_service::storage::sqlite::{Restore, SqliteStorage};
-use tapdesk_service::{AppState, Countries, Exposure, Parts, Service, router, serve};
+use tapdesk_service::{
+    AppState, Countries, Exposure, Limits, Parts, Service, listen, router, serve,
+};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, watch};
@@ -24,30 +27,34 @@ use tokio::task::JoinHandle;
 use crate::client::Client;
 use crate::postgres::TestDatabase;
 
-/// The token of every test service.
+/// The admin token of every test service.
 pub const ADMIN_TOKEN: &str = "a-token-that-is-used-in-tests-and-nowhere-else";
 
-/// 2026-01-01T12:00:00Z: when tests begin, in milliseconds since the Unix epoch.
+/// 2026-01-01T12:00:00Z, the time at which tests begin, in milliseconds since the Unix epoch.
 pub const START: i64 = 1_767_268_800_000;
 
-/// What a test may decide about its service.
+/// The options that a test can set for its service.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the operator decided. `tag_url` is replaced by the address the service gets.
+    /// The operator's settings. `tag_url` is replaced by the service's address.
     pub settings: Settings,
-    /// What arguments and environment fix.
+    /// The settings from arguments and environment.
     pub fixed: Fixed,
-    /// What its first listener serves.
+    /// The routes of its first listener.
     pub exposure: Exposure,
-    /// The database: `sqlite` for a file in the service's own folder, or
-    /// `postgres` for a database on the server of this process.
+    /// The database: `sqlite` for a file in the service's folder, or `postgres` for a database on
+    /// the server of this process.
     pub database: String,
-    /// A MMDB file with the countries of addresses.
+    /// An MMDB file with the countries of addresses.
     pub countries: Option<PathBuf>,
-    /// The time of what the database does not decide, if it is another one.
+    /// Another clock for times that the database does not provide.
     pub clock: Option<Arc<dyn Clock>>,
-    /// Where the service's randomness comes from.
+    /// The source of the service's randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// Limits of its connections.
+    pub limits: Limits,
+    /// How long load balancers see that it is about to stop.
+    pub notice: Duration,
 }
 
 impl Default for Options {
@@ -60,17 +67,18 @@ impl Default for Options {
             countries: None,
             clock: None,
             entropy: Arc::new(OsEntropy),
+            limits: Limits::default(),
+            notice: Duration::ZERO,
         }
     }
 }
 
-/// The kind of database that tests use which do not choose: what
-/// `TAPDESK_TEST_DATABASE` says, or `sqlite`.
+/// The default kind of database: the value of `TAPDESK_TEST_DATABASE`, or `sqlite`.
 pub fn default_database() -> String {
     std::env::var("TAPDESK_TEST_DATABASE").unwrap_or_else(|_| "sqlite".to_owned())
 }
 
-/// A running service. Calls go to its [`Client`]; dropped, it is gone.
+/// A running service. Calls go to its [`Client`]. Dropping it stops the service.
 pub struct TestService {
     client: Client,
     clock: Arc<ManualClock>,
@@ -105,15 +113,14 @@ impl TestService {
         Self::start_in(folder, OnceCell::new(), clock, options).await
     }
 
-    /// A service elsewhere, on a backup that is restored there with its key.
+    /// A service on another machine, on a backup that is restored there with its key.
     pub async fn restored(backup: &Path, passphrase: &Passphrase) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let restore = Restore::prepare(backup, &folder.path().join("tapdesk.db"))
             .expect("the backup is sound");
-        let note = restore.note.as_ref();
-        let sealed = note.and_then(|note| note.inlay_key.as_ref());
-        let key = sealed.and_then(|sealed| sealed.open(passphrase));
-        let key = key.expect("the backup has the key, and the passphrase opens it");
+        let key = restore.open_key(Some(passphrase));
+        let key = key.expect("the passphrase opens it");
+        let key = key.expect("the backup has the key");
         key_file::create(&folder.path().join("inlay.key"), &key).expect("the key can be stored");
         let now = Timestamp::from_millis(START);
         restore
@@ -132,9 +139,7 @@ impl TestService {
         clock: Arc<ManualClock>,
         mut options: Options,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a port of the loopback is free");
+        let listener = free_port();
         let base = format!("http://{}", address(&listener));
         options.settings.tag_url = format!("{base}/t");
         let keyring = Keyring::from_file(&folder.path().join("inlay.key"), true, &OsEntropy)
@@ -179,29 +184,39 @@ impl TestService {
         running
     }
 
-    /// Listens at a second address, and answers a client of it.
-    pub async fn listen(&mut self, exposure: Exposure) -> Client {
-        let listener = TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a port of the loopback is free");
+    /// Listens on a second address, and returns a client for it.
+    pub fn listen(&mut self, exposure: Exposure) -> Client {
+        let listener = free_port();
         let client = Client::new(format!("http://{}", address(&listener)), ADMIN_TOKEN);
         self.serve(listener, exposure);
         client
     }
 
-    fn serve(&mut self, listener: TcpListener, exposure: Exposure) {
-        let mut stop = self.shutdown.subscribe();
-        let stopped = async move {
-            // An error means that the service was dropped: that stops it, too.
-            let _ = stop.wait_for(|stop| *stop).await;
-        };
-        let router = router(self.state.clone(), exposure);
-        self.listeners
-            .push(tokio::spawn(serve(listener, router, stopped)));
+    /// Listens on this machine's network address, as phones reach it, and returns a client for it.
+    /// `None` if the machine has no such address.
+    pub fn listen_on_network(&mut self, exposure: Exposure) -> Option<Client> {
+        let listener = listen((network_address()?, 0).into()).ok()?;
+        let client = Client::new(format!("http://{}", address(&listener)), ADMIN_TOKEN);
+        self.serve(listener, exposure);
+        Some(client)
     }
 
-    /// Stops the service as SIGTERM does, and starts it again on the same folder
-    /// with the same options, `millis` later.
+    fn serve(&mut self, listener: TcpListener, exposure: Exposure) {
+        let mut stop = self.shutdown.subscribe();
+        let notice = self.options.notice;
+        let stopped = async move {
+            // An error means that the service was dropped, which stops this, too.
+            let _ = stop.wait_for(|stop| *stop).await;
+            notice
+        };
+        let router = router(self.state.clone(), exposure);
+        let limits = self.options.limits;
+        self.listeners
+            .push(tokio::spawn(serve(listener, router, limits, stopped)));
+    }
+
+    /// Stops the service like SIGTERM, and starts it again `millis` later with the same folder and
+    /// options.
     #[must_use = "the service goes on at another address"]
     pub async fn restart(self, millis: i64) -> Self {
         let Self {
@@ -221,6 +236,9 @@ impl TestService {
                 .expect("a listener does not panic")
                 .expect("a listener ends well");
         }
+        // A service that ends does this, too.
+        let noted = state.service().note_previews().await;
+        noted.expect("previews are noted");
         state.service().storage.close().await;
         drop(state);
         let now = clock.now().plus_millis(millis);
@@ -228,7 +246,7 @@ impl TestService {
         Self::start_in(folder, postgres, clock, options).await
     }
 
-    /// Keeps house and delivers webhooks, until the answer is dropped.
+    /// Runs housekeeping and webhook delivery until the result is dropped.
     #[must_use = "it ends when this is dropped"]
     pub fn keep_house(&self) -> AbortOnDrop {
         let service = Arc::clone(self.service());
@@ -247,12 +265,17 @@ impl TestService {
         self.clock.now().millis()
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The service itself, for what an operator does in its process.
+    /// Its database; `None` if it is not PostgreSQL.
+    pub fn postgres(&self) -> Option<&TestDatabase> {
+        self.postgres.get()
+    }
+
+    /// The service itself, for an operator's actions in its process.
     pub fn service(&self) -> &Arc<Service> {
         self.state.service()
     }
@@ -263,7 +286,7 @@ impl TestService {
     }
 }
 
-/// The only place in which tests distinguish databases.
+/// Opens the database. Only here do tests distinguish databases.
 async fn open(
     database: &str,
     folder: &Path,
@@ -286,13 +309,26 @@ async fn open(
     }
 }
 
+/// The address of this machine on its network; nothing is sent to find it.
+pub fn network_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 200), 9)).ok()?;
+    let own = socket.local_addr().ok()?.ip();
+    (!own.is_loopback() && !own.is_unspecified()).then_some(own)
+}
+
+fn free_port() -> TcpListener {
+    let port = (Ipv4Addr::LOCALHOST, 0);
+    listen(port.into()).expect("a port of the loopback is free")
+}
+
 fn address(listener: &TcpListener) -> SocketAddr {
     listener
         .local_addr()
         .expect("a bound socket has an address")
 }
 
-/// A task that ends when this is dropped.
+/// A task that is aborted when this is dropped.
 pub struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

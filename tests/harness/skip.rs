@@ -3,14 +3,15 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-/// Leaves the running test out, because `why`: it needs what this machine does not
-/// have or does not allow. The caller returns after it.
+/// Skips the running test for the reason `why`: it needs something that this machine lacks or
+/// forbids. The caller returns after it.
 ///
-/// A test that is left out shows nothing, so it fails, unless the environment allows
-/// it by `TAPDESK_ALLOW_SKIPS=1`. Then it is a line of the file that
-/// `TAPDESK_SKIPPED` names, and `make test` counts it as skipped, not as passed.
+/// A skipped test shows nothing, so it fails, unless the environment allows it by
+/// `TAPDESK_ALLOW_SKIPS=1`. Then it is a line of the file that `TAPDESK_SKIPPED` names, and `make
+/// test` counts it as skipped, not as passed.
 ///
 /// # Panics
+///
 /// Unless the environment allows it.
 #[track_caller]
 pub fn skip(why: &str) {

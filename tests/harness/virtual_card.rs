@@ -1,40 +1,43 @@
-//! Chips in software, answering as chips do: APDU by APDU.
+//! Chips in software that answer like real chips: APDU by APDU.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | [`ntag424`] | NTAG 424 DNA: files, mirrored codes, secure messaging |
-//! | [`type2`] | NTAG 213, 215, 216 and Ultralight: pages |
-//! | [`hostile`] | whatever a stranger may lay down |
-//! | [`tear`] | a chip that is taken away in the middle of a command |
+//! | [`type2`] | NTAG 213, 215, 216, Ultralight, and chips like them: pages |
+//! | [`by_page`] | a reader that returns one page at a time |
+//! | [`hostile`] | any malicious chip |
+//! | [`tear`] | a chip that is removed in the middle of a command |
 //!
-//! A chip is laid on a reader of [`Pcscd`](crate::Pcscd), or asked in process:
+//! A chip is placed on a reader of [`Pcscd`](crate::Pcscd), or called in process:
 //! [`VirtualNtag424::apdu`](ntag424::VirtualNtag424::apdu) and
 //! [`VirtualType2::apdu`](type2::VirtualType2::apdu) answer one command each.
 
+pub mod by_page;
 pub mod hostile;
 pub mod ndef;
 pub mod ntag424;
 pub mod tear;
 pub mod type2;
 
+pub use by_page::ByPage;
 pub use tear::{Tear, TornOut};
 
 /// The reader's own command for a card's UID (PC/SC part 3, section 3.2.2.1.3).
 pub const GET_UID: [u8; 5] = [0xFF, 0xCA, 0x00, 0x00, 0x00];
 
-/// A chip on a reader.
+/// A chip that can be placed on a reader.
 pub trait VirtualCard: Send {
-    /// What it answers to a reset.
+    /// Its answer to reset (ATR).
     fn atr(&self) -> Vec<u8>;
 
-    /// It comes into the field, or is reset: whatever it does not keep is gone.
+    /// It enters the field, or is reset: volatile state is lost.
     fn power_on(&mut self);
 
-    /// Its answer to a command; `None` if it is taken away instead.
+    /// Its answer to a command; `None` if it is removed instead.
     fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>>;
 
-    /// It is taken away when so many bytes of the command have arrived. By default
-    /// nothing happened.
+    /// It is removed when this number of the command's bytes has arrived. By default nothing
+    /// happens.
     fn cut_off(&mut self, command: &[u8], received: usize) {
         let _ = (command, received);
     }
@@ -58,12 +61,12 @@ impl VirtualCard for Box<dyn VirtualCard> {
     }
 }
 
-/// A status word alone.
+/// An answer with only a status word.
 fn status(word: u16) -> Vec<u8> {
     word.to_be_bytes().to_vec()
 }
 
-/// Data and a status word.
+/// An answer with data and a status word.
 fn answer(data: &[u8], word: u16) -> Vec<u8> {
     [data, &word.to_be_bytes()].concat()
 }

@@ -1,9 +1,9 @@
-//! A PC/SC service of the test's own: the real `pcscd` with virtual readers, on
-//! which virtual chips are laid.
+//! A separate PC/SC service for tests: the real `pcscd` with virtual readers, on which virtual
+//! chips are placed.
 //!
-//! The daemon takes its socket as systemd would hand it over, so several run side
-//! by side. The client library knows one socket for the life of a process: a test
-//! that is itself the client runs [in a process of its own](in_own_process).
+//! The daemon gets its socket as from systemd, so several can run in parallel. The client library
+//! uses one socket for the life of a process, so a test that is itself the client runs [in a
+//! separate process](in_own_process).
 
 use std::any::type_name_of_val;
 use std::fs;
@@ -21,29 +21,29 @@ use tempfile::TempDir;
 use crate::ports::free_ports;
 use crate::virtual_card::VirtualCard;
 
-/// The variable by which a client finds the daemon's socket.
+/// The variable that tells clients the daemon's socket.
 pub const SOCKET: &str = "PCSCLITE_CSOCK_NAME";
-/// Hands the socket over as descriptor 3 (`sd_listen_fds`), and becomes the daemon.
+/// Passes the socket as descriptor 3 (`sd_listen_fds`), and becomes the daemon.
 const LAUNCH: &str = "mkdir -p /run/pcscd; exec 3<&0 0</dev/null; \
     export LISTEN_PID=$$ LISTEN_FDS=1; exec /usr/sbin/pcscd --foreground -c \"$0\" $1";
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
-/// How often a card tries to find its reader, and what lies between.
+/// How often a card tries to connect to its reader, and the pause between.
 const TRIES: usize = 4_000;
 const PAUSE: Duration = Duration::from_millis(5);
 /// A reader notices within half a second that a chip is gone, on an idle machine.
 const NOTICED: Duration = Duration::from_secs(20);
 
-/// A PC/SC service with two virtual readers, or none. Dropped, it is gone.
+/// A PC/SC service with two virtual readers, or none, which is stopped when this is dropped.
 pub struct Pcscd {
     folder: PathBuf,
     /// The port of the first reader; the second has the next one.
     port: u16,
     daemon: Option<Child>,
-    /// Where the service made its folder itself; deleted with it.
+    /// The folder, if the service created it itself; deleted with it.
     own_folder: Option<TempDir>,
 }
 
-/// A chip that lies on a reader. Dropped, it is taken away.
+/// A chip on a reader, which is removed when this is dropped.
 pub struct LaidDown<C> {
     connection: TcpStream,
     card: Option<JoinHandle<C>>,
@@ -71,12 +71,12 @@ impl Pcscd {
         }
     }
 
-    /// Its socket, the value of [`SOCKET`].
+    /// The path of its socket, for [`SOCKET`].
     pub fn socket(&self) -> PathBuf {
         self.folder.join("pcscd.sock")
     }
 
-    /// Ends it as a crash does, and starts it again, with its readers or without.
+    /// Ends it like a crash, and starts it again, with or without its readers.
     pub fn restart(&mut self, readers: bool) {
         self.kill();
         let config = self.folder.join("conf.d");
@@ -104,7 +104,7 @@ impl Pcscd {
         self.daemon = Some(daemon);
     }
 
-    /// Ends it as a crash does. Chips on its readers are on none.
+    /// Ends it like a crash. Chips are then on no reader.
     pub fn kill(&mut self) {
         if let Some(mut daemon) = self.daemon.take() {
             let _ = daemon.kill();
@@ -113,12 +113,12 @@ impl Pcscd {
         let _ = fs::remove_file(self.socket());
     }
 
-    /// Lays a chip on the first reader.
+    /// Places a chip on the first reader.
     pub fn lay_down<C: VirtualCard + 'static>(&self, card: C) -> LaidDown<C> {
         self.lay_on(0, card)
     }
 
-    /// Lays a chip on the first reader (0) or the second (1).
+    /// Places a chip on the first reader (0) or the second (1).
     ///
     /// # Panics
     /// When the daemon does not open the reader.
@@ -126,7 +126,7 @@ impl Pcscd {
         let connection = self.connect(self.port + reader);
         let wire = connection.try_clone().expect("a socket can be shared");
         let card = thread::spawn(move || {
-            // An error is the end of the connection: the card is taken away.
+            // An error ends the connection, which removes the card.
             let _ = answer_all(wire, &mut card);
             card
         });
@@ -156,7 +156,7 @@ impl Drop for Pcscd {
 }
 
 impl<C> LaidDown<C> {
-    /// Takes the chip away.
+    /// Removes the chip, and returns it.
     ///
     /// # Panics
     /// When the chip did.
@@ -167,8 +167,8 @@ impl<C> LaidDown<C> {
             .expect("a chip does not panic")
     }
 
-    /// The same, and waits until the reader has noticed. It looks some times a second: a chip that is
-    /// laid down again in between was never away.
+    /// Removes the chip, and waits until the reader has noticed. The reader looks a few times per
+    /// second, so it does not notice if a chip returns in between.
     ///
     /// # Panics
     /// When the chip did, or the reader does not notice.
@@ -179,7 +179,7 @@ impl<C> LaidDown<C> {
         self.connection
             .set_read_timeout(Some(NOTICED))
             .expect("a socket takes a timeout");
-        // The driver closes its side once it finds nobody there.
+        // The driver closes its side when the card is gone.
         let mut rest = Vec::new();
         let closed = self.connection.read_to_end(&mut rest);
         let waits = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut];
@@ -204,12 +204,12 @@ impl<C> Drop for LaidDown<C> {
     }
 }
 
-/// Answers the driver until one side ends (vpcd's protocol: two bytes of length,
-/// then a control byte or a command).
+/// Answers the driver until one side ends (vpcd's protocol: two bytes of length, then a control
+/// byte or a command).
 fn answer_all(mut wire: TcpStream, card: &mut impl VirtualCard) -> io::Result<()> {
     wire.set_nodelay(true)?;
     loop {
-        // Else the driver, which writes length and message apart, waits for 40 ms.
+        // Otherwise the driver, which sends length and message separately, waits for 40 ms.
         #[cfg(target_os = "linux")]
         std::os::linux::net::TcpStreamExt::set_quickack(&wire, true)?;
         let mut length = [0; 2];
@@ -223,7 +223,7 @@ fn answer_all(mut wire: TcpStream, card: &mut impl VirtualCard) -> io::Result<()
                 continue;
             }
             [0x04] => card.atr(),
-            // An empty answer cannot travel: it is that of a card which left.
+            // An empty answer cannot be sent; it means that the card was removed.
             _ => match card.transmit(&message) {
                 Some(reply) if !reply.is_empty() => reply,
                 _ => return wire.shutdown(Shutdown::Both),
@@ -231,12 +231,12 @@ fn answer_all(mut wire: TcpStream, card: &mut impl VirtualCard) -> io::Result<()
         };
         let length = u16::try_from(reply.len()).unwrap_or(u16::MAX);
         let reply = &reply[..usize::from(length)];
-        // One write: the driver reads a message at a time.
+        // One write, because the driver reads one message at a time.
         wire.write_all(&[&length.to_be_bytes(), reply].concat())?;
     }
 }
 
-/// The switch that keeps newer daemons from asking polkit about every client.
+/// The option that keeps newer daemons from asking polkit about every client.
 fn polkit_argument() -> Option<&'static str> {
     const SWITCH: &str = "--disable-polkit";
     let help = Command::new("/usr/sbin/pcscd")
@@ -249,8 +249,8 @@ fn polkit_argument() -> Option<&'static str> {
         .then_some(SWITCH)
 }
 
-/// Runs `body`, a closure of a test, in a process in which [`SOCKET`] names a
-/// PC/SC service of its own: the test again, alone. A test calls this and nothing else.
+/// Runs `body`, a closure of a test, in a process in which [`SOCKET`] names a separate PC/SC
+/// service: it starts only this test again. A test calls this and nothing else.
 ///
 /// # Panics
 /// When the test fails there.

@@ -1,4 +1,4 @@
-//! Each way to configure an inlay wrongly, and the setting that is named for it.
+//! Each wrong configuration of an inlay, and the setting that the diagnosis names.
 
 mod window;
 
@@ -23,7 +23,7 @@ fn uid(last: u8) -> Uid {
     Uid::from_bytes([0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, last])
 }
 
-/// An inlay as the service has it configured.
+/// An inlay as configured in the service.
 fn configured(mirror: Mirror) -> Candidate {
     Candidate {
         uid: uid(0x40),
@@ -38,7 +38,7 @@ fn keys(mirror: Mirror, meta: AesKey, file: AesKey) -> Keys {
     Keys { meta, file }
 }
 
-/// The code of a chip that is encoded so.
+/// The code of a chip that is encoded with these settings.
 fn tap(chip: &Candidate) -> OneTimeCode {
     let Candidate {
         uid,
@@ -57,7 +57,7 @@ fn tap(chip: &Candidate) -> OneTimeCode {
     inlay.code_at(COUNTER, [7; 5])
 }
 
-/// A chip like this one, but for the changes.
+/// A copy of these settings with a change.
 fn but(candidate: &Candidate, change: impl FnOnce(&mut Candidate)) -> Candidate {
     let mut changed = candidate.clone();
     change(&mut changed);
@@ -76,7 +76,7 @@ fn master(diversify_meta: bool) -> NamedMasterKey {
     }
 }
 
-/// What is found about the code of a chip encoded as `chip`, at a tag with this inlay configured.
+/// The findings about a code of `chip`, at a tag whose inlay is configured as `configured`.
 fn found(chip: &Candidate, configured: &Candidate) -> Vec<Finding> {
     let master_keys = [master(false)];
     let known = Known {
@@ -169,14 +169,15 @@ fn keys_of_a_master_key_diversified_or_not() {
     let findings = [diversified(Slot::Meta), diversified(Slot::File)];
     assert_eq!(found(&chip, &inlay), findings);
 
-    // An inlay of this master key, whose meta key is diversified against what is set, and the reverse.
+    // An inlay of this master key whose meta key is diversified although the setting says
+    // otherwise, and the reverse.
     let with = |diversify_meta| {
         but(&inlay, |c| {
             c.keys = master(diversify_meta).key.keys_for(c.uid, c.mirror);
         })
     };
     assert_eq!(found(&with(false), &with(true)), [itself(Slot::Meta)]);
-    // The diversified meta key is the diversified file key.
+    // The diversified meta key equals the diversified file key.
     assert_eq!(
         found(&with(true), &with(false)),
         [wrong(Slot::Meta, KeyIs::OtherSlot)]
@@ -193,7 +194,7 @@ fn the_other_mirror() {
             sent: Mirror::Plain
         }]
     );
-    // The file key serves both, for a plain inlay has no other.
+    // The file key is used for both, because a plain inlay has no other key.
     let chip = but(&plain, |c| c.mirror = Mirror::Encrypted);
     assert_eq!(
         found(&chip, &plain),
@@ -424,7 +425,7 @@ fn each_finding_names_the_setting_and_what_to_set() {
         (Finding::MacWindow(Window::Uid), r#"set mac_from to "uid""#),
         (
             Finding::MacWindow(Window::Host),
-            "from the host as input, which is not supported",
+            "from the host as input: create a URL template",
         ),
         (
             Finding::MacFitsNothing { uid: uid(0x41) },

@@ -1,5 +1,5 @@
-//! The service against the `ntag424` crate, an implementation of the chip's
-//! protocol that shares nothing with ours but the AES below it.
+//! Compares the service with the `ntag424` crate, an implementation of the chip's protocol that
+//! shares only AES with ours.
 
 use ntag424::KeyNumber;
 use ntag424::key_diversification::diversify_aes128;
@@ -17,7 +17,7 @@ use tapdesk_service::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::length;
 
-/// The other implementation's verifier of the file `uid=<uid>&token=<token>`.
+/// The other implementation's verifier for the file `uid=<uid>&token=<token>`.
 fn oracle(mirror: Mirror, mac_from: MacFrom) -> Verifier {
     let offset = |at| Offset::new(at).unwrap();
     let counter = ReadCtrFeatures {
@@ -63,7 +63,7 @@ fn oracle(mirror: Mirror, mac_from: MacFrom) -> Verifier {
     Verifier::try_new(&settings, CryptoMode::Aes).unwrap()
 }
 
-/// Writes another hex digit in the place of one.
+/// Replaces a hex digit by another one.
 fn corrupt(code: &mut OneTimeCode, entropy: &dyn Entropy) {
     let [at, other] = bytes::<2>(entropy).map(usize::from);
     let length = code.uid.len();

@@ -1,4 +1,4 @@
-//! EV2 secure messaging against published personalisations, byte for byte in both directions.
+//! EV2 secure messaging, compared with published personalisations byte for byte in both directions.
 
 use std::sync::LazyLock;
 
@@ -37,7 +37,7 @@ fn key(step: &Value, name: &str) -> AesKey {
     AesKey::from_bytes(array(step, name))
 }
 
-/// A command of ours is the published one, and opens the published answer.
+/// Asserts that our command equals the published one, and decodes the published answer.
 fn exchange(session: &Session, made: &Command, step: &Value) -> Vec<u8> {
     assert_eq!(made.apdu, bytes(step, "c"), "{}", step["name"]);
     let opened = session.open(made.reply, &bytes(step, "r"));
@@ -46,7 +46,7 @@ fn exchange(session: &Session, made: &Command, step: &Value) -> Vec<u8> {
         .to_vec()
 }
 
-/// Goes through a whole personalisation; answers how many steps it checked.
+/// Replays a complete personalisation. Returns the number of steps that it checked.
 fn replay(id: &str) -> usize {
     let mut session: Option<Session> = None;
     let mut first_half: Option<&Value> = None;
@@ -86,7 +86,7 @@ fn replay(id: &str) -> usize {
                 let session = session.as_mut().unwrap();
                 let plain = bytes(step, "plain");
                 let at = u16::from_le_bytes([*low, *high]);
-                // The note writes the whole file at once, in full protection but for the CC.
+                // The note writes the whole file at once, in full protection except for the CC.
                 let protection = if *file == 1 {
                     Protection::Plain
                 } else {
@@ -143,7 +143,7 @@ fn a_personalisation_and_a_reset_of_boltlib() {
     assert_eq!(replay("boltlib-wipe"), 8);
 }
 
-/// A session whose keys a step states.
+/// A session with the keys of a step.
 fn session_of(step: &Value) -> Session {
     let enc = step["k_enc"]
         .as_str()
@@ -204,7 +204,7 @@ fn a_session_shows_none_of_its_keys() {
     }
 }
 
-/// A published exchange of LRP mode: what went into it, and what came of it.
+/// A published exchange in LRP mode: its inputs, and its results.
 fn lrp(id: &str) -> (Value, Value) {
     let vectors: Value = serde_json::from_str(include_str!("../vectors/inlays.json")).unwrap();
     let all = vectors.as_array().unwrap();
@@ -212,14 +212,14 @@ fn lrp(id: &str) -> (Value, Value) {
     (found["inputs"].clone(), found["expected"].clone())
 }
 
-/// A session of LRP mode that has just begun, from its vector: its parts as they are stored.
+/// A new session in LRP mode, built from the parts that are stored of it.
 fn lrp_session(inputs: &Value, vector: &[u8], ti: &[u8]) -> Session {
     let base = Lrp::new(&key(inputs, "key"));
     let parts = [
         &[0x00][..],
         ti,
         &[0x00, 0x00],
-        // The chip encrypted one block when it told the identifier.
+        // The chip encrypted one block to send the identifier.
         &1_u32.to_le_bytes(),
         &base.cmac(vector),
     ];
@@ -245,7 +245,7 @@ fn the_authentication_in_lrp_mode_of_an12321() {
     begun[0] = 3;
     assert_eq!(session.to_bytes(), begun);
 
-    // Whoever changes a bit of the answer does not have the key; nor does who answers as AES would.
+    // An answer with a flipped bit is refused, and so is an answer in AES mode.
     let (_, other) = Handshake::respond(Mode::Lrp, 3, secret.clone(), &challenge, a).unwrap();
     let mut wrong = bytes(&expected, "r2");
     wrong[20] ^= 1;
@@ -261,7 +261,7 @@ fn real_chips_in_lrp_mode_tell_their_uid_and_their_loop() {
     let vector = bytes(&inputs, "session_vector");
     let mut session = lrp_session(&inputs, &vector, &bytes(&inputs, "ti"));
     let exchanges = inputs["exchanges"].as_array().unwrap();
-    // Both commands are made before the first answer is there.
+    // Both commands are created before the first answer arrives.
     let made = [session.get_card_uid(), session.get_card_uid()];
     assert_eq!(exchanges.len(), made.len());
     for (exchange, made) in exchanges.iter().zip(made) {

@@ -1,4 +1,4 @@
-//! What holds for every code, inlay and text.
+//! Properties of every code, inlay and text.
 
 use proptest::prelude::*;
 use tapdesk_service::entropy::{SeededEntropy, bytes};
@@ -37,7 +37,7 @@ fn inlay() -> impl Strategy<Value = VirtualInlay> {
     )
 }
 
-/// The inlay as the service would have it configured.
+/// The inlay as configured in the service.
 fn configured(inlay: &VirtualInlay) -> Candidate {
     Candidate {
         uid: inlay.uid,
@@ -55,7 +55,7 @@ fn check(code: &OneTimeCode, candidates: &[Candidate]) -> Result<Authentic, Code
     verify(&code.uid, &code.token, candidates)
 }
 
-/// The text as bytes, one bit of it flipped.
+/// The bytes of the text, with one bit flipped.
 fn flip(text: &str, bit: usize) -> String {
     let mut digits: Vec<u8> = text.into();
     let at = bit / 4;
@@ -65,7 +65,7 @@ fn flip(text: &str, bit: usize) -> String {
     String::from_utf8(digits).unwrap()
 }
 
-/// Random texts, and hex of the right lengths.
+/// Random texts, and hex digits of the right lengths.
 fn part() -> impl Strategy<Value = String> {
     let hex = prop_oneof![Just(14), Just(16), Just(22), Just(32)]
         .prop_flat_map(|n| proptest::string::string_regex(&format!("[0-9a-fA-F]{{{n}}}")).unwrap());
@@ -262,7 +262,7 @@ fn a_malformed_code_is_answered_with_what_is_wrong() {
         ),
         ("04DE5F1EACC04G", long, Malformed::UidNotHex),
         (plain, "00003D94EED9EE6533708\u{0}", Malformed::TokenNotHex),
-        // 14 bytes, not 14 characters.
+        // 14 bytes, but not 14 characters.
         ("04DE5F1EACC0é", long, Malformed::UidNotHex),
         (
             "EF963FF7828658A599F3041510671E8 ",

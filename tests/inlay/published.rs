@@ -1,5 +1,5 @@
-//! Every vector of `vectors/inlays.json`, each of which names its source. A test for each, of its
-//! own name; those of a group share their check.
+//! Every vector of `vectors/inlays.json`, with its source. Each vector has its own test; the tests
+//! of a group share their check.
 
 mod derivations;
 mod lrp;
@@ -20,7 +20,7 @@ pub(super) static VECTORS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../vectors/inlays.json")).expect("the vectors are JSON")
 });
 
-/// How many vectors each group has; all are run.
+/// The number of vectors in each group; all of them are run.
 const GROUPS: [(&str, usize); 17] = [
     ("boltcard-tap", 5),
     ("kdf-an10922", 7),
@@ -68,8 +68,8 @@ fn every_vector_is_of_a_group_that_is_run() {
     assert_eq!((VECTORS.len(), all), (152, 152));
 }
 
-/// Tests of the names given, each of which calls the group's function with a vector's id; and the
-/// list of these ids.
+/// Tests with these names, each of which calls the group's function with the id of a vector, and
+/// the list of these ids.
 macro_rules! vectors {
     ($($group:ident { $($name:ident $id:literal,)+ })+) => {
         pub(super) const IDS: &[&str] = &[$($($id,)+)+];
@@ -129,7 +129,7 @@ fn uid(vector: &Value) -> Option<Uid> {
     maybe(vector, "uid").map(|uid| uid.parse().unwrap())
 }
 
-/// The inlay of a vector that names none: any UID.
+/// The UID of a vector; an arbitrary one if the vector has none.
 fn some_uid(expected: &Value) -> Uid {
     uid(expected).unwrap_or(Uid::from_bytes([4; 7]))
 }
@@ -138,7 +138,7 @@ fn aes(meta: Option<AesKey>, file: AesKey) -> InlayKeys {
     InlayKeys::Aes(Keys { meta, file })
 }
 
-/// Reads a URL by a template, as a request would be.
+/// Matches a URL against a template, like a request.
 fn read(template: &Template, url: &str) -> Filled {
     let addressed = template.read(&Request::of_url(url).unwrap()).unwrap();
     addressed.code.unwrap().unwrap()
@@ -148,7 +148,7 @@ fn template(settings: TemplateSettings) -> Template {
     Template::new(settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What every vector of a code says: authentic or not, and what it names.
+/// Asserts the expected verdict of a vector, and the inlay that it names.
 fn assert_as_expected(found: &Assessment, expected: &Value) {
     assert_eq!(found.is_authentic(), expected["authentic"] == true);
     if found.is_authentic() {

@@ -1,5 +1,5 @@
-//! A second implementation of the chips and key schemes that the crate `ntag424` does not know,
-//! written from the documents bit by bit and byte by byte, and random URLs by it and by ours.
+//! A second implementation of the chips and key schemes that the `ntag424` crate does not support.
+//! It is written directly from the documents, and compared with ours on random URLs.
 
 mod sdm_backend;
 
@@ -14,7 +14,7 @@ use tapdesk_service::inlay::template::{Request, Template, TemplateSettings};
 use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::length;
 
-/// URLs of each chip.
+/// The number of URLs of each chip.
 fn urls() -> u32 {
     length(3_000, 100_000)
 }
@@ -25,7 +25,7 @@ fn encrypt(key: &[u8; 16], block: [u8; 16]) -> [u8; 16] {
     block.0
 }
 
-/// AES-CMAC as RFC 4493 writes it.
+/// AES-CMAC, written like RFC 4493.
 fn aes_cmac(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
     let shifted = |block: [u8; 16]| {
         let mut shifted = [0; 16];
@@ -63,7 +63,7 @@ fn aes_cmac(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
     })
 }
 
-/// MICKEY version 1, each stage a `bool`; the tables as 32-bit words, bit i of word w the stage
+/// MICKEY version 1, with a `bool` per stage. The tables are 32-bit words: bit i of word w is stage
 /// 32w + i.
 struct Mickey {
     r: [bool; 80],
@@ -128,22 +128,22 @@ impl Mickey {
     }
 }
 
-/// The odd bytes of a CMAC.
+/// The odd bytes of a CMAC (its truncated form).
 fn shortened(mac: [u8; 16]) -> Vec<u8> {
     mac.iter().skip(1).step_by(2).copied().collect()
 }
 
-/// What a chip of the second implementation read, before its MAC.
+/// The values of a read by the second implementation, before its MAC.
 struct Draw {
     uid: [u8; 7],
     counter: u32,
     key: [u8; 16],
     rolling: [u8; 10],
-    /// Which letters of the loop.
+    /// The index of the loop's letters.
     state: usize,
 }
 
-/// Ours on the URL of a chip: whether it is authentic, and the counter that it shows.
+/// Our verdict on a chip's URL: the counter if it is authentic.
 fn ours(template: &Template, url: &str, uid: [u8; 7], keys: &InlayKeys) -> Option<u32> {
     let addressed = template.read(&Request::of_url(url)?)?;
     let code = addressed.code.ok()??;
@@ -151,8 +151,8 @@ fn ours(template: &Template, url: &str, uid: [u8; 7], keys: &InlayKeys) -> Optio
     found.counter.filter(|_| found.is_authentic())
 }
 
-/// Random URLs of a chip, made by the second implementation: ours accepts each, and none with
-/// a digit changed.
+/// Random URLs of a chip, created by the second implementation: ours accepts each of them, and none
+/// with a changed digit.
 fn both_agree(
     cases: u32,
     template: &str,
@@ -176,8 +176,8 @@ fn both_agree(
         let found = ours(&template, &url, draw.uid, &keys);
         assert_eq!(found, Some(draw.counter), "case {case}: {url}");
 
-        // In the UID or PICC data, which stand first, or in the code, which stands last. A flag in
-        // clear is not always covered.
+        // A digit in the UID or PICC data, which come first, or in the code, which comes last. A
+        // plain flag is not always covered.
         let first = url.find('=').unwrap() + 1;
         let digits: Vec<usize> = (first..first + 14)
             .chain(url.len() - 8..url.len())
@@ -194,7 +194,7 @@ fn both_agree(
     }
 }
 
-/// What an NTAG 424 DNA fills in: PICC data, and the MAC over nothing (AN12196, sections 3.4.2 and
+/// The values of an NTAG 424 DNA: PICC data, and the MAC over nothing (AN12196, sections 3.4.2 and
 /// 3.4.4).
 fn dynamic(draw: &Draw, meta: &[u8; 16], file: &[u8; 16]) -> (String, String) {
     let mut block = [0; 16];
@@ -270,7 +270,7 @@ fn sic43s1() {
     });
 }
 
-/// The card's keys and code, with nothing but AES-CMAC and AES.
+/// The card's keys and code, computed with only AES-CMAC and AES.
 #[test]
 fn boltcard() {
     let run = "https://card.example/scan?p={picc}&c={mac}";

@@ -1,4 +1,5 @@
-//! The solver: published URLs are solved, random ones are solved or not told, and never wrongly.
+//! The solver: published URLs are solved, random ones are solved or left open, and none is solved
+//! wrongly.
 
 mod published;
 
@@ -116,7 +117,7 @@ fn what_cannot_be_told_is_said_so() {
         );
     }
     assert_eq!(solved(&[], &[aes(ZERO)], &[]).certainty, Certainty::Unknown);
-    // Two URLs of two formats are of none.
+    // Two URLs in different formats have no common template.
     let urls = [
         "https://x.example/?p=EF963FF7828658A599F3041510671E88&m=94EED9EE65337086",
         "https://x.example/v?p=EF963FF7828658A599F3041510671E88&m=94EED9EE65337086",
@@ -125,7 +126,7 @@ fn what_cannot_be_told_is_said_so() {
         solved(&urls, &[aes(ZERO)], &[]).certainty,
         Certainty::Unknown
     );
-    // A chip without a MAC: its shape is all there is.
+    // A chip without a MAC is recognized only by the URL's shape.
     let found = solved(
         &["https://n.example/bottle-41?m=04E141124C2880x003F31"],
         &[aes(ZERO)],
@@ -169,7 +170,7 @@ fn the_search_is_bounded() {
     assert!(found.tried <= 512);
 }
 
-/// A URL of an NTAG 424 DNA with a zero key, in clear.
+/// A URL of an NTAG 424 DNA with a zero key, in plain form.
 fn url_of(text: &str, uid: &str, slug: Option<&str>, counter: u32) -> String {
     let keys = InlayKeys::Aes(Keys {
         meta: None,
@@ -188,7 +189,7 @@ fn url_of(text: &str, uid: &str, slug: Option<&str>, counter: u32) -> String {
     template.url(slug, &template.make_code(slug, &read).unwrap())
 }
 
-/// How sure the answer is, and the texts of its templates.
+/// The certainty of the answer, and the texts of its templates.
 fn texts(urls: &[String], keys: &[SomeKey]) -> (Certainty, Vec<String>) {
     let urls: Vec<&str> = urls.iter().map(|url| &**url).collect();
     let found = solved(&urls, keys, &[]);
@@ -201,7 +202,7 @@ fn texts(urls: &[String], keys: &[SomeKey]) -> (Certainty, Vec<String>) {
     (found.certainty, texts)
 }
 
-/// The URLs of one tag do not tell its slug from an address that all have.
+/// The URLs of one tag do not show whether a text is its slug or the same for all tags.
 #[test]
 fn a_text_that_could_be_a_slug_is_left_open() {
     let (one, two) = ("04A39493CC8680", "04A39493CC8681");
@@ -223,7 +224,7 @@ fn a_text_that_could_be_a_slug_is_left_open() {
                 Certainty::Narrowed,
                 vec![literal("k3v9qa"), place.to_owned()],
             ),
-            // Three digits of a number are no chip's make.
+            // Three digits of a number do not identify a chip.
             (
                 [(one, "item-1424"), (one, "item-1424")],
                 Certainty::Narrowed,
@@ -234,7 +235,7 @@ fn a_text_that_could_be_a_slug_is_left_open() {
                 Certainty::Proved,
                 vec![literal("k3v9qa")],
             ),
-            // A word, and the name of a chip, name no tag.
+            // A word, and the name of a chip, do not identify a tag.
             (
                 [(one, "verify"), (one, "verify")],
                 Certainty::Proved,
@@ -255,7 +256,7 @@ fn a_text_that_could_be_a_slug_is_left_open() {
             assert_eq!(found, (certainty, expected), "{place}");
         }
         let of_two = texts(&urls([(one, "k3v9qa"), (two, "k3v9qb")]), &[aes(ZERO)]);
-        // A parameter that varies may be one that all URLs get on their way.
+        // A parameter that varies may be one that other programs append to all URLs.
         let expected = if place.contains("t={slug}") {
             (Certainty::Narrowed, vec![any, place.to_owned()])
         } else {
@@ -269,7 +270,7 @@ fn a_text_that_could_be_a_slug_is_left_open() {
             assert!(texts.contains(&text), "{texts:?}");
         }
     }
-    // Another service's names are no slugs here, and a version names nothing.
+    // Another service's names are not slugs here, and a version identifies nothing.
     for (name, other) in [("abc1", "abc2"), ("BOTTLE-41", "BOTTLE-42")] {
         let place = |segment: &str| format!("https://x.example/api/v1/{segment}?m={MIRROR}");
         let (literal, any) = (place(name), place("{*}"));
@@ -292,15 +293,16 @@ fn a_text_that_could_be_a_slug_is_left_open() {
             assert_eq!(found, (Certainty::Proved, vec![any]));
         }
     }
-    // A name that stands below a public one alone is a domain.
+    // A name directly below a public suffix is a domain.
     let domain = "https://brand24.example/v?m={uid}x{counter}x{mac}";
     let urls = [1, 2].map(|counter| url_of(domain, one, None, counter));
     let proved = (Certainty::Proved, vec![domain.to_owned()]);
     assert_eq!(texts(&urls, &[aes(ZERO)]), proved);
 }
 
-/// 1,000 random chips of each technology in a soak; here those that take some seconds. The last number: of how
-/// many in a hundred it is told at least, by a code that is right, or by the shape of their URLs if they have none.
+/// 1,000 random chips of each technology in a soak; by default as many as take some seconds. The
+/// last number is the lowest percentage of chips that must be recognized: by a verified code, or by
+/// the shape of their URLs if they have no code.
 macro_rules! told_rightly_or_not {
     ($($name:ident: $technology:ident, $short:literal, $told:literal;)+) => {$(
         #[test]
@@ -330,18 +332,18 @@ mod random_chips_are_told_rightly_or_not {
     }
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    /// A code was found to be right.
+    /// A code verified.
     Found,
-    /// The truth is among those that have the shape of the URL.
+    /// The right template is among those with the shape of the URL.
     Shape,
-    /// It cannot be told.
+    /// The template cannot be determined.
     Unknown,
 }
 
-/// A proof is the truth, and the truth is among what it is narrowed to.
+/// A proof is right, and a narrowed result contains the right template.
 fn told_rightly_or_not(technology: Technology, short: usize, expected: usize) {
     let chips = length(short, 1_000);
     let told: Vec<Told> = (0..chips)
@@ -359,7 +361,8 @@ fn told_rightly_or_not(technology: Technology, short: usize, expected: usize) {
     );
 }
 
-/// It is told rightly, or not at all. NTAG 223 and 224 make the same codes: a right one narrows it to both.
+/// Each result is right, or the solver leaves it open. NTAG 223 and 224 generate the same codes, so
+/// a verified code narrows it to both.
 fn told_rightly(case: usize, chip: &Chip) -> Told {
     let (template, settings) = (&chip.template, chip.template.settings());
     let url = |counter| template.url(Some(SLUG), &chip.code(counter));
@@ -375,7 +378,7 @@ fn told_rightly(case: usize, chip: &Chip) -> Told {
         InlayKeys::None => {}
     }
     let found = solved(&urls, &keys, &[]);
-    // A chip with a loop whose state is in no URL is as one without.
+    // A chip with a loop whose state is not in the URL looks like one without a loop.
     let has_state = template.has(Field::Tamper) || settings.tamper_at.is_some();
     let told = match settings.technology {
         Technology::Ntag424DnaTt if !has_state => Technology::Ntag424Dna,
@@ -404,7 +407,8 @@ fn told_rightly(case: usize, chip: &Chip) -> Told {
             assert!(truth, "case {case}: {settings:?}: {found:?}");
         }
         Certainty::Unknown => {
-            // A slug may be any text of the URL, and a UID may look like one: then its shape says too little.
+            // A slug may be any text of the URL, and may look like a UID: then the shape is not
+            // conclusive.
             assert!(
                 template.has(Field::Slug),
                 "case {case}: {settings:?} {urls:?}"
@@ -418,8 +422,74 @@ fn told_rightly(case: usize, chip: &Chip) -> Told {
     }
 }
 
-/// The MAC's input, by which two beginnings of it are compared.
+/// The MAC's input, to compare two of its possible beginnings.
 fn starts(settings: TemplateSettings) -> Vec<u8> {
     let template = Template::new(settings).unwrap();
     template.mac_input(Some(SLUG), &Filled::default())
+}
+
+/// Two chips of one batch with different file keys: each URL is proved separately, and both
+/// together.
+#[test]
+fn chips_with_file_keys_of_their_own_are_proved() {
+    const THIRD: &str = "89ABCDEF0123456789ABCDEF01234567";
+    let encrypted = "https://x.example/v?p={picc}&c={mac}";
+    let plain = "https://x.example/v?u={uid}&n={counter}&c={mac}";
+    for (text, metas) in [
+        (encrypted, [ZERO, ZERO]),
+        (encrypted, [ZERO, OTHER]),
+        (plain, [ZERO, ZERO]),
+    ] {
+        let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+        let url = |uid: &str, meta: &str, file: &str, counter| {
+            let keys = InlayKeys::Aes(Keys {
+                meta: Some(AesKey::from_hex(meta).unwrap()),
+                file: AesKey::from_hex(file).unwrap(),
+            });
+            let read = tapdesk_service::inlay::check::Read {
+                uid: uid.parse().unwrap(),
+                counter,
+                keys: &keys,
+                picc: None,
+                tamper: "",
+                file_data: &[],
+                random: [7; 24],
+            };
+            template.url(None, &template.make_code(None, &read).unwrap())
+        };
+        let [one, two] = ["04A39493CC8680", "04DE5F1EACC040"];
+        let urls = [
+            url(one, metas[0], OTHER, 3),
+            url(two, metas[1], THIRD, 9),
+            url(one, metas[0], OTHER, 4),
+        ];
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        let keys = [aes(ZERO), aes(OTHER), aes(THIRD)];
+        let found = solved(&urls, &keys, &[]);
+        assert_eq!(found.certainty, Certainty::Proved, "{found:?}");
+        let [format] = found.candidates.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(format.settings.template, text);
+        assert_eq!(format.proved_by, 3);
+        assert_eq!(format.reads[1], (Some(two.parse().unwrap()), Some(9)));
+        let files = format.own_sources.iter().map(|source| match source {
+            KeySource::Given { file, .. } => *file,
+            KeySource::Derived { .. } => panic!("{source:?}"),
+        });
+        assert_eq!(files.collect::<Vec<_>>(), [1, 2, 1]);
+        let words: Vec<String> = found.remarks.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            words,
+            [
+                "Each chip has a file key of its own: URL 1 has key 2, URL 2 has key 3, URL 3 has key 2."
+            ]
+        );
+
+        // A chip has one key: two keys for one UID prove nothing.
+        let urls = [url(one, ZERO, OTHER, 3), url(one, ZERO, THIRD, 4)];
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        let found = solved(&urls, &keys, &[]);
+        assert_ne!(found.certainty, Certainty::Proved, "{found:?}");
+    }
 }

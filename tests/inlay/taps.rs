@@ -1,4 +1,4 @@
-//! Random templates and chips: what a chip writes is read and verified, and nothing else is.
+//! Random templates and chips: a chip's URL is parsed and verified, and no other URL is.
 
 use ntag424::KeyNumber;
 use ntag424::sdm::Verifier;
@@ -25,7 +25,7 @@ use tapdesk_tests::length;
 
 pub(super) const SLUG: &str = "bottle-41";
 
-/// A chip with a template that it can have.
+/// A chip with a possible template.
 #[derive(Clone, Debug)]
 pub(super) struct Chip {
     pub template: Template,
@@ -75,7 +75,7 @@ impl Draw {
 
 const TAMPER: [&str; 4] = ["CC", "OC", "OO", "II"];
 
-/// An NTAG 424 DNA with anything its settings allow.
+/// An NTAG 424 DNA with any allowed settings.
 fn ntag424(draw: &Draw) -> TemplateSettings {
     ntag424_of(
         draw,
@@ -124,7 +124,7 @@ fn ntag424_of(draw: &Draw, technology: Technology) -> TemplateSettings {
     }
 }
 
-/// The placeholders in a path, in parameters, or one after the other.
+/// The placeholders in a path, in parameters, or directly after each other.
 fn url(draw: &Draw, fields: &[Field]) -> String {
     let scheme = draw.one(&["https://", "http://www.", "https://www.", "lnurlw://"]);
     let (path, fields) = match fields.split_first() {
@@ -145,7 +145,7 @@ fn url(draw: &Draw, fields: &[Field]) -> String {
     format!("{scheme}tags.example.com{path}{rest}")
 }
 
-/// What the other chips write.
+/// The forms of the other chips' URLs.
 const OTHERS: [(Technology, &str); 11] = [
     (Technology::Ntag223Dna, "?m={uid}x{counter}x{mac}"),
     (Technology::Ntag224Dna, "?m={uid}x{counter}x{tamper}x{mac}"),
@@ -167,7 +167,7 @@ fn other((technology, run): (Technology, &str)) -> TemplateSettings {
     TemplateSettings::new(format!("https://tags.example.com{run}"), technology)
 }
 
-/// A random chip, in one half of all cases an NTAG 424 DNA.
+/// A random chip, in half of all cases an NTAG 424 DNA.
 pub(super) fn chip(seed: u64, of_424: bool) -> Chip {
     let draw = Draw(SeededEntropy::new(seed));
     let settings = if of_424 || draw.flip() {
@@ -226,7 +226,7 @@ proptest! {
         let code = chip.code(counter);
         let url = template.url(Some(SLUG), &code);
 
-        // The encoding sheet agrees with what the chip sends.
+        // The encoding sheet agrees with the chip's output.
         let Layout { mut file, offsets, .. } = template.layout(Some(SLUG)).unwrap();
         for (field, at) in offsets {
             let value = if field == Field::Slug { SLUG } else { code.get(field).unwrap() };
@@ -269,7 +269,7 @@ proptest! {
         let found = template.check(Some(SLUG), &code, other, &chip.keys);
         prop_assert_eq!(found.is_authentic(), found.uid.is_none());
 
-        // One digit changed in any placeholder that the MAC depends on.
+        // One changed digit in any placeholder that the MAC depends on.
         let fields = [Field::Uid, Field::Counter, Field::Picc, Field::Enc, Field::Mac];
         let fields: Vec<Field> = fields.into_iter().filter(|&field| template.has(field)).collect();
         let field = fields[usize::from(at) % fields.len()];
@@ -302,7 +302,7 @@ proptest! {
         let (a, b) = (chip(seed, false).template, chip(other, false).template);
         prop_assert!(a.overlaps(&a));
         prop_assert_eq!(a.overlaps(&b), b.overlaps(&a));
-        // If one catches the other's URL, both are said to.
+        // If one template matches the other's URL, the check reports an overlap.
         let url = b.url(Some(SLUG), &chip(other, false).code(1));
         if a.read(&Request::of_url(&url).unwrap()).is_some() {
             prop_assert!(a.overlaps(&b));
@@ -359,7 +359,7 @@ proptest! {
     }
 }
 
-/// The other implementation's settings of a chip.
+/// The settings of a chip for the other implementation.
 fn oracle(layout: &Layout, settings: &TemplateSettings) -> Verifier {
     let at = |offset: usize| Offset::new(u32::try_from(offset).unwrap()).unwrap();
     let field = |field| layout.offset(field).map(at);
@@ -408,7 +408,7 @@ fn oracle(layout: &Layout, settings: &TemplateSettings) -> Verifier {
     Verifier::try_new(&sdm, mode).unwrap()
 }
 
-/// The state that the other implementation tells.
+/// The loop state by the other implementation.
 fn told(status: TagTamperStatusReadout) -> Tamper {
     match (status.permanent(), status.current()) {
         (TagTamperStatus::Close, TagTamperStatus::Close) => Tamper::Sealed,
@@ -458,7 +458,7 @@ fn both_implementations_verify_the_same_templates() {
             assert_eq!(ours.counter, theirs.read_ctr, "case {case}");
             let data = ours.file_data.map(|data| data.expose().to_vec());
             assert_eq!(data, theirs.enc_file_data, "case {case}: {settings:?}");
-            // It does not say whether the letters are authenticated.
+            // It does not report whether the letters are authenticated.
             let in_clear = template.has(Field::Tamper) && !template.mac_covers(Field::Tamper);
             let state = theirs.tamper_status.map(|_| Tamper::Unknown);
             let state = state

@@ -1,4 +1,4 @@
-//! What a template says, refuses and catches.
+//! The parsing, validation and matching of templates.
 
 mod overlap;
 mod refused;
@@ -147,7 +147,7 @@ fn placeholders_touch_and_stand_in_paths() {
     );
     assert_eq!(template.url(Some("bottle-41"), &code), url);
 
-    // A slug beside values: they have their lengths, so there is one way to read it.
+    // A slug next to values: the values have fixed lengths, so there is only one way to parse it.
     let template = self::template("https://{slug}.x.example/{*}-{picc}{mac}?q={*}");
     let url = format!("https://bottle-41.x.example/a-b-{PICC}{MAC}?q=1");
     let addressed = template.read(&Request::of_url(&url).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Published vectors, each test named after its source.
+//! Published vectors, with one test per vector, named after its source.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ static VECTORS: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../vectors/ntag424.json")).expect("the vectors are JSON")
 });
 
-/// The one vector of a section whose source begins so.
+/// The one vector of a section whose source has this prefix.
 fn vector(section: &str, source: &str) -> &'static Value {
     let of_source = |v: &&Value| text(v, "source").starts_with(source);
     let mut found = VECTORS[section]
@@ -68,7 +68,7 @@ fn session_keys_of_an12196_table_2() {
     assert_eq!(mac.expose(), &array(v, "mac_session_key"));
 }
 
-/// What every vector with encrypted PICC data shows: its content and its MAC.
+/// Checks a vector with encrypted PICC data: its content and its MAC.
 fn picc_data_and_mac(v: &Value) {
     let encrypted: [u8; 16] = array(v, "picc_enc_data");
     let said = PiccData::decrypt(&key(v, "meta_key"), encrypted);
@@ -86,7 +86,7 @@ fn picc_data_and_mac(v: &Value) {
     }
 }
 
-/// What a vector with an empty MAC input shows besides: its URL verifies.
+/// Checks a vector with an empty MAC input as well: its URL verifies.
 fn verifies(v: &Value) {
     let candidate = Candidate {
         uid: uid(v),
@@ -120,7 +120,7 @@ fn encrypted_file_data_of_an12196_table_4() {
     let v = vector("encrypted_picc_data", "NXP AN12196 rev 1.8, table 4");
     picc_data_and_mac(v);
 
-    // The session key for encryption, shown by what it decrypts: the product's codes have no file data.
+    // The session key for encryption, checked by decrypting: the product's codes have no file data.
     let session_key = encryption_session_key(&key(v, "file_key"), uid(v), counter(v));
     assert_eq!(session_key.expose(), &array(v, "enc_session_key"));
     let mut iv = aes::Block::default();
@@ -156,7 +156,7 @@ fn key_diversification_of_an10922() {
         Ok(expected.clone())
     );
 
-    // The same as a master key in the product states it: the UID is the input's beginning.
+    // The same through a master key in the product: the input begins with the UID.
     let (uid, rest) = text(v, "input").split_at(14);
     let input: DiversificationInput = format!("{{uid}}{rest}").parse().unwrap();
     let master = MasterKey {

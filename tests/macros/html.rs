@@ -6,7 +6,7 @@ use tapdesk_tests::{cases, injections};
 
 use crate::macros::Says;
 
-/// What a browser reads from escaped text. Panics on what could be anything but text.
+/// The text that a browser reads from escaped HTML. Panics on anything that could be markup.
 fn text_of(html: &str) -> String {
     assert!(!html.contains(['<', '>', '"', '\'']), "{html:?}");
     let mut runs = html.split('&');
@@ -75,7 +75,7 @@ proptest! {
         assert_text_stays_text(&value);
     }
 
-    /// Reading takes any text; without a value in it, what comes out is never more than what went in.
+    /// Parsing accepts any text. Without a value, the output is never longer than the input.
     #[test]
     fn every_text_is_a_template(text in r#"([{}|"\\ ]|tag:id|tag:variable:x|\{\{|\}\}|\PC){0,40}"#) {
         let template = Template::parse(&text);
@@ -87,7 +87,7 @@ proptest! {
         }
     }
 
-    /// A text is literal when each `{{` of it is escaped.
+    /// A text is literal if each of its `{{` is escaped.
     #[test]
     fn an_escaped_text_is_literal(text in r#"([{} a"|]|tag:id){0,30}"#) {
         let escaped = text.replace("{{", r"\{{");

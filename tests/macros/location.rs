@@ -1,6 +1,5 @@
-//! Values in the target of a redirect: wherever they stand, they change nothing
-//! about the URL but the text in their own place. The judge is the URL parser
-//! that browsers' standard describes.
+//! Values in the target of a redirect: in every position they change only the text in that
+//! position, and nothing else of the URL. The URL parser of the browsers' standard decides.
 
 use proptest::prelude::*;
 use tapdesk_service::macros::{Macro, Target};
@@ -11,7 +10,7 @@ use crate::macros::Says;
 
 const KEY: &str = "Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk";
 
-/// Targets with a macro `{}` in each place where one may stand.
+/// Targets with a macro `{}` in each allowed position.
 const PLACES: [&str; 27] = [
     "https://owner.example/{}",
     "https://owner.example/a/{}/b",
@@ -63,12 +62,12 @@ fn expand(target: &Target, value: &str, rk: Option<&str>) -> (String, Url) {
     (location, url)
 }
 
-/// Parameters as the owner's server reads them.
+/// The parameters as an owner's server parses them.
 fn parameters(url: &Url) -> Vec<(String, String)> {
     url.query_pairs().into_owned().collect()
 }
 
-/// Scheme, host, port, number of segments, whether there is a fragment.
+/// Scheme and host with port, number of segments, and whether there is a fragment.
 fn shape(url: &Url) -> (&str, usize, bool) {
     assert_eq!((url.username(), url.password()), ("", None), "{url}");
     let segments = url.path_segments().map_or(0, Iterator::count);
@@ -79,7 +78,7 @@ fn shape(url: &Url) -> (&str, usize, bool) {
     )
 }
 
-/// The value expands to a URL of the same shape as a harmless one does.
+/// Asserts that the value expands to a URL of the same shape as a harmless value.
 fn assert_changes_nothing(target: &Target, value: &str) {
     for rk in [Some(KEY), None] {
         let (_, harmless) = expand(target, "x", rk);
@@ -101,7 +100,7 @@ fn assert_changes_nothing(target: &Target, value: &str) {
     }
 }
 
-/// Tries `value` in every place, in each as another macro; `turn` says which.
+/// Tries `value` in every position, each time as another macro; `turn` selects them.
 fn assert_harmless_everywhere(value: &str, turn: usize) {
     for (place, name) in PLACES.into_iter().zip(MACROS.iter().cycle().skip(turn)) {
         let target = Target::parse(&place.replace("{}", name)).expect(place);
@@ -121,7 +120,7 @@ fn every_value_of_the_corpus_arrives_as_it_is() {
     let target =
         "https://owner.example/p-{{tag:variable:x}}?a={{tag:variable:x}}&b#{{tag:variable:x}}";
     let target = Target::parse(target).unwrap();
-    // Three times in one target, percent-encoded, there is no room for the longest.
+    // A target contains it three times, percent-encoded, so the longest values do not fit.
     for value in injections().iter().filter(|value| value.len() < 370) {
         let (_, url) = expand(&target, value, Some(KEY));
         let decoded = |text: &str| percent_decoded(text);
@@ -136,7 +135,7 @@ fn every_value_of_the_corpus_arrives_as_it_is() {
 }
 
 fn percent_decoded(text: &str) -> String {
-    // A + is a + outside forms.
+    // Outside of forms, a + means a +.
     let form = text.replace('+', "%2B");
     let pair = url::form_urlencoded::parse(form.as_bytes()).next();
     pair.map(|(name, _)| name.into_owned()).unwrap_or_default()
@@ -168,7 +167,7 @@ fn a_target_that_is_one_macro_leads_to_a_web_page_or_nowhere() {
             let url = Url::parse(&location).unwrap();
             assert!(["http", "https"].contains(&url.scheme()), "{location}");
             assert!(url.has_host() && url.username().is_empty() && url.password().is_none());
-            // The host is the one to be read in the value.
+            // The host is the one in the value.
             let written = Url::parse(&value).unwrap();
             assert_eq!(url.origin(), written.origin());
         }
@@ -190,7 +189,7 @@ fn no_value_of_the_corpus_is_a_target_that_is_saved_with_another_scheme() {
     }
 }
 
-/// Pieces of URLs and macros, put together at random.
+/// Pieces of URLs and macros in random order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "https://",
@@ -283,7 +282,7 @@ proptest! {
             return Ok(());
         }
         let (_, url) = expand(&target, &value, Some(KEY));
-        // A parser that knows nothing of macros reads the same origin.
+        // A parser that does not know macros finds the same origin.
         prop_assert_eq!(url.origin(), Url::parse(&text).unwrap().origin());
         let (_, harmless) = expand(&target, "x", Some(KEY));
         prop_assert_eq!(shape(&url), shape(&harmless));

@@ -30,8 +30,8 @@ from tapdesk_client.models import (
     Properties,
     Record,
     RedirectExperience,
+    SavedTag,
     SuccessEnvelope,
-    Tag,
     TagFields,
     TagPatch,
     VariableValues,
@@ -114,7 +114,7 @@ tag = post_tags.sync(
         variables=properties(registered="false"),
     ),
 )
-assert isinstance(tag, Tag), tag
+assert isinstance(tag, SavedTag), tag
 location, _ = tap(f"{base}/t/{tag.slug}")
 assert location.startswith("https://example.com/register?sn=A-1&rk="), location
 changed = patch_tags_id.sync(tag.id, client=admin, body=TagPatch(title="A red one"))

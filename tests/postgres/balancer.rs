@@ -1,6 +1,8 @@
-//! The balancer of `service/deploy/haproxy.cfg`, as it stands, before two nodes.
+//! The unchanged configuration `service/deploy/haproxy.cfg`, in front of two nodes.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use tapdesk_tests::{Client, ServiceProcess, TestDatabase, eventually, free_port};
@@ -9,17 +11,17 @@ use crate::postgres::node;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/haproxy.cfg");
 
-/// Debian keeps it where only administrators look.
+/// Debian installs it in a folder for administrators.
 const PROGRAM: &str = "/usr/sbin/haproxy";
 
-/// A running balancer. It ends with its value.
+/// A running load balancer, which is stopped when this is dropped.
 pub(crate) struct Balancer {
     process: Child,
     address: String,
 }
 
 impl Balancer {
-    /// Before these nodes, with the admin API open to the network `owner`.
+    /// In front of these nodes, with the admin API open to the network `owner`.
     pub(crate) fn start(nodes: [&ServiceProcess; 2], owner: &str) -> Self {
         let address = format!("127.0.0.1:{}", free_port());
         let process = Command::new(PROGRAM)
@@ -80,6 +82,45 @@ async fn a_node_may_end_and_come_back_and_no_visitor_notices() {
         left = visit + 1;
     }
     assert_eq!(other.scan_count(&tag).await, left, "each counts once");
+}
+
+/// With a node's default delay. Visitors do not retry, and neither does the load balancer once a
+/// node has taken the request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restart_behind_the_balancer_leaves_no_request_without_an_answer() {
+    let database = TestDatabase::create().await;
+    let delayed = || async {
+        let launch = node(&database)
+            .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
+            .env("TAPDESK_SHUTDOWN_DELAY", "3");
+        launch.start().await
+    };
+    let (one, other) = (delayed().await, delayed().await);
+    let tag = one.redirecting_tag(Value::Null).await;
+    let balancer = Balancer::start([&one, &other], "192.0.2.0/24");
+    let visitor = balancer.client("").await;
+    let ended = Arc::new(AtomicBool::new(false));
+    let visitors: Vec<_> = (0..16)
+        .map(|_| {
+            let (visitor, path) = (visitor.another(), tag.path());
+            let ended = Arc::clone(&ended);
+            tokio::spawn(async move {
+                let mut taps = 0;
+                while !ended.load(Ordering::Relaxed) {
+                    assert_eq!(visitor.tap(&path).await.status, 302);
+                    taps += 1;
+                }
+                taps
+            })
+        })
+        .collect();
+    assert!(one.terminate().await.success());
+    ended.store(true, Ordering::Relaxed);
+    let mut taps = 0;
+    for visitor in visitors {
+        taps += visitor.await.expect("each tap was answered");
+    }
+    assert_eq!(other.scan_count(&tag).await, taps, "each counts once");
 }
 
 #[tokio::test]

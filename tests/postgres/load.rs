@@ -1,5 +1,5 @@
-//! Visitors and owners' servers at work on both nodes, who take a refusal for
-//! what it is: something to try again. A journal has what they were promised.
+//! Visitors and owners' servers that use both nodes, and retry refused requests. A journal has the
+//! acknowledged requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,35 +15,35 @@ use tapdesk_tests::{
 };
 use tokio::task::JoinSet;
 
-/// How many work at once, each on a tag of its own.
+/// Number of workers, each with its own tag.
 const WORKERS: usize = 8;
-/// Before a refused request is made again.
+/// Pause before a refused request is repeated.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The results of requests so far.
+/// The results of all requests so far.
 #[derive(Debug, Default)]
 struct Journal {
     /// Keys of acknowledged taps.
     taps: Vec<String>,
     /// Keys of acknowledged updates.
     updates: Vec<String>,
-    /// How many updates each worker has had acknowledged.
+    /// The number of acknowledged updates of each worker.
     done: [usize; WORKERS],
-    /// Answers with 503.
+    /// The number of responses with 503.
     refused: usize,
-    /// The longest that an answer took, in milliseconds.
+    /// The longest time until a response, in milliseconds.
     slowest: i64,
 }
 
-/// Work under way.
+/// The running workers.
 pub(crate) struct Load {
     journal: Arc<Mutex<Journal>>,
     stop: Arc<AtomicBool>,
     workers: JoinSet<Worker>,
 }
 
-/// A tag whose inlay is tapped again and again. Each tap that is acknowledged is
-/// followed by an update, which is asked for until it is acknowledged.
+/// A tag whose inlay is tapped repeatedly. Each acknowledged tap is followed by an update, which is
+/// repeated until it is acknowledged.
 struct Worker {
     number: usize,
     tag: TestTag,
@@ -55,7 +55,7 @@ struct Worker {
 }
 
 impl Load {
-    /// Begins.
+    /// Starts the workers.
     pub(crate) async fn start(nodes: &[ServiceProcess]) -> Self {
         let journal = Arc::<Mutex<Journal>>::default();
         let stop = Arc::<AtomicBool>::default();
@@ -86,7 +86,7 @@ impl Load {
         }
     }
 
-    /// Waits until each worker has had `count` more updates acknowledged.
+    /// Waits until each worker has `count` more acknowledged updates.
     pub(crate) async fn goes_on(&self, count: usize) {
         let before = lock(&self.journal).done;
         eventually("all go on", || async {
@@ -100,7 +100,7 @@ impl Load {
         .await;
     }
 
-    /// Waits until something is refused.
+    /// Waits until a request is refused.
     pub(crate) async fn is_refused(&self) {
         let before = lock(&self.journal).refused;
         eventually("something is refused", || async {
@@ -109,8 +109,8 @@ impl Load {
         .await;
     }
 
-    /// Ends it. What was acknowledged is there, and nothing is there twice.
-    /// Answers the longest that an answer took, in milliseconds.
+    /// Stops the workers, and asserts that everything acknowledged is stored, once each. Returns
+    /// the longest time until a response, in milliseconds.
     pub(crate) async fn check(self, node: &ServiceProcess, database: &TestDatabase) -> i64 {
         self.stop.store(true, Ordering::Relaxed);
         let workers = self.workers.join_all().await;
@@ -137,7 +137,7 @@ impl Load {
     }
 }
 
-/// Looks for what was counted, accepted or done more often than it happened.
+/// Asserts that nothing was counted, accepted or done more often than it happened.
 async fn nothing_is_there_twice(database: &TestDatabase) {
     let client = database.look_into().await;
     for (what, sql) in [
@@ -192,7 +192,7 @@ impl Worker {
         journal.updates.push(rk);
     }
 
-    /// Asks the nodes by turns. `None` if it is refused at this moment.
+    /// Calls the nodes in turn. `None` if the request is refused at this moment.
     async fn ask(&mut self, request: impl FnOnce(&Client) -> RequestBuilder) -> Option<Answer> {
         self.requests += 1;
         let node = &self.nodes[self.requests % self.nodes.len()];

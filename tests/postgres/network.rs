@@ -1,29 +1,28 @@
-//! A network between the nodes and their database, which can be cut. The
-//! database is alone in a network namespace; a pair of virtual interfaces leads
-//! there, and is gone with it. It takes root.
+//! A network between the nodes and their database, which can be cut. Only the database is in a
+//! network namespace; a pair of virtual interfaces leads there, and disappears with it. Needs root.
 
 use std::net::Ipv4Addr;
 use std::process::Command;
 
 use tapdesk_tests::postgres::Cluster;
 
-/// How a network fails.
+/// A kind of network failure.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
-    /// A blackhole route: questions arrive, and are done; answers do not.
+    /// A blackhole route: requests arrive and are executed, but answers are lost.
     AnswersAreLost,
     /// The far interface is down: nothing arrives.
     LinkIsDown,
 }
 
-/// The way to a cluster that was started apart.
+/// The route to a cluster in a separate network.
 pub(super) struct Network {
     process: String,
     here: String,
 }
 
-/// Two addresses of the block for measurements between devices (RFC 2544),
-/// other ones in each process of tests.
+/// Two addresses of the block for measurements between devices (RFC 2544), different for each test
+/// process.
 fn addresses() -> (Ipv4Addr, Ipv4Addr) {
     let [.., high, low] = std::process::id().to_be_bytes();
     let at = |last| Ipv4Addr::new(198, 18 + (high & 1), low, high & 0xfc | last);
@@ -31,7 +30,7 @@ fn addresses() -> (Ipv4Addr, Ipv4Addr) {
 }
 
 impl Network {
-    /// Where the cluster will be, or why networks cannot be made here.
+    /// The address of the cluster, or the reason why this machine cannot create networks.
     pub(super) fn possible() -> Result<Ipv4Addr, &'static str> {
         let tried = Command::new("unshare")
             .args([
@@ -45,7 +44,7 @@ impl Network {
         }
     }
 
-    /// The way to `cluster`.
+    /// Creates the route to `cluster`.
     pub(super) fn to(cluster: &Cluster) -> Self {
         let (here, there) = addresses();
         let network = Self {
@@ -75,7 +74,7 @@ impl Network {
         network
     }
 
-    /// It fails.
+    /// Causes a failure.
     pub(super) fn fail(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "add", "blackhole", &self.here]),
@@ -83,7 +82,7 @@ impl Network {
         }
     }
 
-    /// It works again.
+    /// Repairs a failure.
     pub(super) fn repair(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "del", "blackhole", &self.here]),
@@ -91,7 +90,7 @@ impl Network {
         }
     }
 
-    /// `ip` in the database's network.
+    /// Runs `ip` in the database's network.
     fn there(&self, arguments: &[&str]) {
         let enter = ["--target", &self.process, "--net", "ip"];
         run("nsenter", &[&enter, arguments].concat());

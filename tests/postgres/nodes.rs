@@ -1,4 +1,4 @@
-//! What one node began, another goes on with; of many who race over both, one wins.
+//! One node continues the work of another; if many requests race over both nodes, one wins.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -6,7 +6,9 @@ use std::time::Duration;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_tests::{Answering as _, Client, Receiver, TapResult, TestDatabase, at_once};
+use tapdesk_tests::{
+    Answering as _, Client, Receiver, TapResult, TestDatabase, at_once, eventually,
+};
 
 use crate::postgres::{node, two};
 
@@ -82,7 +84,7 @@ async fn a_tap_on_one_node_has_its_payload_on_the_other_and_its_update_on_the_fi
     assert_eq!(other.update(tap.key(), data).await.body, INVALID);
     let value = other.variable(&tag, "registered").await;
     assert_eq!(value.as_deref(), Some("yes"));
-    // Any node can go: others answer on.
+    // Any node can end: the others continue to answer.
     assert!(one.terminate().await.success());
     assert_eq!(other.tap(&inlay.url(&tag)).await.status, 302);
 }
@@ -95,10 +97,10 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     let target = |tap: TapResult| tap.location.expect("a redirect");
     let clock = SystemClock::start();
     for (number, deaf) in [(1, false), (2, false), (3, true)] {
-        // The other node has it in its cache.
+        // This caches the tag on the other node.
         assert_eq!(other.tap(&tag.path()).await.status, 302);
         if deaf {
-            // Nobody tells the other node then; it asks.
+            // The other node gets no notification then, and has to poll.
             let listeners = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE query LIKE 'SELECT epoch, present()%' AND pid <> pg_backend_pid()";
             let client = database.look_into().await;
@@ -120,7 +122,7 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
-/// Who listens to a node's events.
+/// A client of a node's event stream.
 struct Listener(Response, String);
 
 impl Listener {
@@ -128,7 +130,7 @@ impl Listener {
         Self::of(node.admin_request(Method::GET, "/events")).await
     }
 
-    /// Who heard this interaction last.
+    /// Opens the stream after this interaction.
     async fn behind(node: &Client, last: i64) -> Self {
         let request = node.admin_request(Method::GET, "/events");
         Self::of(request.header("last-event-id", last)).await
@@ -139,7 +141,7 @@ impl Listener {
         Self(stream, String::new())
     }
 
-    /// Waits until it hears `word`; what it heard until then.
+    /// Waits for `word`, and returns the stream up to then.
     async fn hears(&mut self, word: &str) -> &str {
         while !self.1.contains(word) {
             let chunk = tokio::time::timeout(Duration::from_secs(30), self.0.chunk());
@@ -170,8 +172,8 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
     }
 }
 
-/// What commits beside an older transaction that is still on its way may have to wait for webhooks, but
-/// not for who comes back to the stream: nobody would tell it to them later.
+/// A commit during an older open transaction may have to wait for webhooks, but not for a client
+/// that reopens the stream: nobody would send it the event later.
 #[tokio::test]
 async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way() {
     let database = TestDatabase::create().await;
@@ -193,7 +195,9 @@ async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way(
 #[tokio::test]
 async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
     let [one, other] = two(&TestDatabase::create().await).await;
-    let created = one.admin_create("/tokens", json!({"name": "Script"})).await;
+    let created = one
+        .admin_create("/tokens", json!({"name": "Script", "scopes": ["admin"]}))
+        .await;
     let token = created["token"].as_str().expect("a token");
     let script = Client::new(other.base(), token);
     let Listener(mut stream, _) = Listener::at(&script).await;
@@ -246,7 +250,7 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     });
     assert!(taps.await.iter().all(|status| *status == 302));
     receiver.wait_for(400).await;
-    // One node goes, and the other delivers alone.
+    // One node ends, and only the other one delivers.
     assert!(one.terminate().await.success());
     for _ in 0..10 {
         assert_eq!(other.tap(&tag.path()).await.status, 302);
@@ -257,4 +261,52 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     for one in &told {
         one.verify(&secret);
     }
+}
+
+/// A server has many databases, and a transaction in one of them holds back the snapshots of the
+/// others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_webhook_gets_no_tap_from_before_it_though_a_neighbour_is_writing() {
+    let database = TestDatabase::create().await;
+    let service = node(&database).env("TAPDESK_PRIVATE_WEBHOOKS", "1");
+    let service = service.start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let neighbour = TestDatabase::create().await;
+    let mut neighbour = neighbour.look_into().await;
+    let writing = neighbour.transaction().await.unwrap();
+    let number = "SELECT pg_current_xact_id()";
+    writing.batch_execute(number).await.unwrap();
+
+    service.tap(&tag.path()).await;
+    let receiver = Receiver::start().await;
+    let webhook = json!({"url": receiver.url(), "events": ["tap.not_checked"]});
+    service.admin_create("/webhooks", webhook).await;
+    service.tap(&tag.path()).await;
+    let first = service.last_interaction().await;
+    writing.rollback().await.unwrap();
+    receiver.wait_for(1).await;
+    // A second tap shows that nothing else was due.
+    service.tap(&tag.path()).await;
+    let sent = receiver.wait_for(2).await;
+    let sent = sent.iter().map(|one| one.json()["data"]["id"].clone());
+    let sent: HashSet<_> = sent.collect();
+    let last = service.last_interaction().await;
+    assert_eq!(sent, HashSet::from([json!(first), json!(last)]));
+}
+
+/// Behind a load balancer, the announcement and its tap may reach different nodes.
+#[tokio::test]
+async fn a_test_tap_that_is_announced_at_one_node_is_known_at_the_other() {
+    let [one, other] = two(&TestDatabase::create().await).await;
+    let path = one.redirecting_tag(Value::Null).await.path();
+    // The other node may not listen yet, so each tap is announced separately.
+    eventually("a tap is known as a test", async || {
+        let body = json!({"path": path, "origin": "kiosk"});
+        let announced = one.admin(Method::POST, "/test-taps", body).await;
+        assert_eq!(announced.status, 204, "{}", announced.body);
+        other.tap(&path).await;
+        let page = other.admin_get("/interactions?limit=1").await;
+        (page["items"][0]["origin"] == "kiosk").then_some(())
+    })
+    .await;
 }

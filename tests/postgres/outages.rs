@@ -1,6 +1,6 @@
-//! The database crashes, hangs up, hangs, or cannot be reached, under load: what
-//! was acknowledged is stored, nothing is done twice, nobody waits for long, and
-//! all goes on by itself.
+//! The database crashes, closes connections, hangs, or is unreachable, under load: every
+//! acknowledged write is stored, nothing is done twice, nobody waits for long, and everything
+//! continues without help.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -17,21 +17,19 @@ use crate::postgres::load::Load;
 use crate::postgres::network::{Failure, Network};
 use crate::postgres::{node, two};
 
-/// How long all may take to go on once the database is back, in milliseconds: what
-/// was asked the moment before is given up after 4 seconds and asked again, and
-/// what tests run beside it takes the rest.
+/// Time limit for the recovery once the database is back, in milliseconds: earlier requests are
+/// abandoned after 4 seconds and repeated, and parallel tests take the rest.
 const RECOVERY: i64 = 10_000;
-/// How long anyone may wait for an answer, whatever it is, in milliseconds: the
-/// answer to one statement for 4 seconds at most, to a write for 5 more until it
-/// is known what became of it.
+/// Time limit of any response, in milliseconds: 4 seconds for a statement, and 5 more for a write
+/// until its outcome is known.
 const LONGEST: i64 = 15_000;
 
-/// How often each outage happens.
+/// The number of outages of each kind.
 fn rounds() -> usize {
     length(3, 10)
 }
 
-/// Waits until no node is ready; they live on.
+/// Waits until no node is ready, while all of them still run.
 async fn unready(nodes: &[ServiceProcess]) {
     for node in nodes {
         let ready = eventually("the node is not ready", || async {
@@ -44,7 +42,7 @@ async fn unready(nodes: &[ServiceProcess]) {
     }
 }
 
-/// Waits until all go on and every node is ready, which may not take long.
+/// Waits until all workers continue and every node is ready, within the time limit.
 async fn recovers(load: &Load, nodes: &[ServiceProcess], back: Timestamp, clock: &SystemClock) {
     load.goes_on(1).await;
     for node in nodes {
@@ -97,7 +95,7 @@ async fn the_database_hangs_up_under_load_and_all_goes_on() {
     }
 }
 
-/// A certificate for a server's address, and its key, where the server may read them.
+/// A certificate for a server's address, and its key, in a folder that the server may read.
 struct Certificate(TempDir);
 
 impl Certificate {
@@ -189,7 +187,7 @@ async fn a_database_that_hangs_is_waited_for_no_longer_than_it_takes_to_say_so()
     node.update(&key, data).await.expect(200);
 }
 
-/// As a standby that was just promoted wrongly, or an owner who keeps others from writing.
+/// As after a wrong promotion of a standby, or if an operator prevents writing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_has_become_read_only_makes_its_node_not_ready_with_the_reason() {
     let cluster = Cluster::start(&[]);
@@ -230,7 +228,7 @@ async fn a_server_that_has_become_read_only_makes_its_node_not_ready_with_the_re
         (service.get("/ready").answer().await.status == 200).then_some(())
     })
     .await;
-    // Each connection hears of the setting for itself.
+    // Each connection notices the setting separately.
     eventually("taps are stored again", || async {
         (service.tap(&tag.path()).await.status == 302).then_some(())
     })

@@ -1,5 +1,5 @@
-//! A database that was restored by PostgreSQL's own programs: what was encoded after the copy is not
-//! in it, and no generation of keys is used twice.
+//! A database that was restored by PostgreSQL's own programs: chips that were encoded after the
+//! copy are not in it, and no key generation is used twice.
 
 use serde_json::json;
 use tapdesk_service::inlay::Uid;
@@ -10,7 +10,7 @@ use tapdesk_tests::{Launch, TestDatabase};
 
 use crate::postgres;
 
-/// A node whose tag URL is the same at every start, as the chips have it.
+/// A node whose tag URL is the same at every start, because chips contain it.
 fn node(database: &TestDatabase) -> Launch {
     postgres::node(database).env("TAPDESK_TAG_URL", "https://tags.example.com/t")
 }
@@ -35,7 +35,7 @@ async fn restored_into(cluster: &Cluster) {
     assert_eq!(turn["state"], "verified");
     let hook = json!({"url": "https://hooks.example/", "events": ["tap.verified"]});
     service.admin_create("/webhooks", hook).await;
-    // A node that starts again finds the same database.
+    // A node that restarts finds the same database.
     let launch = service.launch().clone();
     service.terminate().await;
     let service = launch.start().await;
@@ -57,19 +57,19 @@ async fn restored_into(cluster: &Cluster) {
     );
     let hooks = service.admin_get("/webhooks").await;
     assert_eq!(hooks["items"][0]["enabled"], false);
-    // It opens the chip that it does not know, by the older root, and gives it other keys.
+    // It opens the unknown chip with the older root, and gives it other keys.
     let turn = lay(&service, &mut after, &wishes[1]).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     assert_eq!((after.key_version(0), after.tally().refusals), (2, 0));
     assert_ne!(*after.key(0), key);
-    // The one that it knows stays as it is.
+    // A known chip is not changed.
     let writes = before.tally().writes;
     let turn = lay(&service, &mut before, &wishes[0]).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     assert_eq!(before.tally().writes, writes);
     let root = service.admin_get("/encoding-root").await;
     assert_eq!(root["retired"], 1);
-    // And so it stays at the next start.
+    // The next start changes nothing either.
     let launch = service.launch().clone();
     service.terminate().await;
     let service = launch.start().await;

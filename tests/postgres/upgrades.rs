@@ -1,5 +1,5 @@
-//! `kill -9` of a node in the middle of its first start, and of an upgrade of what the first
-//! version made. strace sends the signal in a call that writes to the server.
+//! `kill -9` of a node during its first start, and during an upgrade from the first version. strace
+//! sends the signal at a call that writes to the server.
 
 use refinery::{Migration, Runner};
 use tapdesk_tests::strace::can_trace;
@@ -8,30 +8,30 @@ use tokio_postgres::Client;
 
 use super::node;
 
-/// The first version, by subject.
+/// The schema of the first version, by subject.
 const FIRST: &str = concat!(
     include_str!("../../service/migrations/postgres/V1/tables.sql"),
     include_str!("../../service/migrations/postgres/V1/taps.sql"),
     include_str!("../../service/migrations/postgres/V1/retention.sql"),
     include_str!("../../service/migrations/postgres/V1/moved.sql"),
 );
-/// The call by which the client sends.
+/// The system call with which the client sends.
 const CALL: &str = "sendto";
-/// How many calls of a thread lie between two kills.
+/// The number of a thread's calls between two kills.
 const APART: usize = 3;
 
-/// Makes the database as the first version left it, with rows.
+/// Creates the database like the first version, with rows.
 async fn make_first_version(client: &mut Client) {
     let first = Migration::unapplied("V1__initial", FIRST).unwrap();
     Runner::new(&[first]).run_async(client).await.unwrap();
     let rows = include_str!("../fixtures/first_version.postgres.sql");
     client.batch_execute(rows).await.unwrap();
-    // The fixture's are too short for a service.
+    // The fixture's secrets are too short for a service.
     let secrets = "UPDATE secrets SET value = sha256(convert_to(name, 'UTF8'))";
     client.batch_execute(secrets).await.unwrap();
 }
 
-/// What an upgrade keeps whatever it changes.
+/// Data that every upgrade keeps.
 async fn rows(client: &Client) -> Vec<String> {
     let sql = "SELECT format('tag %s %s %s', id, slug, name) FROM tags
         UNION ALL SELECT format('%s %s=%s', tag_id, key, value) FROM properties
@@ -61,7 +61,7 @@ async fn schema(client: &Client) -> (Vec<String>, i32) {
     )
 }
 
-/// The schema of a database that nothing disturbed.
+/// The schema of a database that was created without interruptions.
 async fn newest() -> (Vec<String>, i32) {
     let database = TestDatabase::create().await;
     assert!(node(&database).start().await.terminate().await.success());

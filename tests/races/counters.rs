@@ -1,4 +1,4 @@
-//! One one-time URL, many visitors at once.
+//! Many visitors open one one-time URL at the same time.
 
 use serde_json::json;
 use tapdesk_tests::{TestService, at_once, length};

@@ -1,4 +1,4 @@
-//! One rolling key, or one variable, and many owners' servers at once.
+//! Many owners' servers use one rolling key, or change one variable, at the same time.
 
 use serde_json::{Value, json};
 use tapdesk_tests::client::base64;
@@ -8,7 +8,7 @@ const INVALID: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_1000_tasks_consuming_one_key_exactly_one_succeeds() {
-    // Refusals are to be seen as they are, not as 429.
+    // Without a rate limit, so that each refused request gets its own status, and not 429.
     let service = TestService::start_with(|options| options.settings.rate_limit = None).await;
     let tag = service.redirecting_tag(Value::Null).await;
     for _ in 0..length(1, 10) {

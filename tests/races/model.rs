@@ -1,27 +1,27 @@
-//! A model of taps, replays and reloads over several tags: whatever is done in
-//! whatever order, the service says what the model says.
+//! A model of taps, replays and reloads over several tags: for any order of actions, the service
+//! agrees with the model.
 
 use serde_json::{Value, json};
 use tapdesk_service::entropy::{self, SeededEntropy};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::{TapResult, TestInlay, TestService, TestTag, cases};
 
-/// A tag as the model knows it.
+/// The model's state of a tag.
 struct Bottle {
     tag: TestTag,
     inlay: TestInlay,
-    /// The highest counter that was accepted.
+    /// The highest accepted counter.
     accepted: u32,
-    /// How many interactions must have been recorded.
+    /// The number of interactions that must have been recorded.
     scans: u64,
-    /// Every one-time URL there ever was, with its counter.
+    /// Every one-time URL so far, with its counter.
     urls: Vec<(String, u32)>,
-    /// Answers that a browser still holds, with their URL and verdict.
+    /// Responses that a browser still has, with their URL and verdict.
     held: Vec<(String, TapResult, bool)>,
 }
 
 impl Bottle {
-    /// The verdict on the code with this counter, which moves the model's own.
+    /// The model's verdict on the code with this counter, which updates the model.
     fn accept(&mut self, counter: u32) -> bool {
         let accepted = counter > self.accepted;
         self.accepted = self.accepted.max(counter);
@@ -79,23 +79,23 @@ async fn run(seed: u64) {
         let (which, other) = (which % bottles.len(), (which + 1) % bottles.len());
         let bottle = &mut bottles[which];
         match action % 8 {
-            // A tap, sometimes after reads that never reached the service.
+            // A tap, sometimes after reads that never reach the service.
             0..=2 => {
                 let (url, counter) = bottle.next_url(if pick < 64 { 3 } else { 0 });
                 let expected = bottle.accept(counter);
                 bottle.tap(&service, url, expected).await;
             }
-            // A read whose URL is kept for later.
+            // A read whose URL is used later.
             3 => {
                 bottle.next_url(0);
             }
-            // Some URL of the past, or one that was kept.
+            // A former or stored URL.
             4 | 5 if !bottle.urls.is_empty() => {
                 let (url, counter) = bottle.urls[pick % bottle.urls.len()].clone();
                 let expected = bottle.accept(counter);
                 bottle.tap(&service, url, expected).await;
             }
-            // A reload by a browser that holds the answer's cookie.
+            // A reload by a browser that has the response's cookie.
             6 if !bottle.held.is_empty() => {
                 let (url, tap, expected) = &bottle.held[pick % bottle.held.len()];
                 let cookie = tap.cookie.as_deref().expect("a cookie");
@@ -104,7 +104,7 @@ async fn run(seed: u64) {
                 let payload = service.payload(again.key()).await;
                 assert_eq!(payload["tag_verified"], json!(expected));
             }
-            // A code at another tag: false there, and no counter moves.
+            // A code at another tag: it does not verify, and changes no counter.
             7 => {
                 let code = bottle.inlay.chip.code_at(bottle.accepted + 1, [0; 5]);
                 let url = bottles[other].tag.with(&code);

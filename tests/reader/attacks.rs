@@ -1,4 +1,4 @@
-//! Chips made to do harm: no panic, and an end.
+//! Malicious chips: every read ends, without a panic.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::chips::bottle;
 use crate::readings::Direct;
 use crate::table::Watch;
 
-/// Most commands that any card is asked: a message of 4,096 bytes in parts of 15.
+/// Most commands to any card: a message of 4,096 bytes in parts of 15.
 const COMMANDS_MAX: usize = 300;
 
-/// What lasts longer is a hang. A card comes and goes in about a second.
+/// Anything longer is a hang. Reading a card takes about a second.
 const HANG: Duration = Duration::from_secs(5);
 
 #[test]
@@ -35,7 +35,7 @@ fn whatever_a_card_answers_the_reader_reads_the_next_one() {
         let mut watch = Watch::start().at_most(HANG);
         for seed in 0..length(50, 500) {
             let card = pcscd.lay_down(HostileCard::new(seed));
-            // It is read, or fails, or was gone before it could be either.
+            // It is read, or fails, or was removed before either.
             watch.until(&format!("the card of seed {seed} is over"), |on| {
                 matches!(on, Lying::Inlay(_) | Lying::Failed(_))
             });

@@ -1,5 +1,5 @@
-//! What the service encodes by way of the desktop and the real PC/SC service, the `ntag424` crate opens
-//! and verifies through it. The other way round is in `other_implementation`.
+//! A chip that the service encoded through the desktop and the real PC/SC service is opened and
+//! verified by the `ntag424` crate. `other_implementation` tests the opposite direction.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use tapdesk::reader::encode::{Told, Wanted, encode};
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::inlay::Uid;
-use tapdesk_tests::TestService;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_reader::in_own_process;
+use tapdesk_tests::{TestService, length};
 use tokio::runtime::Runtime;
 
 use crate::other_implementation::{Pcsc as Theirs, connect};
@@ -28,10 +28,10 @@ fn uid(number: u8) -> Uid {
     Uid::from_bytes([0x04, 0xB0, 0x00, 0x00, 0x00, number, 0x80])
 }
 
-/// What is asked of the service for a new tag.
+/// The body of an encoding for a new tag.
 async fn wish(service: &TestService, mode: CryptoMode) -> Map<String, Value> {
     let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut wish = json!({"tag_id": tag.id});
+    let mut wish = json!({"tag_id": tag.id, "allow_unproved_address": true});
     if mode == CryptoMode::Lrp {
         let template = json!({
             "name": "LRP", "technology": "ntag424dna", "mode": "lrp",
@@ -44,7 +44,7 @@ async fn wish(service: &TestService, mode: CryptoMode) -> Map<String, Value> {
     wish.as_object().unwrap().clone()
 }
 
-/// What lies on the reader, encoded as the desktop does it.
+/// Encodes the inlay on the reader like the desktop.
 fn encoded(
     watch: &mut Watch,
     service: &TestService,
@@ -65,7 +65,7 @@ fn encoded(
     done.unwrap()
 }
 
-/// The settings that the chip proves in a session.
+/// The settings that the chip returns in a session.
 async fn settings<S: AuthenticatedSession>(card: &mut Theirs, session: S, uid: Uid) -> Sdm {
     let (told, session) = session.get_uid(card).await.unwrap();
     assert_eq!(told, uid.bytes());
@@ -93,7 +93,7 @@ fn what_we_encode_in_either_mode_the_other_implementation_opens_and_verifies() {
             let counter = chip.counter();
             watch.until_empty();
 
-            // Once the desktop has read it, it only asks the reader for its UID.
+            // After the desktop has read the chip, it only asks the reader for its UID.
             let laid = pcscd.lay_down(chip);
             watch.until_inlay();
             let context = Context::establish(Scope::User).unwrap();
@@ -120,7 +120,7 @@ fn what_we_encode_in_either_mode_the_other_implementation_opens_and_verifies() {
             });
             drop(card);
             assert_eq!(read.uid, Some(uid(number).bytes()));
-            // Read by the desktop, then by the other.
+            // Once read by the desktop, and once by the other implementation.
             assert_eq!(read.read_ctr, Some(counter + 2));
             assert_eq!(laid.take_away().tally().refusals, 0);
             watch.until_empty();
@@ -137,11 +137,47 @@ fn a_chip_of_pages_is_wiped_as_one_from_the_first_command_on() {
         let chip = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
         let writes = chip.writes();
         let laid = pcscd.lay_down(chip);
-        // The page asks for it; what lies there, the desktop knows.
+        // The page asks for it; the desktop knows the inlay on the reader.
         let wipe = json!({"wipe": true}).as_object().unwrap().clone();
         let told = encoded(&mut watch, &service, &runtime, wipe);
         assert_eq!(told.state, "reset", "{told:?}");
         assert_eq!(told.log[0].name, "Read pages 0 to 3");
         assert_eq!(laid.take_away().writes(), writes);
+    });
+}
+
+/// The inlays of an encoding desk, one after the other, while the monitor runs: it reads each blank
+/// chip, and nothing reads the chip again after its encoding.
+#[test]
+fn a_phone_finds_no_gap_after_inlays_that_were_encoded_one_after_another() {
+    in_own_process(|pcscd| {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(TestService::start());
+        let mut watch = Watch::start();
+        for number in 1..=8 {
+            let laid = pcscd.lay_down(VirtualNtag424::new(uid(number)));
+            let target = runtime.block_on(wish(&service, CryptoMode::Aes));
+            let told = encoded(&mut watch, &service, &runtime, target);
+            assert_eq!(told.state, "verified", "{told:?}");
+            // It stays on the reader as long as a person needs to notice; the monitor looks at it
+            // in the meantime.
+            watch.stays_the_same(length(2, 5));
+            let mut chip = laid.take_away();
+            assert_eq!(chip.counter(), 1, "read by the verification only");
+            watch.until_empty();
+
+            let url = chip.read_url();
+            let path = &url[url.find("/t/").unwrap()..];
+            runtime.block_on(service.tap(&format!("{}{path}", service.base())));
+            let taps = runtime.block_on(service.admin_get("/interactions?limit=1"));
+            let tap = &taps["items"][0];
+            assert_eq!(tap["reason"], "verified", "{tap}");
+            assert_eq!(
+                (&tap["counter"], &tap["last_counter"]),
+                (&json!(2), &json!(1))
+            );
+        }
+        let stats = runtime.block_on(service.admin_get("/stats"));
+        assert_eq!(stats["attention"]["counter_gaps"], 0, "{stats}");
     });
 }

@@ -1,5 +1,5 @@
-//! What an NTAG 424 DNA refuses and how, how it counts failures, and what is left when it is
-//! torn away (data sheet sections 8.6, 9.1.9, 10; AN12196, figures 11 and 12).
+//! The refusals of an NTAG 424 DNA, its failure counters, and its state after a removal (data sheet
+//! sections 8.6, 9.1.9, 10; AN12196, figures 11 and 12).
 
 use ntag424::types::{KeyNumber, NonMasterKeyNumber, ResponseStatus};
 use ntag424::{AuthenticatedSession as _, Session, SessionError};
@@ -19,7 +19,7 @@ fn status(answer: &[u8]) -> u16 {
     u16::from_be_bytes(*answer.last_chunk().unwrap())
 }
 
-/// The status of a command to a selected chip.
+/// The status of a command after the application was selected.
 fn says(chip: &mut VirtualNtag424, command: &[u8]) -> u16 {
     chip.apdu(&SELECT);
     status(&chip.apdu(command))
@@ -75,7 +75,7 @@ fn fifty_failures_in_a_row_delay_a_proof_within_the_activation_and_a_thousand_lo
     }
     chip.power_on();
     for wait in 1..=3 {
-        // Taking it away spends nothing of the delay.
+        // Removing the chip does not shorten the delay.
         chip.power_on();
         for _ in 0..wait {
             assert_eq!(says(&mut chip, &BEGIN), 0x91AD);
@@ -87,7 +87,7 @@ fn fifty_failures_in_a_row_delay_a_proof_within_the_activation_and_a_thousand_lo
     while delayed(&mut chip) {}
     chip.power_on();
     assert_eq!(chip.failures(0).in_a_row, 54);
-    // A new key starts with no failures.
+    // A new key starts without failures.
     chip.set_key(0, AesKey::FACTORY, 0);
     assert_eq!(chip.failures(0), Failures::default());
 
@@ -151,11 +151,11 @@ fn each_refusal_has_its_status() {
     assert_eq!(says(&mut chip, &write), 0x919D);
     authenticate(&mut chip, KeyNumber::Key1);
     assert_eq!(status(&chip.apdu(&change_key)), 0x91AE, "not with key 1");
-    // A command in the middle of another one.
+    // A command in the middle of another command.
     chip.apdu(&SELECT);
     chip.apdu(&[0x90, 0x60, 0, 0, 0]);
     assert_eq!(status(&chip.apdu(&BEGIN)), 0x91CA);
-    // Nothing of the application before it is selected.
+    // No command of the application works before it is selected.
     chip.power_on();
     assert_eq!(status(&chip.apdu(&BEGIN)), 0x919D);
     assert_eq!(status(&chip.apdu(&[0x90, 0x60, 0, 0, 0])), 0x91AF);
@@ -186,7 +186,7 @@ fn a_key_that_is_no_longer_the_old_one_is_an_integrity_error_and_costs_nothing()
     assert_eq!(chip.failures(2), Failures::default());
 }
 
-/// A chip on which somebody writes so many bytes at once, torn like this.
+/// A chip after a write of this number of bytes with this tear.
 fn written(tear: Tear, bytes: u8) -> Vec<u8> {
     let update = [
         &[0x00, 0xD6, 0, 0, bytes][..],
@@ -222,7 +222,7 @@ fn a_chip_whose_answer_was_lost_has_done_what_it_was_asked() {
     for (tear, changed) in [(Tear::before(3), false), (Tear::after(3), true)] {
         let uid = Uid::from_bytes([4, 9, 8, 7, 6, 5, 4]);
         let mut chip = VirtualNtag424::new(uid);
-        // What the crate would send: seen on a chip like it.
+        // The commands that the crate would send, recorded on an equal chip.
         let mut seen = Vec::new();
         run(async {
             let mut card = Listening(&mut chip, &mut seen);
@@ -245,7 +245,7 @@ fn a_chip_whose_answer_was_lost_has_done_what_it_was_asked() {
     }
 }
 
-/// A chip whose commands are noted.
+/// A chip whose commands are recorded.
 struct Listening<'c>(&'c mut VirtualNtag424, &'c mut Vec<Vec<u8>>);
 
 impl ntag424::Transport for Listening<'_> {

@@ -1,4 +1,5 @@
-//! The encoding sheet of a URL template, put on the virtual chip, gives URLs that verify.
+//! A virtual chip that is encoded by the encoding sheet of a URL template generates URLs that
+//! verify.
 
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::assessment::Tamper;
@@ -14,7 +15,7 @@ use crate::table::Watch;
 
 const UID: Uid = Uid::from_bytes([0x04, 0x9C, 0x11, 0x22, 0x33, 0x44, 0x80]);
 const SLUG: &str = "bottle-41";
-/// What the chip has in the place that it encrypts.
+/// The chip's data in the part that it encrypts.
 const SERIAL: &[u8] = b"A-0001-2024-0000";
 
 fn keys() -> Keys {
@@ -65,7 +66,7 @@ fn templates() -> Vec<TemplateSettings> {
     ]
 }
 
-/// A chip encoded by the sheet.
+/// A chip that is encoded by the sheet.
 fn encoded(template: &Template) -> VirtualNtag424 {
     let settings = template.settings();
     let mut chip = match settings.technology {

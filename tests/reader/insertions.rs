@@ -1,4 +1,4 @@
-//! Inlays laid down, taken away and torn out on the real PC/SC service.
+//! Inlays that are placed, removed and torn out on the real PC/SC service.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -89,7 +89,7 @@ fn a_card_torn_out_after_any_command_is_told_and_the_next_is_read() {
                 "after {answered}: {failed:?}"
             );
             assert_eq!(failed.uid.is_some(), answered > 0, "after {answered}");
-            // The reads of the message are the last two commands.
+            // The last two commands read the message.
             assert_eq!(
                 failed.may_have_counted,
                 answered >= whole - 2,
@@ -105,8 +105,8 @@ fn a_card_torn_out_after_any_command_is_told_and_the_next_is_read() {
     });
 }
 
-/// A chip that answers so many commands, and then tells that it was asked and
-/// waits until its reader is gone.
+/// A chip that answers some commands, reports the next one, and then waits until its reader is
+/// gone.
 struct Stalling {
     card: VirtualNtag424,
     answered: usize,
@@ -157,7 +157,7 @@ fn the_service_may_be_killed_and_come_back_while_waiting_and_while_reading() {
             drop(laid);
             let fault = watch.table("the service is gone", |table| {
                 assert!(table.readers.is_empty() || table.fault.is_none());
-                // Killed at the wrong moment, the service may seem to refuse at first.
+                // If it is killed at the wrong moment, the service may first seem to refuse.
                 table.fault.filter(|fault| fault.kind == "no_service")
             });
             assert!(fault.text.ends_with('.'));

@@ -1,11 +1,11 @@
-//! Chips that lie: genuine URLs on other chips, locks that are none, sizes and
-//! UIDs that are made up. What is told of each is what was read of it.
+//! Dishonest chips: genuine URLs on other chips, false locks, invented sizes and UIDs. The report
+//! contains only data that was read.
 
 use tapdesk::reader::inlay::{Chip, Codes, Lock, Reading, read};
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
-use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{VirtualCard, ndef};
 
 use crate::chips::{TAG_URL, bottle};
@@ -24,12 +24,14 @@ fn url_of(card: VirtualNtag424) -> String {
     reading(card).url.unwrap()
 }
 
-/// Mirror, MAC window, slots of meta key and file key, and why the service cannot check its codes.
+/// Mirror, MAC window, slots of meta key and file key, whether the codes are in the canonical form,
+/// and why they verify nothing.
 type Settings = (
     Option<Mirror>,
     Option<MacFrom>,
     Option<u8>,
     Option<u8>,
+    bool,
     Option<String>,
 );
 
@@ -40,8 +42,9 @@ fn settings_of(reading: Reading) -> Settings {
             mac_from,
             meta_key,
             file_key,
+            canonical,
             problem,
-        } => (mirror, mac_from, meta_key, file_key, problem),
+        } => (mirror, mac_from, meta_key, file_key, canonical, problem),
         other => panic!("{other:?}"),
     }
 }
@@ -54,7 +57,7 @@ fn a_chip_tells_its_mirror_its_mac_window_and_its_key_slots() {
             let read = reading(VirtualNtag424::encoded(&inlay, TAG_URL));
             assert_eq!(
                 settings_of(read),
-                (Some(mirror), Some(mac_from), meta_key, Some(2), None)
+                (Some(mirror), Some(mac_from), meta_key, Some(2), true, None)
             );
         }
     }
@@ -74,9 +77,8 @@ fn a_genuine_code_on_a_chip_that_makes_none_is_told_by_the_chip() {
 }
 
 #[test]
-fn codes_that_the_service_cannot_check_are_said_to_be_such() {
-    let other_names =
-        "https://brand.example/v?picc_data=00000000000000000000000000000000&cmac=0000000000000000";
+fn codes_in_another_form_are_for_a_url_template_and_those_that_prove_nothing_are_said_to_be_such() {
+    let other_names = "https://brand.example/v?picc_data=00000000000000000000000000000000&enc=00000000000000000000000000000000&cmac=0000000000000000";
     let offset = |name: &str| {
         let message = [&[0, 0][..], &ndef::uri(other_names)].concat();
         let at = message
@@ -84,15 +86,52 @@ fn codes_that_the_service_cannot_check_are_said_to_be_such() {
             .position(|part| part == name.as_bytes());
         u8::try_from(at.unwrap() + name.len()).unwrap()
     };
-    let (picc, mac) = (offset("picc_data="), offset("cmac="));
-    let cases: [(&[u8], Option<Mirror>, &str); 4] = [
+    let (host, picc) = (offset("brand.example") - 13, offset("picc_data="));
+    let (enc, mac) = (offset("&enc="), offset("cmac="));
+    // Mirrored with the MAC's input; encrypted file data; an input from the host on; only the
+    // counter.
+    let by_template: [(&[u8], Option<Mirror>); 4] = [
         (
             &[
                 0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x12, picc, 0, 0, mac, 0, 0, mac, 0, 0,
             ],
             Some(Mirror::Encrypted),
-            "is not in the parameters uid and token",
         ),
+        (
+            &[
+                0x40, 0x00, 0xE0, 0xD1, 0xFF, 0x12, picc, 0, 0, enc, 0, 0, enc, 0, 0, 32, 0, 0,
+                mac, 0, 0,
+            ],
+            Some(Mirror::Encrypted),
+        ),
+        (
+            &[
+                0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x12, picc, 0, 0, host, 0, 0, mac, 0, 0,
+            ],
+            Some(Mirror::Encrypted),
+        ),
+        (
+            &[
+                0x40, 0x00, 0xE0, 0x41, 0xFF, 0xE2, picc, 0, 0, mac, 0, 0, mac, 0, 0,
+            ],
+            Some(Mirror::Plain),
+        ),
+    ];
+    let told = |settings: &[u8]| {
+        let mut chip = bottle();
+        chip.set_url(other_names);
+        chip.set_ndef_settings(FileSettings::parse(settings).unwrap());
+        settings_of(reading(chip))
+    };
+    for (settings, mirror) in by_template {
+        let (told, _, _, _, canonical, problem) = told(settings);
+        assert_eq!(
+            (told, canonical, problem),
+            (mirror, false, None),
+            "{settings:02X?}"
+        );
+    }
+    let proves_nothing: [(&[u8], Option<Mirror>, &str); 3] = [
         (
             &[0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x1F, picc, 0, 0],
             Some(Mirror::Encrypted),
@@ -103,25 +142,21 @@ fn codes_that_the_service_cannot_check_are_said_to_be_such() {
                 0x40, 0x00, 0xE0, 0x81, 0xFF, 0xE2, picc, 0, 0, mac, 0, 0, mac, 0, 0,
             ],
             Some(Mirror::Plain),
-            "both UID and counter",
+            "does not mirror its counter",
         ),
         (
             &[0x40, 0x00, 0xE0, 0x01, 0xFF, 0xF2, mac, 0, 0, mac, 0, 0],
             None,
-            "both UID and counter",
+            "neither UID nor counter",
         ),
     ];
-    for (settings, mirror, says) in cases {
-        let mut chip = bottle();
-        chip.set_url(other_names);
-        chip.set_ndef_settings(FileSettings::parse(settings).unwrap());
-        let (told, _, _, _, problem) = settings_of(reading(chip));
-        assert_eq!(told, mirror);
+    for (settings, mirror, says) in proves_nothing {
+        let (told, _, _, _, canonical, problem) = told(settings);
+        assert_eq!((told, canonical), (mirror, false));
+        let problem = problem.unwrap();
         assert!(
-            problem
-                .as_deref()
-                .is_some_and(|problem| problem.contains(says)),
-            "{problem:?}"
+            problem.contains(says) && !problem.contains("support"),
+            "{problem}"
         );
     }
 }
@@ -168,12 +203,17 @@ fn a_type_2_chip_is_locked_only_if_every_page_is() {
             (card().lock_first_pages().password_from(4), Lock::Key),
             (card().lock().password_from(4), Lock::Locked),
             (card().protect_from(4), Lock::Key),
-            (card().protect_from(30), Lock::Partly),
+            // Its readable part does not identify the chip, unless the chip itself can be asked.
+            (card().protect_from(30), Lock::Unknown),
+            (
+                card().protect_from(30).on_reader(PassesOn::InSession),
+                Lock::Partly,
+            ),
         ] {
             assert_eq!(reading(card).lock, lock, "{kind:?}");
         }
     }
-    // It has no page behind 15, and no password.
+    // It has no pages after 15, and no password.
     let small = || VirtualType2::with_url(Type2Chip::Ultralight, UID, "https://a.example/b");
     assert_eq!(reading(small()).lock, Lock::Open);
     assert_eq!(reading(small().lock()).lock, Lock::Locked);

@@ -1,11 +1,12 @@
-//! The reader: virtual chips held to what is published of them, and the product
-//! that reads them through the real PC/SC service.
+//! The reader: virtual chips compared with published data, and the product that reads them through
+//! the real PC/SC service.
 
 mod attacks;
 mod both_ways;
 mod chip_rules;
 mod chips;
 mod encoding_sheets;
+mod identity;
 mod insertions;
 mod liars;
 mod other_implementation;

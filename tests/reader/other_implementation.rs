@@ -1,5 +1,5 @@
-//! The virtual chip from the reader's side, through the real PC/SC service, by
-//! the `ntag424` crate, which shares nothing with ours but the AES below it.
+//! The virtual chip, read through the real PC/SC service by the `ntag424` crate, which shares only
+//! AES with ours.
 
 use std::ffi::CStr;
 
@@ -44,7 +44,7 @@ impl Transport for Pcsc {
     }
 }
 
-/// Connects to whatever lies on a reader, once it does.
+/// Waits for a card on a reader, and connects to it.
 pub(crate) fn connect(context: &Context) -> Pcsc {
     loop {
         let readers = context.list_readers_owned().unwrap_or_default();
@@ -56,7 +56,7 @@ pub(crate) fn connect(context: &Context) -> Pcsc {
     }
 }
 
-/// UID and counter encrypted by key 1, the MAC by key 2, in the file of [`URL`].
+/// UID and counter encrypted with key 1, the MAC with key 2, in the file of [`URL`].
 fn sdm() -> Sdm {
     let offset = |at: usize| Offset::new(u32::try_from(at).unwrap()).unwrap();
     let head = 7;
@@ -99,7 +99,7 @@ async fn encode_and_read(card: &mut Pcsc) {
     let version = Session::new().get_version(card).await.unwrap();
     assert_eq!((version.hw_type(), version.uid()), (0x04, &UID.bytes()));
 
-    // The message, written as anyone may on a new chip.
+    // Writes the message without a key, which a new chip allows.
     let mut message = vec![0x00, 0x00, 0xD1, 0x01, 0x00, b'U', 0x03];
     message.extend_from_slice(URL);
     message[1] = u8::try_from(message.len() - 2).unwrap();

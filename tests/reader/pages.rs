@@ -1,5 +1,5 @@
-//! The virtual Type 2 chips: what can be written, what cannot be taken back, and what is left
-//! of a page that was torn (data sheet NTAG213/215/216 rev 3.2, section 8.5).
+//! The virtual Type 2 chips: their writable pages, permanent changes, and interrupted writes (data
+//! sheet NTAG213/215/216 rev 3.2, section 8.5).
 
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard as _};
@@ -74,7 +74,7 @@ fn bits_of_locks_and_of_the_capability_container_are_set_and_never_cleared() {
             [0x03, 0, 0, 0],
             "its last byte is not there"
         );
-        // Pages 4 and 5, and the first behind page 15, are locked; page 6 is not.
+        // Pages 4 and 5, and the first page after 15, are locked; page 6 is not.
         assert_eq!(card.apdu(&write(4, [1; 4])), REFUSED);
         assert_eq!(card.apdu(&write(5, [1; 4])), REFUSED);
         assert_eq!(card.apdu(&write(16, [1; 4])), REFUSED);
@@ -91,7 +91,7 @@ fn a_changed_configuration_holds_from_the_next_activation_on() {
     for chip in NTAGS {
         let mut card = VirtualType2::blank(chip, UID);
         let cfg0 = locks(chip) + 1;
-        // UID and counter from byte 1 of page 5 on; the counter counts.
+        // UID and counter from byte 1 of page 5 on; the counter is on.
         card.apdu(&write(cfg0, [0xD4, 0, 5, 0xFF]));
         card.apdu(&write(cfg0 + 1, [0x10, 5, 0, 0]));
         assert!(
@@ -112,7 +112,7 @@ fn a_changed_configuration_holds_from_the_next_activation_on() {
             assert_eq!(card.counter(), counter);
         }
         assert_eq!(card.page(5)[1], card.page(5)[2], "what is stored stays");
-        // Locked for ever from the next activation on.
+        // Locked permanently from the next activation on.
         card.apdu(&write(cfg0 + 1, [0x50, 5, 0, 0]));
         assert_eq!(card.apdu(&write(cfg0, [0x04, 0, 0, 0xFF])), DONE);
         card.power_on();

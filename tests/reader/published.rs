@@ -1,4 +1,4 @@
-//! The virtual NTAG 424 DNA, byte for byte against the published transcript.
+//! The virtual NTAG 424 DNA, compared byte for byte with the published transcript.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ fn key(vector: &Value, name: &str) -> AesKey {
     AesKey::from_bytes(array(vector, name))
 }
 
-/// A chip in the session of a transcript, by the keys of `keys`.
+/// A chip in the session of a transcript, with the keys of `keys`.
 fn in_session(vector: &Value, keys: &Value, counter: u16) -> VirtualNtag424 {
     let (enc, mac) = (key(keys, "enc_session_key"), key(keys, "mac_session_key"));
     let session = Session::of_keys(0, array(vector, "ti"), counter, enc, mac);
@@ -64,7 +64,7 @@ fn change_file_settings_of_an12196_table_19() {
     let vector = &VECTORS["commands"][0];
     let mut chip = in_session(vector, &VECTORS["authenticate_ev2_first"][0], 1);
     answers(&mut chip, vector);
-    // The settings that were set, as the chip shows them to anyone.
+    // Without authentication, the chip shows the settings that were set.
     chip.power_on();
     chip.apdu(&SELECT);
     let shown = chip.transmit(&[0x90, 0xF5, 0, 0, 1, 2, 0]).unwrap();
@@ -86,7 +86,7 @@ fn change_key_of_an12196_tables_26_and_27() {
     let mut chip = in_session(other, other, 2);
     answers(&mut chip, other);
     assert_eq!(chip.key(2), &key(other, "new_key"));
-    // The session goes on with the next counter.
+    // The session continues with the next counter.
     let own = &VECTORS["commands"][2];
     answers(&mut chip, own);
     assert_eq!(chip.key(0), &key(own, "new_key"));

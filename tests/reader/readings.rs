@@ -1,4 +1,4 @@
-//! What is read of each kind of chip, command by command and without a reader.
+//! The reading of each kind of chip, command by command and without a reader.
 
 use tapdesk::reader::card::{Card, Fault};
 use tapdesk::reader::inlay::{Chip, Lock, Message, Original, Reading, read};
@@ -13,7 +13,7 @@ use crate::chips::{TAG_URL, bottle};
 
 const UID: [u8; 7] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66];
 
-/// A virtual chip without a reader in between.
+/// A virtual chip without a reader.
 pub(crate) struct Direct<C>(pub C);
 
 impl<C: VirtualCard> Card for Direct<C> {
@@ -59,7 +59,7 @@ fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
                 let url = reading.url.unwrap();
                 let code = raw(&url);
                 assert_eq!(code.url("http://127.0.0.1:8787/t", "k3v9qa"), url);
-                // PICC data is padded at random; all else is fixed by the counter.
+                // PICC data has random padding; everything else follows from the counter.
                 let expected = inlay.code_at(counter, [0; 5]);
                 match (mirror, mac_from) {
                     (Mirror::Plain, _) => assert_eq!(code, expected),
@@ -75,7 +75,7 @@ fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
     }
 }
 
-/// A chip of NXP (AN12196 rev 1.8, table 30).
+/// A genuine NXP chip (AN12196 rev 1.8, table 30).
 const SIGNED: ([u8; 7], [u8; 56]) = (
     [0x04, 0x51, 0x8D, 0xFA, 0xA9, 0x61, 0x80],
     [
@@ -128,7 +128,8 @@ fn a_chip_of_pages_tells_its_makers_signature_on_readers_that_pass_the_question_
             assert!(!card.0.in_session, "the reader looks for chips again");
         }
     }
-    // A new one is not asked: it is to be written while it lies there.
+    // A new chip is not asked for its signature, because it has to be written while it is on the
+    // reader.
     let new = VirtualType2::factory(Type2Chip::Ntag215, uid);
     let new = new.with_signature(signature, PassesOn::InSession);
     assert_eq!(reading(new).original, Original::Unknown);
@@ -230,14 +231,18 @@ fn blank_unformatted_protected_and_broken_are_told_apart() {
 
 #[test]
 fn every_reading_is_one_plain_sentence() {
-    let protected = VirtualType2::with_url(Type2Chip::Ntag215, UID, TAG_URL).protect_from(4);
+    let protected = || VirtualType2::with_url(Type2Chip::Ntag215, UID, TAG_URL).protect_from(4);
     for (reading, sentence) in [
+        (
+            reading(protected()),
+            "A Type 2 tag that has a message that can only be read with its key; it can be written only with its key.",
+        ),
         (
             reading(bottle()),
             "An NTAG 424 DNA that contains a URL; it can be written only with its key.",
         ),
         (
-            reading(protected),
+            reading(protected().on_reader(PassesOn::InSession)),
             "An NTAG215 that has a message that can only be read with its key; it can be written only with its key.",
         ),
         (
@@ -249,7 +254,7 @@ fn every_reading_is_one_plain_sentence() {
     }
 }
 
-/// A card that knows no command but the reader's own.
+/// A card that knows only the reader's own commands.
 struct Stranger;
 
 impl VirtualCard for Stranger {

@@ -1,5 +1,5 @@
-//! The relay on the real PC/SC service: what a service wants is sent to the inlay in its order,
-//! what comes back is told to the service, and nothing of it stays.
+//! The relay on the real PC/SC service: it sends a service's commands to the inlay in order,
+//! returns the answers to the service, and stores nothing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ use crate::table::Watch;
 
 const SELECT: &str = "00A4040007D276000085010100";
 
-/// A service that says what a test tells it to, and notes what it hears.
+/// A service that follows a test's script, and records the requests.
 #[derive(Clone, Default)]
 struct Script(Arc<Mutex<Said>>);
 
@@ -34,12 +34,12 @@ struct Script(Arc<Mutex<Said>>);
 struct Said {
     turns: VecDeque<Value>,
     heard: Vec<Value>,
-    /// Answers that are lost on their way, each a status.
+    /// Statuses of responses that are lost on their way.
     lost: VecDeque<StatusCode>,
 }
 
 impl Script {
-    /// A service that wants these turns, and then is content.
+    /// A service that sends these turns, and then ends the encoding.
     fn wants(turns: impl IntoIterator<Item = Value>) -> Self {
         let script = Self::default();
         let mut turns: VecDeque<_> = turns.into_iter().collect();
@@ -65,7 +65,7 @@ impl Script {
         self.0.lock().unwrap().heard.clone()
     }
 
-    /// Listens, and answers for as long as the runtime lives.
+    /// Listens as long as the runtime lives.
     async fn listen(&self) -> Backend {
         let router = Router::new()
             .route("/admin/v1/encodings", post(begin))
@@ -98,7 +98,7 @@ async fn answer(
         if lost.is_none() {
             said.heard.push(answers);
         } else {
-            // It was heard once; the same is heard again below.
+            // The first request arrived, so the same request comes again below.
             let again = json!({"again": answers});
             said.turns.push_back(again);
         }
@@ -118,7 +118,7 @@ fn reset() -> Value {
     json!({"reset": true, "name": "New activation"})
 }
 
-/// The inlay that lies on some reader, and the reader's name.
+/// The inlay on some reader, and the reader's name.
 pub(crate) fn laid(watch: &mut Watch) -> (String, Laid) {
     watch.table("an inlay", |table| {
         let mut places = table.readers.into_iter();
@@ -159,7 +159,7 @@ fn commands_are_sent_in_their_order_up_to_the_first_unexpected_answer() {
                 command("Select the application", SELECT, "9000"),
                 command("A secret handshake", "9071000002000000", "91AF"),
             ]),
-            // Key 0 is not of zeros; nothing after it is sent.
+            // Key 0 is not zeros, so no later command is sent.
             json!([
                 command(
                     "Its second half",
@@ -169,7 +169,7 @@ fn commands_are_sent_in_their_order_up_to_the_first_unexpected_answer() {
                 command("Never sent", SELECT, "9000"),
             ]),
             json!([reset(), command("Select again", SELECT, "9000")]),
-            // What no card is asked is not sent at all.
+            // Commands that are not allowed for cards are not sent.
             json!([command("The reader's own", "FF00000002D402", "9000")]),
         ]);
         let told = Mutex::new(Vec::new());
@@ -183,7 +183,10 @@ fn commands_are_sent_in_their_order_up_to_the_first_unexpected_answer() {
         assert_eq!(done.result.as_ref().unwrap()["slug"], "k3v9qa");
 
         let heard = script.heard();
-        assert_eq!(heard[0], json!({"tag_id": 41, "uid": uid}));
+        assert_eq!(
+            heard[0],
+            json!({"tag_id": 41, "uid": uid, "has_message": true})
+        );
         let first = heard[1]["answers"].as_array().unwrap();
         assert_eq!(first[..2], [json!(format!("{uid}9000")), json!("9000")]);
         assert!(first[2].as_str().unwrap().len() == 36 && heard[1]["fault"].is_null());
@@ -209,11 +212,11 @@ fn commands_are_sent_in_their_order_up_to_the_first_unexpected_answer() {
             statuses[..4],
             [Some("9000"), Some("9000"), Some("91AF"), Some("91AE")]
         );
-        // Steps, statuses and times are told, and never data.
+        // Reports contain steps, statuses and times, and never data.
         let whole = serde_json::to_string(&*told.lock().unwrap()).unwrap();
         assert!(whole.contains("A secret handshake"));
         assert!(!whole.contains(&first[2].as_str().unwrap()[..32]) && !whole.contains("ABAB"));
-        // The reader is watched again.
+        // The monitor watches the reader again.
         drop(card);
         watch.until_empty();
     });
@@ -266,10 +269,10 @@ fn a_refusal_of_the_service_is_told_in_its_own_words() {
             let backend = script.listen().await;
             relay(&board, &backend, &reader, laid.insertion, &told).await
         });
-        // It is no attempt to be made again.
+        // This failure must not be retried.
         let refusal = refused.unwrap().refusal;
         assert_eq!(refusal.as_deref(), Some("The service answered 409."));
-        // Another inlay than the one that was meant is not encoded.
+        // An inlay of another insertion is not encoded.
         let other = runtime.block_on(async {
             let backend = script.listen().await;
             relay(&board, &backend, &reader, laid.insertion + 1, &told).await
@@ -307,7 +310,7 @@ fn an_inlay_torn_away_at_any_command_is_told_and_the_next_one_is_read() {
             done.unwrap();
             let heard = script.heard();
             assert_eq!(heard[1]["fault"], "removed", "{tear:?}");
-            // The monitor's glance may have been the command that was cut off.
+            // The command that was cut off may have been the monitor's.
             let answers = heard[1]["answers"].as_array().unwrap().len();
             assert!(answers <= answered, "{tear:?}: {answers}");
             drop(card);

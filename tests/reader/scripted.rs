@@ -1,5 +1,5 @@
-//! What the virtual driver cannot do, through the traits: readers that come and
-//! go, slots of security modules, quick swaps, and the rarer errors.
+//! Cases that the virtual driver cannot produce, through the traits: readers that come and go,
+//! slots of security modules, quick swaps, and rare errors.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,25 +19,25 @@ use crate::chips::bottle;
 use crate::readings::Direct;
 use crate::table::Watch;
 
-/// One thing that the service says, in its order.
+/// A step of the scripted service.
 #[derive(Clone, Debug)]
 enum Says {
-    /// How the slots are now.
+    /// The present slots.
     Slots(Vec<Slot>),
-    /// That it cannot be used: the connection ends.
+    /// A fault that ends the connection.
     Fault(Fault),
 }
 
-/// What a card does when it is connected to: by default it is read.
+/// The outcomes of connecting to a card. By default it is read.
 type Cards = Arc<Mutex<VecDeque<Result<(), Fault>>>>;
 
 #[derive(Clone, Default)]
 struct Script {
     says: Arc<Mutex<VecDeque<Says>>>,
     cards: Cards,
-    /// How often a connection was asked for.
+    /// The number of connection attempts.
     connected: Arc<AtomicUsize>,
-    /// The card that takes the place of the one that lies there, unseen by the service.
+    /// A card that replaces the present one, unnoticed by the service.
     swapped: Arc<Mutex<Option<VirtualNtag424>>>,
 }
 
@@ -192,7 +192,7 @@ fn a_card_that_stops_answering_is_gone_though_the_service_does_not_say_so() {
     let first = watch.until_inlay();
     watch.until_empty();
     assert!(script.cards.lock().unwrap().is_empty());
-    // Whatever answers now was laid down unseen.
+    // The card that answers now was placed unnoticed.
     let failed = watch.until("it is told", |on| matches!(on, Lying::Failed(_)));
     assert!(matches!(&failed, Lying::Failed(failed)
         if failed.trouble.kind == "swapped" && failed.insertion == first.insertion + 1));
@@ -274,6 +274,84 @@ fn a_slot_of_a_security_module_is_never_read() {
     let mut script = Script::default();
     script.says.lock().unwrap().extend(says);
     assert_eq!(doctor::look(&mut script), [Sight::Module(sam.to_owned())]);
+}
+
+/// The answer to reset of an NXP module: its historical bytes are "MIFARE Plus SAM".
+const SAM: &str = "3BDF18FF81F1FE43003F03834D494641524520506C75732053414D3B";
+
+fn hex(text: &str) -> Vec<u8> {
+    let pair = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(pair).collect()
+}
+
+#[test]
+fn a_security_module_is_told_by_its_answer_to_reset_whatever_its_slot_is_called() {
+    for (name, atr) in [
+        ("ACS ACR1252 1S CL Reader 00 01", SAM),
+        ("ACS ACR1252 1S CL Reader(1)", SAM),
+        ("ACS ACR1252 1S CL Reader(2)", SAM),
+        ("ACS ACR1281 1S Dual Reader 00 02", SAM),
+        // Modules and cards with other texts, or without one.
+        (
+            "ACS ACR1281 1S Dual Reader 00 00",
+            "3BDF18FF81F1FE43001F034D494641524520506C75732053414D98",
+        ),
+        ("ACS ACR122U PICC Interface 00 00", "3B00"),
+        ("Reader 01", "3B6800000073C84013009000"),
+        ("Reader 01", "3F65250052096A9000"),
+    ] {
+        let module = Occupant::Card { atr: hex(atr) };
+        let inlay_at = |events, occupant| slot("ACS ACR1252 1S CL Reader 00 00", occupant, events);
+        let both = |events, occupant| {
+            Says::Slots(vec![
+                inlay_at(events, occupant),
+                slot(name, module.clone(), 1),
+            ])
+        };
+        let (mut watch, script) = watch([both(0, Occupant::Nothing)], &[]);
+        watch.until("the module's slot", |on| *on == Lying::Module);
+        // Inlays on the other slot are read as usual, and the module is never connected to.
+        for events in [1_u32, 3] {
+            let laid = both(events, card());
+            script.says.lock().unwrap().push_back(laid);
+            assert_eq!(
+                watch.until_inlay().insertion,
+                u64::from(events.div_ceil(2)),
+                "{name}"
+            );
+            let taken = both(events + 1, Occupant::Nothing);
+            script.says.lock().unwrap().push_back(taken);
+            watch.table("it is taken away", |table| {
+                let on = table.readers.iter().map(|place| &place.on);
+                let on: Vec<_> = on.collect();
+                (on == [&Lying::Nothing, &Lying::Module]).then_some(())
+            });
+        }
+        let mut script = Script::default();
+        let says = both(0, Occupant::Nothing);
+        script.says.lock().unwrap().push_back(says);
+        let reader = "ACS ACR1252 1S CL Reader 00 00".to_owned();
+        let seen = doctor::look(&mut script);
+        assert_eq!(
+            seen,
+            [Sight::Reader(reader), Sight::Module(name.to_owned())]
+        );
+        assert!(script.cards.lock().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_contactless_card_is_read_whatever_its_answer_to_reset_says_behind_its_head() {
+    for atr in [
+        "3B8180018080",
+        "3B80800101",
+        "3B8F8001804F0CA000000306030001000000006A",
+        "3B8B8001004D49464152452053414DAA",
+    ] {
+        let laid = Occupant::Card { atr: hex(atr) };
+        let (mut watch, _) = watch([Says::Slots(vec![slot("A", laid, 1)])], &[]);
+        assert_eq!(watch.until_inlay().reading.atr, atr);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Watches what lies on the readers, change by change.
+//! Watches the contents of the readers, change by change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tapdesk_service::clock::SystemClock;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// How long any change may take, where a test does not say less.
+/// Time limit of any change, unless a test sets a shorter one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A monitor, and every change of its table in its order.
+/// A monitor, and all changes of its table in order.
 pub(crate) struct Watch {
     runtime: Runtime,
     tables: UnboundedReceiver<Table>,
@@ -22,13 +22,13 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the readers of this process' PC/SC service, once they are there.
+    /// Watches the readers of this process's PC/SC service, once they exist.
     pub(crate) fn start() -> Self {
         let clock = Arc::new(SystemClock::start());
         Self::of(Monitor::start(Pcsc, clock).unwrap())
     }
 
-    /// Watches what this monitor sees.
+    /// Watches the board of this monitor.
     pub(crate) fn of(monitor: Monitor) -> Self {
         Self {
             runtime: Runtime::new().unwrap(),
@@ -38,18 +38,18 @@ impl Watch {
         }
     }
 
-    /// What lies where.
+    /// The board that is watched.
     pub(crate) fn board(&self) -> Arc<Board> {
         Arc::clone(self.monitor.board())
     }
 
-    /// Takes for a hang what lasts longer than this.
+    /// Sets the time limit of a change.
     pub(crate) fn at_most(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The next table that `wanted` makes something of.
+    /// Waits for a table for which `wanted` returns a value.
     ///
     /// # Panics
     /// When none comes.
@@ -71,7 +71,7 @@ impl Watch {
             .unwrap_or_else(|| panic!("waited in vain: {what}"))
     }
 
-    /// Waits until this lies on some reader.
+    /// Waits until a reader has such content.
     pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Lying) -> bool) -> Lying {
         self.table(what, |table| {
             let mut places = table.readers.into_iter();
@@ -87,7 +87,34 @@ impl Watch {
         }
     }
 
-    /// Waits until there are readers and nothing lies on any.
+    /// Requires that no card is inserted or removed during this number of the monitor's looks.
+    ///
+    /// # Panics
+    /// If one is.
+    pub(crate) fn stays_the_same(&mut self, looks: u32) {
+        let insertions = |table: &Table| {
+            let places = table.readers.iter().map(|place| match &place.on {
+                Lying::Inlay(laid) => laid.insertion,
+                Lying::Failed(failed) => failed.insertion,
+                _ => 0,
+            });
+            places.collect::<Vec<_>>()
+        };
+        let before = insertions(&self.monitor.board().table());
+        let looking = async {
+            while let Some(table) = self.tables.recv().await {
+                assert_eq!(insertions(&table), before, "{table:?}");
+            }
+        };
+        // The monitor looks every 250 ms, and the system polls every 400 ms.
+        let time = Duration::from_millis(450) * looks;
+        let over = self
+            .runtime
+            .block_on(async { tokio::time::timeout(time, looking).await });
+        assert!(over.is_err(), "the monitor ended");
+    }
+
+    /// Waits until readers exist, and all of them are empty.
     pub(crate) fn until_empty(&mut self) {
         self.table("empty readers", |table| {
             let empty = table.readers.iter().all(|place| place.on == Lying::Nothing);

@@ -1,4 +1,4 @@
-//! The virtual NTAG 424 DNA against whole published personalisations, byte for byte.
+//! The virtual NTAG 424 DNA, compared byte for byte with complete published personalisations.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,8 @@ fn array<const N: usize>(text: &Value) -> [u8; N] {
     hex(text).try_into().unwrap()
 }
 
-/// The chip answers each command as it is written, with the randomness of the transcript.
+/// Asserts that the chip gives the recorded answer to each command, with the transcript's
+/// randomness.
 fn replays(chip: &mut VirtualNtag424, steps: &[Value]) {
     for step in steps {
         if step["rnd_b"].is_string() {
@@ -49,7 +50,7 @@ fn replays(chip: &mut VirtualNtag424, steps: &[Value]) {
     }
 }
 
-/// Each key that a transcript set stands on the chip, with its version.
+/// Asserts that the chip has each key that a transcript set, with its version.
 fn has_keys_of(chip: &VirtualNtag424, steps: &[Value]) {
     for step in steps.iter().filter(|step| step["new_key"].is_string()) {
         let name = step["name"].as_str().unwrap();
@@ -142,7 +143,7 @@ fn a_real_chips_signature_is_its_makers() {
     assert_eq!(chip.apdu(&hex(&step["c"])), answer);
     let maker = signer(&uid, signature).unwrap();
     assert_eq!(maker.chips, "NTAG 424 DNA");
-    // A chip in software was signed by nobody, and says so.
+    // A chip in software has no maker's signature, and says so.
     let mut other = VirtualNtag424::new(Uid::from_bytes(uid));
     assert_eq!(other.apdu(&hex(&step["c"])), [0x91, 0x1C]);
 }

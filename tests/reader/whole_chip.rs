@@ -1,5 +1,5 @@
-//! Everything that the virtual NTAG 424 DNA can do, asked by the `ntag424` crate: in AES mode,
-//! in LRP mode, and with a tamper loop.
+//! Everything that the virtual NTAG 424 DNA supports, used by the `ntag424` crate: in AES mode, in
+//! LRP mode, and with a tamper loop.
 
 use std::convert::Infallible;
 
@@ -30,7 +30,7 @@ const NUMBERS: [NonMasterKeyNumber; 4] = [
     NonMasterKeyNumber::Key4,
 ];
 
-/// A chip in process.
+/// A transport to the chip in process.
 pub(crate) struct InProcess<'c>(pub &'c mut VirtualNtag424);
 
 impl Transport for InProcess<'_> {
@@ -60,7 +60,7 @@ fn offset(at: usize) -> Offset {
     Offset::new(u32::try_from(at).unwrap()).unwrap()
 }
 
-/// A URL with encrypted UID and counter, encrypted file data and a MAC over these.
+/// A URL with encrypted UID and counter, encrypted file data, and a MAC over these.
 struct Plan {
     mode: CryptoMode,
     url: String,
@@ -136,7 +136,7 @@ impl Plan {
         FileSettingsUpdate::new(CommMode::Plain, rights).with_sdm(sdm)
     }
 
-    /// The file data of a read, if its code is authentic and has this counter.
+    /// The file data of a read; `None` if its code is not authentic, or has another counter.
     fn opened(&self, chip: &mut VirtualNtag424, counter: u32) -> Option<Vec<u8>> {
         chip.power_on();
         let mut file = vec![0; self.message().len()];
@@ -159,7 +159,7 @@ impl Plan {
         let mirrored = Mirrored::both(UID, counter);
         let random = hex(self.picc, self.enc - "&e=".len());
         let sealed = MetaKey::new(mode, &key(1)).seal(mirrored, {
-            // LRP shows its randomness; AES pads with it.
+            // LRP shows its randomness; AES uses it for padding.
             let mut seed = [0; 24];
             if mode == Mode::Lrp {
                 seed[..8].copy_from_slice(&random[..8]);
@@ -177,7 +177,8 @@ fn key(number: u8) -> AesKey {
     AesKey::from_bytes([number + 1; 16])
 }
 
-/// Encodes the chip in a session of key 0: message, keys 1 to 4, settings, key 0 last.
+/// Encodes the chip in a session of key 0: first the message, then keys 1 to 4, the settings, and
+/// key 0.
 async fn encode<S: AuthenticatedSession>(chip: &mut InProcess<'_>, session: S, plan: &Plan) {
     let (uid, session) = session.get_uid(chip).await.unwrap();
     assert_eq!(uid, UID.bytes());
@@ -216,7 +217,7 @@ async fn encode<S: AuthenticatedSession>(chip: &mut InProcess<'_>, session: S, p
     master.unwrap();
 }
 
-/// Reads counter and proprietary file in a session, after every key was proved.
+/// Reads the counter and the proprietary file in a session, after every key was verified.
 async fn prove<S: AuthenticatedSession>(chip: &mut InProcess<'_>, mut session: S) {
     for (number, slot) in [KeyNumber::Key4, KeyNumber::Key1, KeyNumber::Key3]
         .into_iter()
@@ -379,7 +380,7 @@ fn a_session_ends_with_any_error() {
         assert!(session.get_uid(&mut InProcess(&mut chip)).await.is_ok());
     });
     for (command, status) in [
-        // An unknown command, a wrong length, a write of ISO 7816-4, a file that is not there.
+        // An unknown command, a wrong length, an ISO 7816-4 write, a missing file.
         (&[0x90, 0x11, 0, 0, 0][..], [0x91, 0x1C]),
         (&[0x90, 0x64, 0, 0, 2, 1, 0], [0x91, 0x7E]),
         (&[0x00, 0xD6, 0, 0, 1, 9], [0x69, 0x82]),

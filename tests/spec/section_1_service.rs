@@ -1,4 +1,4 @@
-//! Section 1: what the service does.
+//! Section 1: the functions of the service.
 
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};

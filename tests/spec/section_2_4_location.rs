@@ -1,11 +1,11 @@
-//! Section 2.4: `location`, member by member; the same shape for a tag without one.
+//! Section 2.4: `location`, member by member. Without a location, the shape is the same.
 
 use serde_json::json;
 
 use crate::spec::shape::{bare, full, members};
 
-/// A row of the table: the member's value for a tag that says everything, and
-/// for one without a location.
+/// A row of the table: the member's value for a tag with every value, and for one without a
+/// location.
 macro_rules! rows {
     ($($test:ident: $member:literal, $full:tt, $none:tt;)+) => {$(
         #[tokio::test]

@@ -1,4 +1,4 @@
-//! Section 4.2: update tag variables. Bodies are compared to the byte.
+//! Section 4.2: update tag variables. Bodies are compared byte for byte.
 
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, TestService};

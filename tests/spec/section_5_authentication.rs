@@ -9,7 +9,7 @@ async fn neither_operation_requires_a_credential() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;
     let tap = service.tap(&tag.path()).await;
-    // The client's public calls carry no Authorization header and no cookie.
+    // The client's public calls have no Authorization header and no cookie.
     assert!(service.payload(tap.key()).await.is_object());
     service
         .update(tap.key(), json!({"registered": "true"}))

@@ -1,5 +1,5 @@
-//! The payloads that sections 2.2 to 2.4 are held against: one of a tag that
-//! says everything, and one of a tag that has only a name.
+//! The payloads for sections 2.2 to 2.4: one of a tag with every value, and one of a tag that has
+//! only a name.
 
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -23,7 +23,7 @@ pub(super) fn location() -> Value {
     })
 }
 
-/// The payload of a verified tap of a tag that says everything, as the text it came in.
+/// The payload of a verified tap on a tag with every value.
 pub(super) async fn full() -> Value {
     static PAYLOAD: OnceCell<Value> = OnceCell::const_new();
     let payload = PAYLOAD.get_or_init(|| async {
@@ -44,7 +44,8 @@ pub(super) async fn full() -> Value {
             .await;
         let tap = service.tap(&inlay.url(&tag)).await;
         let mut payload = service.payload(tap.key()).await;
-        // What only this service and this tap can know stands beside the payload.
+        // Values that only this service and this tap can have are added to the payload as
+        // `expected`.
         payload["expected"] = json!({
             "tag_id": tag.id, "inlay_id": inlay.id, "rk": tap.rk,
             "url": service.address("bottle-41", Mirror::Encrypted, MacFrom::None),
@@ -54,7 +55,7 @@ pub(super) async fn full() -> Value {
     payload.await.clone()
 }
 
-/// The payload of a tap of a tag that has a name and an experience, nothing else.
+/// The payload of a tap on a tag with only a name and an experience.
 pub(super) async fn bare() -> Value {
     static PAYLOAD: OnceCell<Value> = OnceCell::const_new();
     let payload = PAYLOAD.get_or_init(|| async {
@@ -66,7 +67,7 @@ pub(super) async fn bare() -> Value {
     payload.await.clone()
 }
 
-/// An object's members in their order, each with its type as the specification names it.
+/// An object's members in order, each with its type by the specification's name.
 pub(super) fn members(object: &Value) -> Vec<(&str, &'static str)> {
     let members = object.as_object().expect("an object");
     members

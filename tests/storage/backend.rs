@@ -1,4 +1,4 @@
-//! A backend as the tests know it, and one of its databases at work.
+//! A backend for the tests, and one of its databases.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,37 +12,36 @@ use tapdesk_service::inlay::key::KeyFingerprint;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_service::interaction::{
-    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, Tech, Traits, Unchecked,
-    Verdict,
+    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, TapOrigin, Tech, Traits,
+    Unchecked, Verdict,
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::{Storage, VariableUpdate};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 
-/// A kind of storage: where one of its databases is, and how it is opened.
+/// A kind of storage: the place of its databases, and the way to open them.
 pub(super) trait Backend {
-    /// A place for a database. Nothing is there yet.
+    /// The place for a new database, which does not exist yet.
     fn new() -> Self;
 
-    /// Opens the database, or makes it. The one opened before is closed and gone.
+    /// Opens the database, or creates it. The one opened before must be closed and dropped.
     fn open(
         &self,
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> impl Future<Output = Arc<dyn Storage>>;
 
-    /// From now on the database refuses to write into a table, or writes into it again.
+    /// Makes the database refuse writes to a table, or stops that.
     fn refuse(&self, table: &str, refuses: bool) -> impl Future<Output = ()>;
 
-    /// Folds a few rows of what taps did, if this kind of storage does that behind taps.
-    /// Whether more are left.
+    /// Folds a few rows of taps, if this kind of storage folds. Returns whether more are left.
     fn fold(&self) -> impl Future<Output = bool> {
         std::future::ready(false)
     }
 }
 
-/// 2026-01-01T00:00:00Z, when every test begins.
+/// 2026-01-01T00:00:00Z, the time at which every test begins.
 pub(super) const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub(super) const MINUTE: i64 = 60_000;
 pub(super) const DAY: i64 = 24 * 60 * MINUTE;
@@ -66,7 +65,7 @@ impl<B> Deref for Database<B> {
 }
 
 impl<B: Backend> Database<B> {
-    /// A new one, at [`START`].
+    /// A new database, at [`START`].
     pub(super) async fn create() -> Self {
         let mut database = Self {
             backend: B::new(),
@@ -83,7 +82,7 @@ impl<B: Backend> Database<B> {
         self.storage = Some(self.backend.open(clock, &self.entropy).await);
     }
 
-    /// Closes and opens it again, as a restart of the service does.
+    /// Closes and opens it again, like a restart of the service.
     pub(super) async fn reopen(&mut self) {
         if let Some(storage) = self.storage.take() {
             storage.close().await;
@@ -91,13 +90,13 @@ impl<B: Backend> Database<B> {
         self.open().await;
     }
 
-    /// Opens it again without having closed it, as a start after a crash does.
+    /// Opens it again without closing it, like a start after a crash.
     pub(super) async fn crash(&mut self) {
         self.storage = None;
         self.open().await;
     }
 
-    /// Closes it, and opens it with a wall clock that stands at `now`.
+    /// Closes it, and opens it with a wall clock at `now`.
     pub(super) async fn reopen_at(&mut self, now: Timestamp) {
         self.clock = Arc::new(ManualClock::new(now));
         self.reopen().await;
@@ -111,12 +110,12 @@ impl<B: Backend> Database<B> {
         self.clock.now()
     }
 
-    /// Stores a tag of the real world from its JSON.
+    /// Stores a real tag from its JSON.
     pub(super) async fn tag(&self, fields: Value) -> TagId {
         self.insert(fields, false).await
     }
 
-    /// Stores a tag of the simulated world from its JSON.
+    /// Stores a simulated tag from its JSON.
     pub(super) async fn simulated_tag(&self, fields: Value) -> TagId {
         self.insert(fields, true).await
     }
@@ -126,7 +125,7 @@ impl<B: Backend> Database<B> {
         inserted.unwrap().pop().unwrap().unwrap()
     }
 
-    /// Publishes a redirect to a page of this name.
+    /// Publishes a redirect to a page with this name.
     pub(super) async fn experience(&self, page: &str) -> ExperienceId {
         let fields = redirect(page);
         self.insert_experience(fields, true).await.unwrap().id
@@ -147,17 +146,17 @@ impl<B: Backend> Database<B> {
         variables.get("registered").unwrap().to_owned()
     }
 
-    /// Stores an inlay on `tag`, of the tag's world.
+    /// Stores an inlay on `tag`, real or simulated like the tag.
     pub(super) async fn inlay_on(&self, tag: TagId, number: u8) -> InlayId {
         let simulated = self.storage().tag(tag).await.unwrap().unwrap().simulated;
         let inlay = NewInlay {
             simulated,
             ..inlay(number, Some(tag))
         };
-        self.insert_inlay(inlay).await.unwrap()
+        self.insert_inlay(inlay).await.unwrap().id
     }
 
-    /// Records a tap that is given a key.
+    /// Records a tap that gets a key.
     pub(super) async fn tap(&self, tap: Tap) -> Tapped {
         let hash = KeyHash(entropy::bytes(&self.entropy));
         let recorded = self.record_tap(tap.interaction(hash)).await.unwrap();
@@ -168,13 +167,13 @@ impl<B: Backend> Database<B> {
         }
     }
 
-    /// The storage by its own name, if the fixtures here have the same.
+    /// The storage itself, for methods whose names are the same as here.
     pub(super) fn storage(&self) -> &dyn Storage {
         self.deref().as_ref()
     }
 }
 
-/// A tag from its JSON; without a name or a slug it gets one.
+/// A tag from its JSON; a missing name or slug is added.
 pub(super) fn tag_fields(mut fields: Value) -> TagFields {
     let slug = fields["slug"].as_str().unwrap_or("bottle").to_owned();
     fields["slug"] = slug.clone().into();
@@ -184,7 +183,7 @@ pub(super) fn tag_fields(mut fields: Value) -> TagFields {
     serde_json::from_value(fields).unwrap()
 }
 
-/// An experience that leads to a page of this name.
+/// An experience that redirects to a page with this name.
 pub(super) fn redirect(page: &str) -> ExperienceFields {
     let json = format!(r#"{{"kind": "redirect", "target_url": "https://owner.example/{page}"}}"#);
     ExperienceFields {
@@ -193,7 +192,7 @@ pub(super) fn redirect(page: &str) -> ExperienceFields {
     }
 }
 
-/// An inlay of the real world, known by a number, which makes codes.
+/// A real inlay that generates codes, identified by a number.
 pub(super) fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
     NewInlay {
         uid: Uid::from_bytes([0x04, 0, 0, 0, 0, 0, number]),
@@ -212,7 +211,7 @@ pub(super) fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
     }
 }
 
-/// An inlay's keys, known by a number.
+/// An inlay's keys, identified by a number.
 pub(super) fn keys(number: u8) -> SealedKeys {
     SealedKeys::Own {
         meta: Some(sealed(number, 1)),
@@ -220,7 +219,7 @@ pub(super) fn keys(number: u8) -> SealedKeys {
     }
 }
 
-/// A sealed key. Storage does not look into it.
+/// A sealed key. Storage does not decrypt it.
 pub(super) fn sealed(number: u8, slot: u8) -> SealedKey {
     SealedKey {
         wrapped: vec![number, slot, 0xEE],
@@ -228,14 +227,15 @@ pub(super) fn sealed(number: u8, slot: u8) -> SealedKey {
     }
 }
 
-/// A tap to be recorded.
+/// A tap that is to be recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tap {
     pub tag: TagId,
     pub claim: Claim,
     pub client: u16,
-    /// Offset of simulated time if the tag is simulated.
+    /// The offset of simulated time, if the tag is simulated.
     pub simulated: Option<i64>,
+    pub origin: TapOrigin,
 }
 
 impl Tap {
@@ -246,10 +246,11 @@ impl Tap {
             claim: Claim::Decided(Verdict::NotChecked(Unchecked::NoCode)),
             client: 1,
             simulated: None,
+            origin: TapOrigin::Visitor,
         }
     }
 
-    /// An authentic code of the inlay's first keys.
+    /// A tap with an authentic code of the inlay's first keys.
     pub(super) fn code(tag: TagId, inlay_id: InlayId, counter: u32) -> Self {
         Self::of(tag).with_code(inlay_id, 1, counter)
     }
@@ -274,7 +275,13 @@ impl Tap {
         self
     }
 
-    /// The tap as storage takes it.
+    /// Marks it as an announced test tap.
+    pub(super) fn made_by(mut self, origin: TapOrigin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// The tap in the form that storage records.
     pub(super) fn interaction(self, hash: KeyHash) -> NewInteraction {
         NewInteraction {
             tag_id: Some(self.tag),
@@ -293,11 +300,12 @@ impl Tap {
             simulated: self.simulated.is_some(),
             time_offset: self.simulated.unwrap_or(0),
             first_at_template: None,
+            origin: self.origin,
         }
     }
 }
 
-/// Clients of different numbers, in their order.
+/// Clients by their number, in order.
 fn client(number: u16) -> ClientId {
     let [high, low] = number.to_be_bytes();
     let mut id = [low; 16];
@@ -305,7 +313,7 @@ fn client(number: u16) -> ClientId {
     ClientId(id)
 }
 
-/// A tap that was recorded, and the key it was given.
+/// A recorded tap, and its key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tapped {
     pub id: InteractionId,

@@ -1,4 +1,4 @@
-//! PostgreSQL: the story, and its own faults.
+//! PostgreSQL: the story, and its specific faults.
 
 mod encryption;
 mod groups;
@@ -32,12 +32,11 @@ async fn whatever_the_order_of_things_the_invariants_hold() {
     }
 }
 
-/// A database of its own, whose time stands where the test's clock stands. It
-/// is made when it is opened first.
+/// A separate database whose time follows the test's clock. It is created when it is opened first.
 pub(super) struct Postgres(OnceCell<TestDatabase>);
 
 impl Postgres {
-    /// A connection to the database that is none of the service's.
+    /// A direct connection to the database, not the service's.
     pub(super) async fn look_into(&self) -> Client {
         let database = self.0.get().expect("it was opened");
         database.look_into().await
@@ -75,7 +74,7 @@ fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock::start())
 }
 
-/// A node on `database`.
+/// Opens `database` as a node.
 async fn open(database: &TestDatabase, time: Time) -> PostgresStorage {
     let address = Address::parse(&database.url(), |_| None).unwrap();
     let storage = PostgresStorage::open(address, clock(), time, &OsEntropy);

@@ -1,10 +1,10 @@
-//! Seeded interleavings of taps, replays, updates, replaced keys, passing time,
-//! restarts and crashes, against a model small enough to be believed.
+//! Seeded interleavings of taps, replays, updates, replaced keys, passing time, restarts and
+//! crashes, compared with a small model.
 //!
-//! What must hold whatever happens: the accepted counter of an inlay and its
-//! keys only rises; a key updates at most once; an expired or consumed key never
-//! updates again; what was acknowledged is stored; what is simulated reaches no
-//! live view. A failure prints its seed and step; `run(seed)` repeats it.
+//! These properties must always hold: the accepted counter of an inlay and its keys only rises; a
+//! key updates at most once; an expired or consumed key never updates again; acknowledged writes
+//! are stored; simulated data is in no live view. A failure prints its seed and step; `run(seed)`
+//! repeats it.
 
 use std::collections::BTreeMap;
 
@@ -22,36 +22,36 @@ use tapdesk_service::world;
 
 use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, Tapped, keys};
 
-/// Interleavings of a short run. In a soak there are ten times as many.
+/// Interleavings of a default run. A soak has ten times as many.
 pub(super) const SEEDS: u32 = 8;
 const STEPS: u32 = 300;
-/// Keys that are looked at after each step; all of them are at the end.
+/// The number of keys that are checked after each step; at the end all are checked.
 const YOUNGEST: usize = 20;
 
-/// A tag with its inlay, as the model knows them.
+/// The model's state of a tag and its inlay.
 struct Bottle {
     tag: TagId,
     inlay: InlayId,
     simulated: bool,
-    /// Which keys the inlay has, and how often they were replaced.
+    /// The number of the inlay's present keys, which counts their replacements.
     keys: u8,
     key_version: u32,
-    /// The highest counter accepted under each of the keys it ever had.
+    /// The highest accepted counter for each of its keys so far.
     accepted: BTreeMap<u8, u32>,
-    /// Codes that were sent, to be replayed: key version and counter.
+    /// Codes that were sent, for replays: key version and counter.
     sent: Vec<(u32, u32)>,
     scans: u64,
     registered: String,
 }
 
-/// A rolling key as the model knows it.
+/// The model's state of a rolling key.
 struct Issued {
     bottle: usize,
     tapped: Tapped,
     /// Its row is gone: swept, or from a later clock.
     gone: bool,
     consumed: Option<Consumed>,
-    /// It was seen expired. No real key comes back from that.
+    /// It was seen as expired. A real key never comes back from that.
     expired: bool,
 }
 
@@ -60,13 +60,13 @@ struct World<B> {
     dice: SeededEntropy,
     bottles: Vec<Bottle>,
     issued: Vec<Issued>,
-    /// By how much simulated time is ahead.
+    /// The offset of simulated time.
     offset: i64,
-    /// When the last real tap was.
+    /// The time of the last real tap.
     newest_real: Option<Timestamp>,
 }
 
-/// One interleaving.
+/// Runs one interleaving.
 pub(super) async fn run<B: Backend>(seed: u64) {
     println!("seed {seed}");
     let mut world = World::<B>::new(seed).await;
@@ -133,7 +133,7 @@ impl<B: Backend> World<B> {
         let bottle = self.roll(self.bottles.len());
         match self.roll(24) {
             0..=4 => {
-                // Sometimes after reads that never reached the service.
+                // Sometimes after reads that never reach the service.
                 let Bottle {
                     key_version,
                     accepted,
@@ -151,7 +151,7 @@ impl<B: Backend> World<B> {
             }
             7 => self.tap(bottle, None).await,
             8..=12 if !self.issued.is_empty() => {
-                // The younger ones are the more likely to be alive.
+                // The younger keys are more likely to be valid.
                 let age = self.roll(self.issued.len().min(12));
                 let key = self.issued.len() - 1 - age;
                 self.update(key).await;
@@ -165,7 +165,7 @@ impl<B: Backend> World<B> {
             17 => self.restart(false).await,
             18 => self.restart(true).await,
             19 => self.restart_earlier().await,
-            // A pass over what taps did is begun, gone on with, or cut off by what comes next.
+            // A pass over the taps begins, continues, or is interrupted by the next action.
             20..=23 => {
                 self.db.backend().fold().await;
             }
@@ -272,7 +272,7 @@ impl<B: Backend> World<B> {
         let revived = key.expired && !self.bottles[key.bottle].simulated;
         assert!(!revived, "an expired key updates");
         let bottle = &mut self.bottles[key.bottle];
-        assert_eq!(changes[0].old, bottle.registered);
+        assert_eq!(changes[0].old.as_ref(), Some(&bottle.registered));
         bottle.registered = value;
         let at = self.time(self.issued[number].bottle);
         self.issued[number].consumed = Some(Consumed { at, request });
@@ -293,7 +293,8 @@ impl<B: Backend> World<B> {
         };
         let epoch = self.db.configuration_epoch();
         self.db.edit_inlay(*inlay, Box::new(edit)).await.unwrap();
-        assert!(self.db.configuration_epoch() > epoch);
+        let is_other = other != *current;
+        assert_eq!(self.db.configuration_epoch() > epoch, is_other);
         if other != *current {
             *key_version += 1;
             *current = other;
@@ -302,7 +303,7 @@ impl<B: Backend> World<B> {
 
     async fn sweep(&mut self) {
         while self.db.sweep(Timestamp::default()).await.unwrap().more {}
-        // Those before one that came of age are of age, too, whatever time they are dated in.
+        // Keys before an expired one are expired, too, whatever clock they are dated by.
         let now = self.db.now();
         let of_age = |key: &Issued| {
             let at = key.tapped.recorded.at;
@@ -324,9 +325,9 @@ impl<B: Backend> World<B> {
         self.forget_keys_from_later();
     }
 
-    /// A restart with a wall clock that was put back.
+    /// A restart with a wall clock that was set back.
     async fn restart_earlier(&mut self) {
-        // House is kept every few seconds: what expired before is gone by now.
+        // Housekeeping runs every few seconds, so expired keys are gone by now.
         self.sweep().await;
         let earlier = self.db.now().plus_millis(-self.roll_millis(10 * MINUTE));
         self.db.reopen_at(earlier).await;
@@ -342,7 +343,7 @@ impl<B: Backend> World<B> {
         }
     }
 
-    /// The time in which a tag lives.
+    /// The time for a tag: real or simulated.
     fn time(&self, bottle: usize) -> Timestamp {
         let offset = if self.bottles[bottle].simulated {
             self.offset
@@ -352,7 +353,7 @@ impl<B: Backend> World<B> {
         self.db.now().plus_millis(offset)
     }
 
-    /// What is stored is what the model says, whatever of it is folded.
+    /// Asserts that the stored data equals the model, folded or not.
     async fn check(&self) {
         let storage: &dyn Storage = self.db.storage();
         for bottle in &self.bottles {
@@ -383,7 +384,7 @@ impl<B: Backend> World<B> {
         assert_eq!(storage.count_inlays(live).await.unwrap(), 2);
     }
 
-    /// What is stored of the youngest keys is what the model says.
+    /// Asserts that the youngest stored keys equal the model.
     async fn check_keys(&mut self, count: usize) {
         for number in self.issued.len().saturating_sub(count)..self.issued.len() {
             let key = &self.issued[number];

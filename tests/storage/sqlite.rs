@@ -1,4 +1,4 @@
-//! SQLite: the story, and its own faults.
+//! SQLite: the story, and its specific faults.
 
 mod files;
 mod fold;
@@ -30,10 +30,10 @@ async fn whatever_the_order_of_things_the_invariants_hold() {
     }
 }
 
-/// A database file in a folder of its own.
+/// A database file in its own folder.
 pub(super) struct Sqlite {
     folder: TempDir,
-    /// The one that was opened last.
+    /// The storage that was opened last.
     storage: Mutex<Weak<SqliteStorage>>,
 }
 
@@ -47,7 +47,7 @@ impl Sqlite {
         storage.expect("it is open")
     }
 
-    /// A connection to the file that is none of the service's.
+    /// A direct connection to the file, not the service's.
     pub(super) fn look_into(&self) -> Connection {
         Connection::open(self.path()).unwrap()
     }
@@ -62,7 +62,7 @@ impl Backend for Sqlite {
     }
 
     async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Arc<dyn Storage> {
-        // It folds when a test says so.
+        // It folds only when a test asks for it.
         let never = Duration::MAX;
         let storage = SqliteStorage::open_folding(&self.path(), clock, entropy, never).unwrap();
         let storage = Arc::new(storage);

@@ -1,5 +1,5 @@
-//! The conformance story: what every backend must pass. A chapter is one
-//! subject; each of its tests gets an empty database of its own.
+//! The conformance story that every backend must pass. A chapter is one subject; each of its tests
+//! gets a separate, empty database.
 
 pub(super) mod administration;
 pub(super) mod configuration;
@@ -51,7 +51,8 @@ macro_rules! story {
                 what_is_due_goes_in_rounds_until_nothing_is_left
                 what_is_dated_ahead_holds_up_nothing_that_is_due
                 a_clock_that_was_ahead_holds_up_nothing_that_is_due
-                taps_go_on_while_a_full_history_is_removed;
+                taps_go_on_while_a_full_history_is_removed
+                a_read_of_this_application_goes_after_the_tap_beyond_it;
             panics: an_operation_that_panics_fails_alone;
             imports: rows_become_tags_a_hundred_at_a_time_in_their_order
                 what_is_not_decided_leaves_nothing
@@ -85,7 +86,8 @@ macro_rules! story {
             taps: what_a_key_was_issued_for_is_found_by_its_id
                 a_tap_without_a_key_leaves_none
                 taps_are_counted_where_they_were_made
-                the_first_tap_at_a_template_is_noted_with_it_or_not_at_all;
+                the_first_tap_at_a_template_is_noted_with_it_or_not_at_all
+                a_test_tap_is_known_from_its_commit_on;
             updates: a_key_updates_once
                 of_many_updates_at_once_with_one_key_one_is_done
                 the_same_request_is_answered_again_and_no_other

@@ -1,4 +1,4 @@
-//! Blocks that are not always shown.
+//! Blocks with conditions.
 
 use scraper::Html;
 use serde_json::{Value, json};

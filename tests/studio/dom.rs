@@ -1,14 +1,14 @@
-//! A page as a browser's parser reads it.
+//! A page as a browser's parser sees it.
 
 use scraper::{ElementRef, Html, Selector};
 
-/// The elements that `selector` finds.
+/// All elements that match `selector`.
 pub(super) fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
     let selector = Selector::parse(selector).expect("a selector");
     page.select(&selector).collect()
 }
 
-/// The one element that `selector` finds.
+/// The only element that matches `selector`.
 #[track_caller]
 pub(super) fn one<'a>(page: &'a Html, selector: &str) -> ElementRef<'a> {
     let found = all(page, selector);
@@ -16,7 +16,7 @@ pub(super) fn one<'a>(page: &'a Html, selector: &str) -> ElementRef<'a> {
     found[0]
 }
 
-/// The text that `selector` finds, in one line for each element.
+/// The text of all elements that match `selector`, one line each.
 pub(super) fn text(page: &Html, selector: &str) -> Vec<String> {
     let texts = all(page, selector).into_iter();
     texts

@@ -1,5 +1,4 @@
-//! Forms and variable buttons, as a browser without JavaScript sends them, and
-//! as the page's script does.
+//! Forms and variable buttons, sent like a browser without JavaScript, and like the page's script.
 
 use scraper::Html;
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use tapdesk_tests::{Answer, Answering as _, TestService, TestTag, at_once};
 use crate::studio::dom::{all, key, one, text};
 use crate::studio::{tag, tag_with};
 
-/// Register with a note, or see that it is registered; another form beside it.
+/// A form to register with a note, a message after the registration, and another form.
 fn registration() -> Value {
     json!([
         {"type": "condition",
@@ -51,7 +50,7 @@ async fn a_form_is_sent_saved_and_answered_with_the_page_as_it_is_now() {
     let tag = tag(&service, registration()).await;
     let Visit { url, page, cookie } = visit(&service, &tag).await;
     let key = key(&page);
-    // A checkbox says its value behind the hidden one that says no.
+    // The checkbox sends its value after the hidden field, which means no.
     let fields = [
         ("rolling_key", &*key),
         (NOTE, "Ada\r\nLovelace"),
@@ -71,11 +70,11 @@ async fn a_form_is_sent_saved_and_answered_with_the_page_as_it_is_now() {
         service.variable(&tag, "registered").await.as_deref(),
         Some("true")
     );
-    // The other form waits for another tap.
+    // The other form needs another tap.
     assert_eq!(all(&page, "form fieldset[disabled]").len(), 1);
     assert_eq!(text(&page, ".wait"), ["Tap again to change more."]);
 
-    // A reload of the page shows the same, and so does the next tap, with its own key.
+    // A reload shows the same page, and the next tap does too, with its own key.
     let reload = service.get(&url).header("cookie", &cookie);
     let reload = reload.header("cache-control", "max-age=0").answer().await;
     let page = Html::parse_document(&reload.body);
@@ -178,7 +177,8 @@ async fn what_cannot_be_saved_is_said_and_what_was_entered_is_kept() {
         {"label": "Note", "kind": "text", "variable": "note"},
         {"label": "Missing", "kind": "text", "variable": "missing"},
     ]}]);
-    let tag = tag(&service, form).await;
+    let lacks_one = json!({"add_variables": false});
+    let tag = tag_with(&service, json!({"blocks": form}), lacks_one).await;
     let Visit { url, page, .. } = visit(&service, &tag).await;
     let key = key(&page);
     let fields = [
@@ -189,7 +189,7 @@ async fn what_cannot_be_saved_is_said_and_what_was_entered_is_kept() {
     let answer = send(&service, &url, &fields).await;
     assert_eq!(answer.status, 400);
     let page = Html::parse_document(&answer.body);
-    assert!(text(&page, ".said.caution[role=alert]")[0].contains("not set it up completely"));
+    assert!(text(&page, ".said.caution[role=alert]")[0].contains("We have received"));
     assert_eq!(one(&page, "#f0-note").attr("value"), Some("\"Ada\" <b>"));
     assert!(
         all(&page, "fieldset[disabled]").is_empty(),
@@ -222,7 +222,7 @@ async fn a_field_that_has_to_be_filled_in_is_named_and_what_was_entered_is_kept(
         assert_eq!(answer.status, 400, "{fields:?}");
         Html::parse_document(&answer.body)
     };
-    // Neither the page's script nor a browser was asked, as when somebody writes the request.
+    // A request that neither the page's script nor a browser has checked.
     let page = said(&[(NOTE, "Ada"), (REGISTERED, "false")]).await;
     let words = &text(&page, ".said.caution[role=alert]")[0];
     assert!(words.contains("Please fill in"), "{words}");
@@ -235,7 +235,7 @@ async fn a_field_that_has_to_be_filled_in_is_named_and_what_was_entered_is_kept(
     assert_eq!(service.variable(&tag, "note").await.as_deref(), Some(""));
     let listed = service.admin_get("/submissions").await;
     assert_eq!(listed["items"], json!([]), "nothing is stored");
-    // The key is not consumed by a refusal.
+    // A refused request does not consume the key.
     let sent: Vec<_> = begin
         .iter()
         .chain(&[(NOTE, "Ada"), (REGISTERED, "true")])
@@ -261,7 +261,7 @@ async fn a_tag_that_wants_verified_taps_says_so_before_anything_is_entered() {
     let page = Html::parse_document(&replayed.answer.body);
     assert_eq!(all(&page, "fieldset[disabled]").len(), 2);
     assert!(text(&page, ".wait")[0].starts_with("Only a verified tap"));
-    // Who sends all the same is refused by the update itself.
+    // If a client sends it anyway, the update itself refuses it.
     let cookie = replayed.cookie.expect("a key");
     let rk = cookie.split_once('=').expect("a cookie").1;
     let key = tapdesk_tests::client::base64(rk);
@@ -270,7 +270,7 @@ async fn a_tag_that_wants_verified_taps_says_so_before_anything_is_entered() {
     assert_eq!(service.variable(&tag, "note").await.as_deref(), Some(""));
 }
 
-/// The script sends what a browser without it sends, to the same place.
+/// The script sends the same data as a browser without it, to the same URL.
 #[tokio::test]
 async fn a_form_says_which_of_its_page_it_is() {
     let service = TestService::start().await;

@@ -1,5 +1,5 @@
-//! What strangers write stays text, wherever a page or a redirect shows it. The
-//! judge is a parser of HTML as browsers have it.
+//! Strangers' values stay text wherever a page or a redirect shows them. An HTML parser like a
+//! browser's decides.
 
 use scraper::{ElementRef, Html, Node};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::studio::tag_with;
 
 const X: &str = "{{tag:variable:x}}";
 
-/// The macros whose values are other people's.
+/// The macros with other people's values.
 const MACROS: [&str; 5] = [
     X,
     "{{tag:data:x}}",
@@ -21,7 +21,7 @@ const MACROS: [&str; 5] = [
     "{{tag:name || \"nobody\"}}",
 ];
 
-/// The macro `x` in every place where one can stand, in every kind of block.
+/// The macro `x` in every possible position of every kind of block.
 fn everywhere(x: &str, image: &Value) -> Value {
     json!([
         {"type": "heading", "text": format!("A {x}")},
@@ -54,7 +54,7 @@ fn everywhere(x: &str, image: &Value) -> Value {
     ])
 }
 
-/// Every element with the names of its attributes, and what must not change in them.
+/// Every element with its attribute names, and the attribute values that must not change.
 fn shape(page: &Html) -> Vec<String> {
     let elements = page.tree.nodes().filter_map(ElementRef::wrap);
     elements
@@ -64,7 +64,7 @@ fn shape(page: &Html) -> Vec<String> {
             attributes.sort_unstable();
             let attributes = attributes.into_iter().map(|(name, value)| {
                 let kept = match name {
-                    // The nonce and the key are of each page its own.
+                    // The nonce and the key differ between pages.
                     "nonce" | "title" | "lang" | "alt" => "",
                     "value" if element.attr("name") == Some("rolling_key") => "",
                     "value" if element.attr("type") != Some("checkbox") => "",
@@ -86,13 +86,13 @@ fn origin(href: &str) -> String {
     format!("{}:{:?}:{port:?}:{segments}", url.scheme(), url.host_str())
 }
 
-/// The text of everything but the page's own style and script.
+/// The page's text without its own style and script.
 fn scripts(page: &Html) -> Vec<String> {
     let own = all(page, "script, style");
     own.iter().map(|element| element.text().collect()).collect()
 }
 
-/// Writes `value` wherever somebody can write one; answers the tag.
+/// Writes `value` to every place that a person can fill. Returns the tag.
 async fn put(service: &TestService, tag: &TestTag, value: &str) -> Value {
     let named: String = value.chars().take(200).collect();
     let mut changes = json!({
@@ -114,7 +114,7 @@ async fn page(service: &TestService, tag: &TestTag) -> Html {
     Html::parse_document(&tap.answer.body)
 }
 
-/// A tag whose page has the macro in every place.
+/// A tag whose page has the macro in every position.
 async fn everywhere_tag(service: &TestService, x: &str) -> TestTag {
     let tag = tag_with(
         service,
@@ -143,7 +143,8 @@ async fn no_value_of_the_corpus_becomes_more_than_text_anywhere_on_a_page() {
         assert!(expected.len() > 70, "{}", expected.len());
         let mut tried = 0;
         for (number, value) in injections().iter().enumerate() {
-            // Every value as a variable, and in turn as each of the others; in a long run as all of them.
+            // Every value is a variable, and in turn each of the other macros; a soak tests all of
+            // them.
             let in_turn = turn == 0 || number % (MACROS.len() - 1) == turn - 1;
             if value.is_empty() || !(in_turn || length(false, true)) {
                 continue;
@@ -165,7 +166,7 @@ async fn no_value_of_the_corpus_becomes_more_than_text_anywhere_on_a_page() {
                 .nodes()
                 .filter(|node| matches!(node.value(), Node::Comment(_)));
             assert_eq!(comments.count(), 0, "{value:?}");
-            // It is there, and is itself.
+            // The value is there, unchanged.
             let lines = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
             for cell in all(&page, "dd") {
                 let shown: String = cell.text().collect();
@@ -195,7 +196,8 @@ async fn what_a_form_was_sent_comes_back_as_text_alone() {
     let mut expected = None;
     for value in injections()
         .iter()
-        .filter(|value| value.len() < 4000 && !value.contains('\0'))
+        // An empty choice counts as none, and not as one that was not offered.
+        .filter(|value| value.len() < 4000 && !value.contains('\0') && !value.is_empty())
     {
         let fields = [
             ("rolling_key", &*key),

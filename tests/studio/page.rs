@@ -1,4 +1,4 @@
-//! What a page is made of.
+//! The parts of a page.
 
 use scraper::Html;
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ async fn a_page_is_under_30_kb_and_says_what_it_is_called() {
     );
 }
 
-/// Uploads a picture; answers its id.
+/// Uploads a picture, and returns its id.
 pub(super) async fn upload(service: &TestService, path: &str) -> Value {
     let mut png = std::io::Cursor::new(Vec::new());
     let picture = image::RgbImage::new(4, 4);
@@ -246,7 +246,7 @@ async fn a_theme_chooses_colours_typeface_and_corners() {
         assert!(style.contains(part), "{part} in {style}");
     }
     assert!(!style.contains("prefers-color-scheme"), "always light");
-    // The pages that say why there is nothing to show look the same.
+    // The pages that explain why there is nothing to show have the same look.
     let over = service
         .post_form(&tag.path(), &[("rolling_key", "x")])
         .answer()

@@ -1,4 +1,5 @@
-//! The files of backups: written under another name, read again, and named once they are checked.
+//! The files of backups: written under a temporary name, read back, and renamed once they are
+//! checked.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -7,14 +8,14 @@ use std::path::{Path, PathBuf};
 use chrono::DateTime;
 use sha2::{Digest as _, Sha256};
 
-use super::BackupError;
+use super::{BackupError, folder};
 use crate::clock::Timestamp;
 use crate::private_file;
 
-/// How much is read at once.
+/// Size of one read, in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// A backup that is written, and has not its name yet. Dropped, it is removed.
+/// A backup that is written but not renamed yet. Dropping it removes the file.
 pub(super) struct Written {
     pub(super) path: PathBuf,
     name: String,
@@ -25,30 +26,32 @@ pub(super) struct Written {
 impl Drop for Written {
     fn drop(&mut self) {
         if !self.kept {
-            // What cannot be removed is overwritten by the next one of its name.
+            // A file that cannot be removed is overwritten by the next one of its name.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
 pub(super) fn check_folder(folder: &Path) -> Result<(), BackupError> {
+    folder::check(folder)?;
     let failed = |error| BackupError::File(folder.to_owned(), error);
     let probe = folder.join(".tapdesk-writable");
     private_file::make_folder_of(&probe).map_err(failed)?;
-    // One that a crash has left.
+    // A file that a crash left.
     let _ = std::fs::remove_file(&probe);
     private_file::create(&probe, b"").map_err(failed)?;
     std::fs::remove_file(&probe).map_err(failed)
 }
 
-/// Writes `copy` into the folder, and reads it again from there.
+/// Writes `copy` into the folder, and reads it back from there.
 pub(super) fn write(folder: &Path, at: Timestamp, mut copy: File) -> Result<Written, BackupError> {
+    folder::check(folder)?;
     let name = name(at);
     let path = folder.join(format!(".{name}.part"));
     let failed = |error| BackupError::File(path.clone(), error);
     private_file::make_folder_of(&path).map_err(failed)?;
     if private_file::is_there(&path) {
-        // Of one that was ended; no two are made at once.
+        // Left by an interrupted backup; two are never made at the same time.
         std::fs::remove_file(&path).map_err(failed)?;
     }
     private_file::create_empty(&path).map_err(failed)?;
@@ -81,7 +84,7 @@ pub(super) fn write(folder: &Path, at: Timestamp, mut copy: File) -> Result<Writ
     Ok(written)
 }
 
-/// Gives a backup its name: that, and its size.
+/// Gives a backup its final name; returns the name and its size.
 pub(super) fn keep(mut written: Written) -> Result<(String, u64), BackupError> {
     let path = written.path.with_file_name(&written.name);
     private_file::rename_new(&written.path, &path)
@@ -91,7 +94,7 @@ pub(super) fn keep(mut written: Written) -> Result<(String, u64), BackupError> {
     Ok((written.name.clone(), written.bytes))
 }
 
-/// Removes these files; those that are gone then.
+/// Removes these files; returns those that do not exist any more.
 pub(super) fn remove(folder: &Path, names: Vec<String>) -> Vec<String> {
     let is_gone = |name: &String| match std::fs::remove_file(folder.join(name)) {
         Ok(()) => true,
@@ -100,7 +103,7 @@ pub(super) fn remove(folder: &Path, names: Vec<String>) -> Vec<String> {
     names.into_iter().filter(is_gone).collect()
 }
 
-/// The name of a backup of the moment `at`.
+/// The file name of a backup made at `at`.
 fn name(at: Timestamp) -> String {
     DateTime::from_timestamp_millis(at.millis())
         .unwrap_or_default()
@@ -142,7 +145,7 @@ mod tests {
     fn a_backup_has_its_name_once_it_is_kept_and_overwrites_none() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        // One that was ended has left this.
+        // An interrupted backup left this file.
         std::fs::write(folder.join(".tapdesk-20260101T120000Z.backup.part"), "x").unwrap();
         drop(write(folder, AT, copy(b"dropped")).unwrap());
         assert!(names(folder).is_empty());

@@ -1,4 +1,4 @@
-//! `backup`: the running service's database in a file.
+//! `backup`: backs up the running service's database to a file.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .get("tapdesk-inlay-key")
         .is_some_and(|value| value == "included");
     let bytes = download.receive(response.into_body(), |part| {
-        sqlite::examine(part).context("The backup is incomplete.")?;
+        sqlite::check_backup(part).context("The backup is incomplete.")?;
         Ok(())
     })?;
     let mut out = io::stdout().lock();

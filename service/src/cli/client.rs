@@ -1,4 +1,4 @@
-//! A client of the running service.
+//! A client for the admin API of the running service.
 
 use std::io::ErrorKind;
 use std::net::IpAddr;
@@ -15,10 +15,11 @@ use url::Url;
 
 use crate::config::{self, Installation};
 
-/// Which service to speak to, and as whom.
+/// Options for the service to call and the token to use.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Connection {
-    /// The URL of the running service. Default: the address in `TAPDESK_LISTEN`, or `http://127.0.0.1:8787`.
+    /// The URL of the running service. Default: the address in `TAPDESK_LISTEN`, or
+    /// `http://127.0.0.1:8787`.
     #[arg(long, env = "TAPDESK_URL", value_name = "URL", global = true)]
     url: Option<String>,
 
@@ -26,7 +27,7 @@ pub(super) struct Connection {
     installation: Installation,
 }
 
-/// A connection to the running service.
+/// A connection to the running service, with its token.
 pub(super) struct Client {
     agent: Agent,
     base: String,
@@ -34,11 +35,11 @@ pub(super) struct Client {
     token_from: String,
 }
 
-/// How long the service may take to begin its answer: a backup copies everything first.
+/// Time limit for the beginning of an answer. A backup first copies the whole database.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 impl Connection {
-    /// The address of the service.
+    /// The URL of the service.
     pub(super) fn url(&self) -> String {
         self.url.clone().unwrap_or_else(|| {
             let listen = std::env::var("TAPDESK_LISTEN").ok();
@@ -50,18 +51,18 @@ impl Connection {
         })
     }
 
-    /// The same connection for another command, if it is not the usual one.
+    /// The options of this connection for another command; empty for the default connection.
     pub(super) fn as_arguments(&self) -> String {
         let url = self.url.as_ref().map(|url| format!(" --url {url}"));
         url.unwrap_or_default() + &self.installation.as_arguments()
     }
 
-    /// The installation whose token is shown.
+    /// The installation whose token is used.
     pub(super) fn installation(&self) -> &Installation {
         &self.installation
     }
 
-    /// A client with the installation's admin token.
+    /// Connects with the installation's admin token.
     pub(super) fn open(&self) -> Result<Client> {
         let named = self.url();
         let url = Url::parse(&named)
@@ -82,7 +83,7 @@ impl Connection {
         })
     }
 
-    /// The token, and where it is from.
+    /// The token, and a description of its source.
     fn token(&self) -> Result<(AdminToken, String)> {
         if let Some(token) = config::admin_token()? {
             return Ok((token, "TAPDESK_ADMIN_TOKEN".to_owned()));
@@ -111,8 +112,8 @@ fn no_token(file: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
     }
 }
 
-/// Makes requests to where `url` is. It follows no redirects, and an answer of
-/// any status is an answer.
+/// Makes requests to `url`. It follows no redirects, and returns answers of any status without an
+/// error.
 pub(super) fn plain_agent(url: &Url) -> Agent {
     let agent = Agent::config_builder()
         .http_status_as_error(false)
@@ -127,7 +128,7 @@ pub(super) fn plain_agent(url: &Url) -> Agent {
     agent.build().new_agent()
 }
 
-/// Whether `url` leads to this machine itself.
+/// Whether `url` refers to this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -138,12 +139,12 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 }
 
 impl Client {
-    /// Reads a resource; `path` begins after `/admin/v1`.
+    /// Gets a resource. `path` begins after `/admin/v1`.
     pub(super) fn get(&self, path: &str) -> Result<Value> {
         json(self.send(Method::GET, path, None, ())?)
     }
 
-    /// Reads a list, all of its pages. `path` has a query already, if an empty one.
+    /// Gets all pages of a list. `path` must have a query, at least an empty one.
     pub(super) fn list(&self, path: &str) -> Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut after = String::new();
@@ -159,7 +160,7 @@ impl Client {
         }
     }
 
-    /// The tag with this slug, or that had it before, simulated or not.
+    /// The real or simulated tag that has this slug or had it before.
     pub(super) fn tag(&self, slug: &str) -> Result<Option<Value>> {
         let q: String = form_urlencoded::byte_serialize(slug.as_bytes()).collect();
         let tags = self.list(&format!("/tags?simulated=all&q={q}"))?;
@@ -170,7 +171,7 @@ impl Client {
         Ok(tags.into_iter().find(answers))
     }
 
-    /// The virtual inlay on the tag with this slug, or that had it before.
+    /// The virtual inlay on the tag that has this slug or had it before.
     pub(super) fn virtual_inlay(&self, slug: &str) -> Result<Option<Value>> {
         let Some(tag) = self.tag(slug)? else {
             return Ok(None);
@@ -180,17 +181,17 @@ impl Client {
         Ok(inlays.into_iter().find(|inlay| inlay["tag"] == *slug))
     }
 
-    /// Scheme and host of the service, where its public operations are, too.
+    /// Scheme and host of the service, which are also those of its public operations.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// Posts to a resource.
+    /// Sends a POST request and returns the JSON answer.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         json(self.post_for(path, body)?)
     }
 
-    /// Posts to a resource, for an answer that is not read here.
+    /// Sends a POST request and returns the answer without reading it.
     pub(super) fn post_for(&self, path: &str, body: &Value) -> Result<Response<Body>> {
         self.send(
             Method::POST,
@@ -200,17 +201,18 @@ impl Client {
         )
     }
 
-    /// Deletes a resource.
+    /// Deletes a resource and ignores the answer's body.
     pub(super) fn delete(&self, path: &str) -> Result<()> {
         self.send(Method::DELETE, path, None, ()).map(|_| ())
     }
 
-    /// Deletes a resource; the service's answer.
+    /// Deletes a resource and returns the JSON answer.
     pub(super) fn delete_for(&self, path: &str) -> Result<Value> {
         json(self.send(Method::DELETE, path, None, ())?)
     }
 
-    /// Sends a request with the token; an answer that refuses it is an error in its words.
+    /// Sends a request with the token. If the service refuses it, the error contains the service's
+    /// explanation.
     pub(super) fn send(
         &self,
         method: Method,
@@ -223,7 +225,7 @@ impl Client {
         self.send_with(method, path, &headers, body)
     }
 
-    /// The same, with these headers.
+    /// Like [`Self::send`], with these headers.
     pub(super) fn send_with(
         &self,
         method: Method,

@@ -1,5 +1,5 @@
-//! `demo`: tags, an experience and virtual inlays to try things with. All of it
-//! is simulated, so it shows up in no live view or count.
+//! `demo`: tags, an experience and virtual inlays for a first look. All of them are simulated, so
+//! they appear in no live view or count.
 
 use std::io::{self, Write as _};
 
@@ -12,7 +12,7 @@ use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Remove what was loaded.
+    /// Remove the demo data.
     #[arg(long)]
     remove: bool,
 

@@ -1,4 +1,4 @@
-//! `doctor`: what stands in the way of a service, each with its way out.
+//! `doctor`: finds problems of an installation, each with its solution.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _};
@@ -7,15 +7,16 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
+use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, sqlite};
-use url::Url;
 
-use super::client::{self, Connection};
+use super::client::Connection;
 use crate::config::{self, KeyFile, Listening};
 
 #[derive(Args)]
@@ -30,13 +31,13 @@ pub(super) struct Options {
     listening: Listening,
 }
 
-/// What was found about one subject.
+/// The result of one check.
 enum Finding {
-    /// As it should be.
+    /// Everything is in order.
     Good(String),
-    /// It will be in the way of something; how to change that.
+    /// A problem that will affect some functions; contains the solution.
     Warning(String),
-    /// The service cannot work so; how to change that.
+    /// A problem that prevents the service from working; contains the solution.
     Bad(String),
 }
 
@@ -50,11 +51,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Database::Postgres(address) => postgres_database(address)?,
     };
     let running = options.connection.open().and_then(|client| {
-        let settings = client.get("/settings")?;
-        Ok(settings["tag_url"]["value"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned())
+        client.get("/settings")?;
+        // The service stores the result, which fails on a full disk.
+        Ok(client.post("/tag-url/check", &json!({})))
     });
     let mut findings = vec![
         (
@@ -64,6 +63,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ("Clock", clock(now, examination.as_ref())),
         ("Database", found),
         ("Audit log", audit(&database, examination.as_ref())?),
+        ("Backups", backups(&database, examination.as_ref())),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
@@ -76,12 +76,18 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
     ];
     match running {
-        Ok(tag_url) => {
+        Ok(check) => {
             findings.push((
                 "Service",
                 Good(format!("it answers at {}", options.connection.url())),
             ));
-            findings.push(("Public base URL", tag_address(&tag_url)));
+            findings.push((
+                "Public base URL",
+                check.map_or_else(
+                    |error| Warning(format!("It could not be checked: {error}")),
+                    |check| tag_address(&check),
+                ),
+            ));
         }
         Err(error) => {
             findings.push(("Service", bad(error)));
@@ -112,9 +118,9 @@ fn bad(error: impl Display) -> Finding {
     Bad(error.to_string())
 }
 
-/// The clock decides about rolling keys: it must not be far off.
+/// Checks the clock, because rolling keys expire by it.
 fn clock(now: Timestamp, examination: Option<&Examination>) -> Finding {
-    /// 2026-01-01T00:00:00Z, before which this program was not there.
+    /// 2026-01-01T00:00:00Z. This program did not exist earlier.
     const EARLIEST: Timestamp = Timestamp::from_millis(1_767_225_600_000);
     let newest = examination.and_then(|examination| examination.newest_at);
     if now < EARLIEST {
@@ -152,7 +158,7 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
     })
 }
 
-/// Reads all of the log.
+/// Checks the audit log by reading all of it.
 fn audit(database: &Database, examination: Option<&Examination>) -> Result<Finding> {
     if examination.is_none_or(|examination| !examination.missing_tables.is_empty()) {
         return Ok(Good("there is none yet".to_owned()));
@@ -174,6 +180,33 @@ fn audit(database: &Database, examination: Option<&Examination>) -> Result<Findi
         )),
         Err(error) => Bad(error),
     })
+}
+
+/// Checks each backup of the schedule by reading all of it.
+fn backups(database: &Database, examination: Option<&Examination>) -> Finding {
+    let files = match database {
+        Database::Sqlite(path) if examination.is_some() => sqlite::scheduled_backups(path),
+        _ => Ok(Vec::new()),
+    };
+    let files = match files {
+        Ok(files) if files.is_empty() => {
+            return Good("the schedule has made none that are kept".to_owned());
+        }
+        Ok(files) => files,
+        Err(error) => return bad(error),
+    };
+    let wrong = files
+        .iter()
+        .filter_map(|file| sqlite::check_backup(file).err());
+    let wrong: Vec<_> = wrong.map(|error| error.to_string()).collect();
+    if wrong.is_empty() {
+        Good(format!(
+            "{} as written",
+            counted(files.len() as u64, "file")
+        ))
+    } else {
+        Bad(wrong.join(" "))
+    }
 }
 
 fn lacks(database: &dyn Display, examination: &Examination) -> Finding {
@@ -200,11 +233,20 @@ fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
         Ok(examination) if !examination.missing_tables.is_empty() => {
             (lacks(&shown, &examination), Some(examination))
         }
-        Ok(examination) if private_file::is_open_to_others(path).unwrap_or(false) => {
+        Ok(examination) => rows(path, examination),
+    }
+}
+
+/// Checks the database by reading every row.
+fn rows(path: &Path, examination: Examination) -> (Finding, Option<Examination>) {
+    let shown = path.display();
+    match sqlite::check_rows(path) {
+        Err(error) => (bad(error), Some(examination)),
+        Ok(()) if private_file::is_open_to_others(path).unwrap_or(false) => {
             let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
             (finding, Some(examination))
         }
-        Ok(examination) => (Good(format!("{shown} is intact")), Some(examination)),
+        Ok(()) => (Good(format!("{shown} is intact")), Some(examination)),
     }
 }
 
@@ -263,20 +305,17 @@ fn port(listen: SocketAddr) -> Finding {
     }
 }
 
-/// The address that is printed and burnt into chips.
-fn tag_address(tag_url: &str) -> Finding {
-    let Ok(url) = Url::parse(tag_url) else {
-        return Bad(format!("{tag_url} is not a URL."));
-    };
-    if client::is_loopback(&url) {
+/// The tag URL for prints and chips, as checked by the service.
+fn tag_address(check: &Value) -> Finding {
+    let text = |member: &str| check[member].as_str().unwrap_or_default().to_owned();
+    if check["state"] == "proved" {
+        return Good(text("detail"));
+    }
+    if check["reason"] == "loopback" {
+        let tag_url = text("tag_url");
         return Warning(format!(
             "{tag_url} works only on this machine. Set --tag-url before you print or encode tags."
         ));
     }
-    match client::plain_agent(&url).head(tag_url).call() {
-        Ok(_) => Good(format!("{tag_url} can be reached from here")),
-        Err(error) => Warning(format!(
-            "{tag_url} cannot be reached from here ({error}). If phones cannot reach it either, check its name and the proxy."
-        )),
-    }
+    Warning(text("detail"))
 }

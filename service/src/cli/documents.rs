@@ -1,5 +1,5 @@
-//! The command line and what the documents say of it: the table of options is
-//! generated from the definition, and every command in a document is one that parses.
+//! Tests of the command line and its documentation: the table of options is generated from the
+//! definition, and every command in a document must parse.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use tapdesk_service::settings::Settings;
 
 use super::Cli;
 
-/// The document with the table.
+/// The document that contains the table.
 const OPERATING: &str = "service/docs/operating.md";
-/// What the table stands between.
+/// The marks around the table.
 const BEGIN: &str = "<!-- Generated from the command line: UPDATE_OPTIONS=1 cargo test -p tapdesk-service --bin tapdesk-service -->\n";
 const END: &str = "<!-- End of the generated part. -->\n";
 
-/// How parsing fails for help that is asked for, and for a command that a sentence
-/// only names, such as `tapdesk-service backup`.
+/// Parse errors of commands that ask for help, and of commands that a sentence only names, such as
+/// `tapdesk-service backup`.
 const ONLY_NAMED: [ErrorKind; 4] = [
     ErrorKind::DisplayHelp,
     ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
@@ -26,14 +26,14 @@ const ONLY_NAMED: [ErrorKind; 4] = [
     ErrorKind::MissingSubcommand,
 ];
 
-/// The definition, with global options in each command.
+/// The definition, with the global options in each command.
 fn definition() -> Command {
     let mut command = Cli::command();
     command.build();
     command
 }
 
-/// The options of `serve`, a table for each of their headings.
+/// The options of `serve`, in one table per heading.
 fn tables() -> String {
     let definition = definition();
     let serve = definition.find_subcommand("serve").expect("a command");
@@ -79,7 +79,7 @@ fn row(option: &Arg) -> String {
     format!("| `--{long}{value}` | `{variable}` | {meaning} | {default} |\n")
 }
 
-/// The default in the definition itself.
+/// The default value in the definition.
 fn given(option: &Arg) -> String {
     match option.get_default_values() {
         [] => "none".to_owned(),
@@ -87,7 +87,7 @@ fn given(option: &Arg) -> String {
     }
 }
 
-/// `UPDATE_OPTIONS=1` writes the tables that are compared without it.
+/// With `UPDATE_OPTIONS=1`, writes the tables instead of comparing them.
 #[test]
 fn the_table_of_options_is_the_present_one() {
     let path = root().join(OPERATING);
@@ -183,26 +183,26 @@ fn every_option_in_the_documents_exists() {
     assert!(seen > 20, "only {seen} options were found");
 }
 
-/// A command and all below it.
+/// A command and all its subcommands.
 fn with_subcommands(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().flat_map(with_subcommands);
     std::iter::once(command).chain(below).collect()
 }
 
-/// The commands for this program in a piece of code, without what a shell adds. No
-/// document quotes a word.
+/// The commands of this program in a piece of code, without shell syntax. Documents do not quote
+/// words.
 fn commands(code: &str) -> impl Iterator<Item = &str> {
     code.lines().filter_map(|line| {
         let at = ["tapdesk-service ", "$tapdesk "].map(|name| line.find(name));
         let (before, command) = line.split_at(at.into_iter().flatten().min()?);
-        // To cargo it is the name of a package.
+        // Here the word is the name of a cargo package.
         let is_ours = !before.ends_with("-p ") && !before.ends_with("--bin ");
         let command = is_ours.then_some(command)?;
         Some(command.split(['|', '>', '#', ')', '&', ';']).next()?.trim())
     })
 }
 
-/// Every piece of code in the documents, each with the name of its document.
+/// All pieces of code in the documents, each with the name of its document.
 fn code_in_documents() -> Vec<(String, String)> {
     let mut documents = vec!["README.md".to_owned()];
     for folder in ["service/docs", "service/deploy"] {

@@ -1,4 +1,4 @@
-//! An answer into a file that has its name once it is whole, and never before.
+//! Writes an answer to a file, which gets its name only when it is complete.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom};
@@ -10,15 +10,16 @@ use tapdesk_service::private_file;
 use tapdesk_service::whole_rows::{self, Rows};
 use ureq::Body;
 
-/// A file to be. Dropped before it is whole, nothing of it is left.
+/// A file that is being downloaded. If the value is dropped before the file is complete, the file
+/// is removed.
 pub(super) struct Download<'a> {
     file: &'a Path,
-    /// What has arrived, locked as long as this process writes it.
+    /// The received part. It is locked while this process writes it.
     part: Part,
 }
 
 impl<'a> Download<'a> {
-    /// Begins `file`, which must not exist.
+    /// Begins a download to `file`, which must not exist.
     pub(super) fn to(file: &'a Path) -> Result<Self> {
         if private_file::is_there(file) {
             bail!("{} exists already. Choose another name.", file.display());
@@ -30,7 +31,7 @@ impl<'a> Download<'a> {
         Ok(Self { file, part })
     }
 
-    /// Continues `file`, of which an export that was broken off left whole rows.
+    /// Continues a download to `file` after an interrupted export, which kept its complete rows.
     pub(super) fn continued(file: &'a Path) -> Result<Self> {
         if private_file::is_there(file) {
             bail!("{} exists already. Choose another name.", file.display());
@@ -48,7 +49,7 @@ impl<'a> Download<'a> {
         Ok(Self { file, part })
     }
 
-    /// The columns of what has arrived, if it is CSV.
+    /// The columns in the received part, if it is CSV.
     pub(super) fn columns(&mut self) -> Result<Option<String>> {
         let content = &mut self.part.content;
         let read = whole_rows::columns(content);
@@ -56,8 +57,8 @@ impl<'a> Download<'a> {
         read.map_err(|error| cannot_write(&self.part.path, &error))
     }
 
-    /// The same as [`Self::receive`] of an export's rows. If it is broken off, the whole rows stay,
-    /// and the error says how to continue: `cursor` is the export's own.
+    /// Like [`Self::receive`], for the rows of an export. If the download is interrupted, complete
+    /// rows stay, and the error explains how to continue. `cursor` is the cursor of the export.
     pub(super) fn receive_rows(mut self, body: Body, rows: Rows, cursor: &str) -> Result<u64> {
         let Err(error) = self.copy(body) else {
             return self.finish(|_| Ok(()));
@@ -74,8 +75,7 @@ impl<'a> Download<'a> {
         )
     }
 
-    /// Writes `body` and gives the file its name if `check` finds it good.
-    /// Answers its length.
+    /// Writes `body`, and gives the file its name if `check` accepts it. Returns the length.
     pub(super) fn receive(
         mut self,
         body: Body,
@@ -112,19 +112,19 @@ impl<'a> Download<'a> {
     }
 }
 
-/// How often a name that changes hands meanwhile is tried.
+/// Number of attempts to create a part while other processes rename it.
 const ATTEMPTS: u32 = 100;
 
-/// A file that is being written. A process that was ended leaves it, without its lock.
+/// A file that is being written. If its process ends early, the file remains without a lock.
 struct Part {
     path: PathBuf,
     content: File,
-    /// Whether it stays if it is dropped: it can be continued.
+    /// Whether the part stays when it is dropped, so that the download can continue.
     is_kept: bool,
 }
 
 impl Part {
-    /// The part of `file`: a new one, or what an ended process left.
+    /// The part of `file`: a new one, or the one that an ended process left.
     fn beside(file: &Path) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".part");
@@ -138,7 +138,7 @@ impl Part {
                 _ => {}
             }
             let content = match File::options().read(true).write(true).open(&path) {
-                // It has just been given its name, or was removed.
+                // The part was renamed or removed at this moment.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened.map_err(cannot)?,
             };
@@ -150,8 +150,8 @@ impl Part {
                 ),
                 Err(TryLockError::Error(error)) => return Err(cannot(error)),
             }
-            // Whoever wrote it may have given it its name between the two steps:
-            // what is locked then is that file, and must stay as it is.
+            // Another process may have renamed the part between the two steps. Then the locked file
+            // is the finished one, and must stay unchanged.
             if is_at(&content, &path).map_err(cannot)? {
                 return Ok(Self {
                     path,
@@ -167,7 +167,7 @@ impl Part {
     }
 }
 
-/// Whether `file` is what has the name `path` at the moment.
+/// Whether `file` currently has the name `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -179,7 +179,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// If a file that is open cannot be renamed, it has kept its name.
+/// This system cannot rename an open file, so the file still has its name.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
@@ -187,7 +187,7 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Once it is whole it has another name, and this finds nothing.
+        // A complete file has another name, so this finds nothing.
         if !self.is_kept && is_at(&self.content, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);
         }

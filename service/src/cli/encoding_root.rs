@@ -1,4 +1,4 @@
-//! `encoding-root`: where keys of encoded chips come from.
+//! `encoding-root`: shows or replaces the secret from which chip keys are derived.
 
 use std::io::{self, Write as _};
 
@@ -11,11 +11,12 @@ use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Replace it: what is encoded from now on has keys of a new one.
+    /// Replace the root: new encodings use keys of a new one.
     #[arg(long)]
     replace: bool,
 
-    /// Replace it because others may know it, and all before it. Their chips get other keys when they are laid down again.
+    /// Replace the root because others may know it and all earlier roots. Their chips get new keys
+    /// when they are placed on the reader again.
     #[arg(long)]
     compromised: bool,
 

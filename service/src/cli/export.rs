@@ -1,4 +1,4 @@
-//! `export`: tags in a CSV file; interactions or submissions in a file of either format.
+//! `export`: exports tags to a CSV file, or interactions or submissions to a file of either format.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(super) struct Options {
 enum What {
     /// Export interactions, the newest first.
     Interactions(Rows),
-    /// Export submissions, what forms sent, the newest first.
+    /// Export submissions of forms, the newest first.
     Submissions(Rows),
 }
 
@@ -39,15 +39,16 @@ struct Rows {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
-    /// How they are written.
+    /// File format.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
 
-    /// The columns, separated by commas. Default: all, of interactions without `uid` and `file_data`.
+    /// The columns, separated by commas. Default: all; for interactions, all except `uid` and
+    /// `file_data`.
     #[arg(long, value_name = "NAMES")]
     columns: Option<String>,
 
-    /// Continue an export that was broken off, with the cursor that it named.
+    /// Continue an interrupted export, with the cursor in its error message.
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 

@@ -1,5 +1,4 @@
-//! `import`: tags from a CSV file. Rows that are refused are named as the
-//! service comes to them.
+//! `import`: imports tags from a CSV file. Refused rows are printed while the import runs.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
@@ -16,14 +15,14 @@ use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The file, with a header row.
+    /// The CSV file, with a header row.
     file: PathBuf,
 
-    /// Check everything, and write nothing.
+    /// Check everything without writing.
     #[arg(long)]
     dry_run: bool,
 
-    /// What happens to the other rows if one is refused.
+    /// Effect of a refused row on the other rows.
     #[arg(long, default_value = "skip")]
     on_error: OnError,
 
@@ -35,23 +34,53 @@ pub(super) struct Options {
     #[arg(long, default_value = "refuse")]
     unknown_experience: UnknownExperience,
 
+    /// The service that wrote the file: csv, ixkio, gototags or boltcard.
+    #[arg(long)]
+    preset: Option<String>,
+
+    /// With --preset: the URL template of all rows with a UID.
+    #[arg(long, value_name = "ID")]
+    url_template_id: Option<i64>,
+
+    /// With --preset: the master key of all rows with a UID, if the file contains no keys.
+    #[arg(long, value_name = "ID")]
+    master_key_id: Option<i64>,
+
+    /// Number format of counters, if their column does not define it.
+    #[arg(long)]
+    counter: Option<Counter>,
+
+    /// The meaning of a column, such as `Farbe:attribute:colour`; `Farbe:` ignores it. May be
+    /// repeated.
+    #[arg(long, value_name = "HEADING:COLUMN")]
+    map: Vec<String>,
+
     #[command(flatten)]
     connection: Connection,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum Counter {
+    /// Hexadecimal, as chips write counters into URLs: 000021 is 33.
+    Hex,
+    /// Decimal: 21 is 21.
+    Decimal,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum OnError {
-    /// The good rows go in.
+    /// The valid rows are imported.
     Skip,
-    /// Nothing goes in.
+    /// Nothing is imported.
     Abort,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Mode {
-    /// It is refused.
+    /// The row is refused.
     Insert,
-    /// It changes that tag: a text is set, `(delete)` deletes, an empty cell changes nothing.
+    /// The row changes that tag: a text sets the value, `(delete)` deletes it, an empty cell
+    /// changes nothing.
     Upsert,
 }
 
@@ -67,22 +96,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let file = options.file.display();
     let content =
         File::open(&options.file).map_err(|error| anyhow!("{file} cannot be read: {error}."))?;
-    let on_error = match options.on_error {
-        OnError::Skip => "skip",
-        OnError::Abort => "abort",
-    };
-    let mode = match options.mode {
-        Mode::Insert => "insert",
-        Mode::Upsert => "upsert",
-    };
-    let unknown = match options.unknown_experience {
-        UnknownExperience::Refuse => "refuse",
-        UnknownExperience::Ignore => "ignore",
-    };
-    let path = format!(
-        "/tags/import?dry_run={}&on_error={on_error}&mode={mode}&unknown_experience={unknown}",
-        options.dry_run
-    );
+    let path = format!("/tags/import?{}", query(options));
     let service = options.connection.open()?;
     let answer = service.send(Method::POST, &path, Some("text/csv"), content)?;
     let body = answer
@@ -121,7 +135,70 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Messages about a row: why it is refused, and what is deleted.
+/// The query parameters of the request.
+fn query(options: &Options) -> String {
+    let on_error = match options.on_error {
+        OnError::Skip => "skip",
+        OnError::Abort => "abort",
+    };
+    let mode = match options.mode {
+        Mode::Insert => "insert",
+        Mode::Upsert => "upsert",
+    };
+    let unknown = match options.unknown_experience {
+        UnknownExperience::Refuse => "refuse",
+        UnknownExperience::Ignore => "ignore",
+    };
+    let counter = options.counter.map(|counter| match counter {
+        Counter::Hex => "hex",
+        Counter::Decimal => "decimal",
+    });
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query
+        .append_pair("dry_run", &options.dry_run.to_string())
+        .append_pair("on_error", on_error)
+        .append_pair("mode", mode)
+        .append_pair("unknown_experience", unknown);
+    for (name, value) in [
+        ("preset", options.preset.clone()),
+        (
+            "url_template_id",
+            options.url_template_id.map(|id| id.to_string()),
+        ),
+        (
+            "master_key_id",
+            options.master_key_id.map(|id| id.to_string()),
+        ),
+        ("counter", counter.map(str::to_owned)),
+    ] {
+        if let Some(value) = value {
+            query.append_pair(name, &value);
+        }
+    }
+    for map in &options.map {
+        query.append_pair("map", map);
+    }
+    query.finish()
+}
+
+/// Messages about the file: notes for people, and ignored columns.
+fn said_of_file(head: &Value) -> Vec<String> {
+    let texts = |name: &str| {
+        let texts = head[name].as_array().into_iter().flatten();
+        texts
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let mut said = texts("notes");
+    let ignored = texts("ignored_columns");
+    if !ignored.is_empty() {
+        said.push(format!("Not imported: the columns {}.", ignored.join(", ")));
+    }
+    said
+}
+
+/// Messages about a row: why it was refused, and which values were deleted.
 fn said(result: &Value) -> Vec<String> {
     let mut said = Vec::new();
     if result["outcome"] == "refused" {
@@ -135,14 +212,17 @@ fn said(result: &Value) -> Vec<String> {
     said
 }
 
-/// Names the refused rows while they come, a result a line, and answers what
-/// the service counted in the end.
+/// Prints refused rows as they arrive, one result per line, and returns the final counts of the
+/// service.
 fn follow(answer: impl io::BufRead) -> Result<Value> {
     let unexpected = || "The answer is not from a Tapdesk service. Is it another program?";
     let mut lines = answer.lines();
     let head = lines.next().with_context(unexpected)??;
-    // The first line opens the list of results, and the last one closes it.
+    // The first line opens the list of results, and the last line closes it.
     let head: Value = serde_json::from_str(&format!("{head}]}}")).with_context(unexpected)?;
+    for said in said_of_file(&head) {
+        writeln!(io::stdout(), "{said}")?;
+    }
     let bar = ProgressBar::new(head["rows"].as_u64().unwrap_or_default());
     bar.set_style(ProgressStyle::with_template(
         "{human_pos} of {human_len} rows {wide_bar} {eta}",

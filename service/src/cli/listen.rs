@@ -1,6 +1,6 @@
-//! `listen`: forwards events to a server on this machine, as a webhook would send them. No public
-//! address is needed, and nothing is stored: what happens while it does not run is not sent. If the
-//! service is started again meanwhile, it goes on behind the last tap.
+//! `listen`: forwards events to a server on this machine, like a webhook. It needs no public
+//! address and stores nothing: events are not sent while it is not running. If the service restarts
+//! meanwhile, it continues after the last tap.
 
 mod told;
 
@@ -20,18 +20,18 @@ use url::Url;
 use super::client::{Client, Connection, plain_agent};
 use super::tail::missed;
 
-/// For how long it asks for a service that is gone: one that is started again is there by then.
+/// How long to try to reconnect. A service that restarts is available by then.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two questions.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Where events are sent.
+    /// URL that events are sent to.
     #[arg(long, value_name = "URL")]
     forward_to: Url,
 
-    /// Forward events of simulated tags only, or of real ones only. Default: both.
+    /// Forward only events of simulated tags (true) or real tags (false). Default: both.
     #[arg(long)]
     simulated: Option<bool>,
 
@@ -41,7 +41,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
-    // It signs until this command ends.
+    // The secret is valid until this command ends.
     let secret = Secret::generate(&OsEntropy);
     let mut stream = Stream {
         service: &service,
@@ -50,7 +50,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         last: None,
     };
     let mut events = stream.open()?;
-    // From here on nothing is missed.
+    // From here on no event is missed.
     writeln!(
         io::stdout(),
         "forwarding to {}, signed with {}",
@@ -64,7 +64,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// The events of a service, from one connection to the next.
+/// The event stream of a service, across connections.
 struct Stream<'a> {
     service: &'a Client,
     options: &'a Options,
@@ -83,7 +83,8 @@ impl Stream<'_> {
         self.service.send_with(Method::GET, &path, &headers, ())
     }
 
-    /// The same, until the service is there again. `why` it was not is the error if it does not come.
+    /// Reconnects until the service is available again. If that fails, the error is `why`, the
+    /// reason of the interruption.
     fn open_again(&self, why: anyhow::Error) -> Result<Response<Body>> {
         let begun = Stopwatch::start();
         loop {
@@ -96,14 +97,14 @@ impl Stream<'_> {
         }
     }
 
-    /// Forwards events until the connection ends; answers why it did.
+    /// Forwards events until the connection ends, and returns the reason.
     fn forward(&mut self, events: Response<Body>) -> Result<anyhow::Error> {
         for line in BufReader::new(events.into_body().into_reader()).lines() {
             let line = match line {
                 Ok(line) => line,
                 Err(error) => return Ok(anyhow!("The connection to the service broke: {error}.")),
             };
-            // An event's data is one line, and its id comes behind it.
+            // The data of an event is one line, which its id follows.
             if let Some(id) = line.strip_prefix("id:") {
                 self.last = Some(id.trim().to_owned());
             }
@@ -121,7 +122,7 @@ impl Stream<'_> {
                         self.post(&id, &body)?;
                     }
                 }
-                // It may be erased by now: what comes behind it is forwarded all the same.
+                // The data may be erased already. Later events are forwarded nevertheless.
                 Err(error) => {
                     let name = event["event"].as_str().unwrap_or_default();
                     say(&format!("{name} was not forwarded: {error}"))?;

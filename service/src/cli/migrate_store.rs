@@ -1,4 +1,4 @@
-//! `migrate-store`: a whole database from SQLite to PostgreSQL, or back.
+//! `migrate-store`: moves a whole database from SQLite to PostgreSQL, or back.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -16,7 +16,8 @@ use crate::config;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The database to move: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read, and marked as moved at the end. No service may run on it.
+    /// The database to move: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read, and
+    /// marked as moved at the end. No service may use it meanwhile.
     #[arg(long, env = "TAPDESK_FROM", value_name = "URL", hide_env_values = true)]
     from: String,
 
@@ -69,17 +70,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The progress between two lines without a terminal, in percent.
+/// Progress between two lines, in percent. Not used on a terminal.
 const STEP: u64 = 10;
 
-/// The progress of the move: one changing line on a terminal, otherwise a line now and then.
+/// The progress of the move: one changing line on a terminal, otherwise a line from time to time.
 struct Progress {
     bar: Option<ProgressBar>,
     clock: SystemClock,
     phase: &'static str,
     total: u64,
     done: u64,
-    /// When the phase began, and at how many rows.
+    /// Start time of the phase, and the number of rows at that time.
     began: (Timestamp, u64),
 }
 
@@ -104,7 +105,7 @@ impl Progress {
         let (since, before) = self.began;
         let millis = self.clock.now().millis_since(since).max(1).unsigned_abs();
         let rate = (self.done - before) * 1_000 / millis;
-        // Who no longer reads this misses nothing that matters.
+        // If nobody reads the output, ignore the error: progress is not essential.
         let _ = writeln!(
             io::stdout(),
             "{} {table}: {} of {} rows, {} %, {rate} rows/s",

@@ -1,4 +1,4 @@
-//! `open-keys`: the keys of a factory order, for who encodes it.
+//! `open-keys`: prints the keys of a factory order, for the bureau that encodes it.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;

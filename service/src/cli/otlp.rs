@@ -1,9 +1,8 @@
-//! Traces for an OpenTelemetry collector, by OTLP over HTTP. The standard variables
-//! (`OTEL_EXPORTER_OTLP_ENDPOINT` and the others) say where to and how; without an endpoint
-//! nothing is sent.
+//! Sends traces to an OpenTelemetry collector, by OTLP over HTTP. The standard variables
+//! (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) configure it. Without an endpoint, nothing is sent.
 //!
-//! The spans are those of the log, so what holds for a log line holds for them: no key, token or
-//! data of a tag. Events are not sent. The library draws the ids and reads the times of spans.
+//! The spans are those of the log, so the same rules apply: they contain no key, token or data of a
+//! tag. Events are not sent. The library chooses ids and reads the clock itself.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,24 +26,24 @@ use url::Url;
 use super::BoxedLayer;
 use super::client::plain_agent;
 
-/// The name of the service in its traces, unless `OTEL_SERVICE_NAME` says another.
+/// Default service name in traces; `OTEL_SERVICE_NAME` overrides it.
 const NAME: &str = env!("CARGO_PKG_NAME");
-/// How long a collector has for its answer, unless a variable says how long: the default of the standard.
+/// Default time limit for the answer of the collector, as in the standard. A variable overrides it.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Most bytes of an answer that are read. One of the standard is a few.
+/// Maximum number of bytes that are read from an answer. A standard answer is much shorter.
 const ANSWER_MAX: u64 = 64 * 1024;
 
-/// Traces that are being sent. Dropped, it sends those that wait, for at most 5 s.
+/// Traces that are being sent. Dropping the value sends the remaining ones, for at most 5 s.
 pub(super) struct Traces(SdkTracerProvider);
 
 impl Drop for Traces {
     fn drop(&mut self) {
-        // If it fails, the client has said why.
+        // If it fails, the client has already logged the reason.
         let _ = self.0.shutdown();
     }
 }
 
-/// `layers`, and one that sends traces if `is_service` and the environment says where to.
+/// Adds a layer that sends traces to `layers`, if `is_service` and an endpoint is configured.
 pub(super) fn with_traces(
     mut layers: Vec<BoxedLayer>,
     is_service: bool,
@@ -81,7 +80,7 @@ pub(super) fn with_traces(
     Ok((layers, Some(Traces(provider))))
 }
 
-/// Where traces go to, and the variable that says so.
+/// The endpoint for traces, and the variable that contains it.
 fn endpoint() -> Option<(&'static str, String)> {
     let is = |name, value| variable(name).is_some_and(|is| is.eq_ignore_ascii_case(value));
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
@@ -95,12 +94,12 @@ fn endpoint() -> Option<(&'static str, String)> {
     .find_map(|name| Some((name, variable(name)?)))
 }
 
-/// The value of an environment variable; an empty one is none, as the standard says.
+/// The value of an environment variable. An empty value counts as unset, as in the standard.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Who sends the traces.
+/// Describes this service in its traces.
 fn resource() -> Resource {
     let ours = [
         KeyValue::new("service.name", NAME),
@@ -116,8 +115,8 @@ fn resource() -> Resource {
     .build()
 }
 
-/// Exports our spans under the names of OpenTelemetry's semantic conventions. In the log they
-/// have shorter ones.
+/// Exports spans with the names of OpenTelemetry's semantic conventions. The log uses shorter
+/// names.
 #[derive(Debug)]
 struct Conventions<E>(E);
 
@@ -143,7 +142,7 @@ impl<E: Exports> Exports for Conventions<E> {
 fn rename(span: &mut SpanData) {
     match span.name.as_ref() {
         "request" => rename_request(span),
-        // Every operation of the configuration plane has one span.
+        // Each operation of the configuration plane has one span.
         "storage" => {
             if let Some(operation) = take(span, "operation") {
                 span.name = operation.into();
@@ -154,12 +153,12 @@ fn rename(span: &mut SpanData) {
 }
 
 fn rename_request(span: &mut SpanData) {
-    // They are the ids of the trace and of the parent.
+    // They repeat the ids of the trace and of the parent span.
     take(span, "trace_id");
     take(span, "parent_id");
     let method = take(span, "method").filter(|method| METHODS.contains(&method.as_str()));
     let method = method.unwrap_or_else(|| "_OTHER".to_owned());
-    // A request that no route matches has none: its path may contain a key.
+    // A request without a matching route has no route here, because its path may contain a key.
     let route = take(span, "route").filter(|route| !route.is_empty());
     let status = take(span, "status").and_then(|status| status.parse::<i64>().ok());
     span.span_kind = SpanKind::Server;
@@ -178,19 +177,20 @@ fn rename_request(span: &mut SpanData) {
     }
 }
 
-/// The methods that have a name in the conventions; any other is text of a stranger.
+/// The methods that the conventions name. Any other method is text of a stranger.
 const METHODS: [&str; 9] = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
 ];
 
-/// Removes an attribute; its value as text.
+/// Removes an attribute and returns its value as text.
 fn take(span: &mut SpanData, key: &str) -> Option<String> {
     let mut attributes = span.attributes.iter();
     let at = attributes.position(|attribute| attribute.key.as_str() == key)?;
     Some(span.attributes.swap_remove(at).value.to_string())
 }
 
-/// Posts to the collector, and says when that begins to fail: once, for each batch would repeat it.
+/// Posts to the collector. Logs only the first of several failures, because every batch would
+/// repeat it.
 #[derive(Debug)]
 struct Client {
     agent: Agent,
@@ -232,7 +232,7 @@ impl Client {
 
 #[async_trait]
 impl HttpClient for Client {
-    // It blocks the thread that sends batches, which does nothing else.
+    // This blocks the thread that sends batches, which has no other work.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let answer = self.post(request);
         match &answer {

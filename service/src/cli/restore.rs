@@ -1,4 +1,4 @@
-//! `restore`: a database from a backup. The service must not be running.
+//! `restore`: restores a database from a backup. The service must not be running.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -8,18 +8,18 @@ use clap::Args;
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::keyring::{Keyring, Passphrase, SealedWrappingKey, file as key_file};
+use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
 use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
-use tapdesk_service::storage::sqlite::Restore;
+use tapdesk_service::storage::sqlite::{OpenKeyError, Restore};
 use zeroize::Zeroizing;
 
 use crate::config::{Installation, KeyFile, PassphraseFile};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The backup.
+    /// The backup file.
     file: PathBuf,
 
     /// Move an existing database aside first.
@@ -52,11 +52,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     let restore = Restore::prepare(&options.file, &database)?;
     let note = restore.note.clone();
-    let sealed = note.as_ref().and_then(|note| note.inlay_key.as_ref());
-    let sealed = sealed.filter(|_| !options.without_key);
-    let key = sealed
-        .map(|sealed| open(sealed, &options.passphrase))
-        .transpose()?;
+    let key = if options.without_key {
+        None
+    } else {
+        open(&restore, &options.passphrase)?
+    };
     let key_path = options.key_file.path(&database);
     let present = key_file::read(&key_path)?;
     let is_other = key.is_some() && present.is_some() && present != key;
@@ -78,6 +78,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
             .why_locked()
             .is_none()
     });
+    let seal = restore.seal;
     let needs_key = wrapped.is_some() && !opens;
     restore.record(Actor::CommandLine, now, &OsEntropy)?;
     if let Some(aside) = restore.finish(now)? {
@@ -101,6 +102,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
         counted(tags, "tag"),
         counted(interactions, "interaction")
     )?;
+    match seal {
+        None => writeln!(
+            out,
+            "{} is a copy of a database, and no backup: it has no checksum, so a change of its content is not noticed.",
+            options.file.display()
+        )?,
+        Some(seal) if seal.is_sealed() && options.without_key => {
+            writeln!(out, "Its seal was not checked: that needs the passphrase.")?;
+        }
+        Some(_) => {}
+    }
     if needs_key {
         writeln!(
             out,
@@ -111,16 +123,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The key in the backup.
-fn open(sealed: &SealedWrappingKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
-    let Some(text) = passphrase.read()? else {
-        bail!(
-            "The backup contains the key that unlocks inlay keys, encrypted with a passphrase. Set TAPDESK_PASSPHRASE or \
-             --passphrase-file, or restore --without-key."
-        )
-    };
-    match sealed.open(&Passphrase::parse(&text)?) {
-        Some(key) => Ok(key),
-        None => bail!("Wrong passphrase for this backup. Nothing was changed."),
+/// The inlay key in the backup.
+fn open(restore: &Restore, passphrase: &PassphraseFile) -> Result<Option<Zeroizing<[u8; 32]>>> {
+    let text = passphrase.read()?;
+    let passphrase = text.map(|text| Passphrase::parse(&text)).transpose()?;
+    match restore.open_key(passphrase.as_ref()) {
+        Err(error @ OpenKeyError::NoPassphrase) => {
+            bail!("{error} Set TAPDESK_PASSPHRASE or --passphrase-file, or restore --without-key.")
+        }
+        opened => Ok(opened?),
     }
 }

@@ -1,4 +1,5 @@
-//! `rotate-key`: every secret of a database under a new key. The service must not be running.
+//! `rotate-key`: encrypts all secrets of a database with a new key. The service must not be
+//! running.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub(super) struct Options {
     key_file: KeyFile,
 }
 
-/// What to do if the key of the database is not in its file.
+/// The solution if the key file is not the database's.
 const FIND: &str = "Name the right file with --key-file. A desktop may keep its key in the system's \
     keychain, which this command does not reach: rotate it there, in Settings, Backup.";
 
@@ -79,10 +80,10 @@ async fn rotate(storage: &dyn Storage, places: &Arc<dyn KeyPlaces>) -> Result<()
     Ok(())
 }
 
-/// The progress between two lines, in percent.
+/// Progress between two lines, in percent.
 const STEP: u64 = 10;
 
-/// A line now and then.
+/// Prints a progress line from time to time.
 #[derive(Default)]
 struct Progress {
     phase: &'static str,
@@ -110,7 +111,7 @@ impl Observer for Progress {
         let before = self.percent() / STEP;
         self.done = self.done.saturating_add(rows);
         if rows > 0 && self.percent() / STEP > before {
-            // Who no longer reads this misses nothing that matters.
+            // If nobody reads the output, ignore the error: progress is not essential.
             let _ = writeln!(
                 io::stdout(),
                 "{} {table}: {} of {} rows, {} %",

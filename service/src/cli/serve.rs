@@ -1,12 +1,12 @@
-//! `serve`: runs the service until it is asked to end.
+//! `serve`: runs the service until it is asked to stop.
 
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Start, Started, TokenSource, start};
-use tapdesk_service::{Exposure, housekeeping, router};
-use tokio::net::TcpListener;
+use tapdesk_service::{Exposure, Limits, housekeeping, router};
 
 use crate::config;
 
@@ -19,15 +19,14 @@ pub(super) fn run(options: config::Serve) -> Result<()> {
 }
 
 async fn serve(options: config::Serve) -> Result<()> {
-    // A connection is a descriptor, and shells give 1,024 of them, systems far
-    // more to who asks. With fewer the service works; connections wait.
-    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::debug!("the limit of open files is unchanged: {error}");
-    }
+    // Each connection uses a descriptor. Shells allow 1,024 descriptors by default, but systems
+    // allow many more on request. With few descriptors the service still works, but connections
+    // wait.
+    let descriptors = rlimit::increase_nofile_limit(u64::MAX)
+        .inspect_err(|error| tracing::debug!("the limit of open files is unchanged: {error}"));
     let database = options.installation.database()?;
     let listening = options.listening;
-    let listener = TcpListener::bind(listening.listen)
-        .await
+    let listener = tapdesk_service::listen(listening.listen)
         .map_err(|error| anyhow!(config::cannot_listen(listening.listen, &error)))?;
     let address = listener.local_addr()?;
     let admin_token = match config::admin_token()? {
@@ -64,36 +63,70 @@ async fn serve(options: config::Serve) -> Result<()> {
         );
         Exposure::PublicOnly
     };
-    let shutdown = asked_to_end()?;
+    let shutdown = asked_to_end(options.connections.shutdown_delay())?;
     writeln!(io::stdout(), "listening on http://{address}")?;
     let router = router(state, exposure);
+    let limits = Limits {
+        idle: options.connections.keep_alive(),
+        descriptors: descriptors.ok(),
+        ..Limits::default()
+    };
     tokio::select! {
-        served = tapdesk_service::serve(listener, router, shutdown) => served?,
+        served = tapdesk_service::serve(listener, router, limits, shutdown) => served?,
         never = housekeeping::run(&service) => match never {},
+    }
+    if let Err(error) = service.note_previews().await {
+        tracing::warn!("the last previews could not be counted: {error}");
     }
     service.storage.close().await;
     Ok(())
 }
 
-/// Ends with the first SIGTERM or SIGINT. The handlers are in place when this returns.
+/// Resolves with the first SIGTERM, SIGINT or SIGHUP. Returns the time that load balancers need to
+/// notice: `delay`, or zero if a person presses Ctrl-C. The signal handlers are installed before
+/// this function returns.
 #[cfg(unix)]
-fn asked_to_end() -> Result<impl Future<Output = ()> + Send> {
+fn asked_to_end(delay: Duration) -> Result<impl Future<Output = Duration> + Send> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // A handler would override the setting of `nohup`.
+    let mut hang_up = if hang_up_is_ignored() {
+        None
+    } else {
+        Some(signal(SignalKind::hangup())?)
+    };
     Ok(async move {
+        let terminal_closed = async {
+            match &mut hang_up {
+                Some(hang_up) => hang_up.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = terminate.recv() => delay,
+            _ = terminal_closed => delay,
+            _ = interrupt.recv() => Duration::ZERO,
         }
     })
 }
 
-/// Ends with the first Ctrl-C. The handler is in place when this returns.
+/// Whether the process was started with SIGHUP ignored, as `nohup` does. Only Linux can tell.
+#[cfg(unix)]
+fn hang_up_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGHUP is number 1, the lowest bit.
+    ignored.is_some_and(|mask| mask & 1 != 0)
+}
+
+/// Resolves with the first Ctrl-C. The handler is installed before this function returns.
 #[cfg(windows)]
-fn asked_to_end() -> Result<impl Future<Output = ()> + Send> {
+fn asked_to_end(_: Duration) -> Result<impl Future<Output = Duration> + Send> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
         interrupt.recv().await;
+        Duration::ZERO
     })
 }

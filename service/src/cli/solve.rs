@@ -1,4 +1,4 @@
-//! `solve`: which template one-time URLs have.
+//! `solve`: finds the template of one-time URLs.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// One to five URLs of one batch, as its inlays make them.
+    /// One to five one-time URLs of inlays of one batch.
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
 
-    /// A file with keys that might be theirs, one a line.
+    /// A file with possible keys, one per line.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
 
-    /// A file with master keys that might be theirs, one a line.
+    /// A file with possible master keys, one per line.
     #[arg(long, value_name = "FILE")]
     master_keys: Option<PathBuf>,
 
@@ -53,6 +53,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
         _ => "It cannot be told. Send another URL of the same batch, or its keys.",
     };
     writeln!(out, "{verdict}")?;
+    let notes = solved["notes"].as_array();
+    for note in notes.into_iter().flatten().filter_map(Value::as_str) {
+        writeln!(out, "{note}")?;
+    }
     for candidate in candidates {
         let text = |member: &str| match &candidate[member] {
             Value::String(text) => text.clone(),
@@ -77,7 +81,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The lines of a file that say something.
+/// The lines of a file that are not empty.
 fn lines(file: Option<&Path>) -> Result<Vec<String>> {
     let Some(file) = file else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `tail`: interactions and updates as they happen.
+//! `tail`: prints interactions and updates as they happen.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -40,7 +40,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         service: &service,
         known: HashMap::new(),
     };
-    // An event's data is one line; comments keep the connection open.
+    // The data of an event is one line. Comments only keep the connection open.
     for line in BufReader::new(events.into_body().into_reader()).lines() {
         let line =
             line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
@@ -60,7 +60,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     bail!("The service has ended.")
 }
 
-/// Slugs of tags, asked for once each.
+/// Slugs of tags. Each is requested only once.
 struct Slugs<'a> {
     service: &'a Client,
     known: HashMap<i64, String>,
@@ -114,7 +114,7 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
     )
 }
 
-/// That events were missed, and how many if the service knows it.
+/// A message about missed events, with their number if the service knows it.
 pub(super) fn missed(event: &Value) -> String {
     match event["missed"].as_u64() {
         Some(missed) => format!("{missed} events were missed."),
@@ -122,12 +122,14 @@ pub(super) fn missed(event: &Value) -> String {
     }
 }
 
-/// What strangers wrote, with nothing in it that moves a cursor.
+/// The changes of an update. Visitors wrote them, so characters that move the cursor are removed.
 fn changes(changes: &Value) -> String {
     let changes = changes.as_array().into_iter().flatten();
     let changes = changes.map(|change| {
         let text = |name: &str| change[name].as_str().unwrap_or_default();
-        format!("{}: {:?} → {:?}", text("key"), text("old"), text("new"))
+        let old = change["old"].as_str();
+        let old = old.map_or_else(|| "(erased)".to_owned(), |old| format!("{old:?}"));
+        format!("{}: {old} → {:?}", text("key"), text("new"))
     });
     changes.collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,5 @@
-//! `tap`: taps of a virtual inlay. Followed, over real HTTP: the redirect, the
-//! payload and an update, as an owner's domain makes them.
+//! `tap`: taps of a virtual inlay. With `--follow` it also makes the requests of an owner's domain
+//! over real HTTP: the redirect, the payload and an update.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub(super) struct Options {
     /// The tag's slug: the last part of its URL.
     slug: String,
 
-    /// How many times to tap.
+    /// Number of taps.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     count: u32,
 
@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The URL that the virtual inlay makes on the next read.
+/// The URL that the virtual inlay makes on its next read.
 pub(super) fn one_time_url(service: &Client, id: &Value) -> Result<String> {
     let tapped = service.post(&format!("/simulator/inlays/{id}/tap"), &json!({}))?;
     let url = tapped["url"].as_str();
@@ -66,7 +66,7 @@ pub(super) fn one_time_url(service: &Client, id: &Value) -> Result<String> {
         .context("The service's answer names no URL.")
 }
 
-/// The URL of a tag that has no virtual inlay, as its printed QR code says it.
+/// The URL of a tag without a virtual inlay, as in its printed QR code.
 pub(super) fn plain_url(service: &Client, slug: &str) -> Result<String> {
     if service.tag(slug)?.is_none() {
         bail!("There is no tag with the slug {slug}. `tapdesk-service demo` loads some to try.");
@@ -76,7 +76,7 @@ pub(super) fn plain_url(service: &Client, slug: &str) -> Result<String> {
     Ok(format!("{tag_url}/{slug}"))
 }
 
-/// Opens `url` as a visitor's browser does, and goes on as an owner's domain does.
+/// Opens `url` like a visitor's browser, then continues like an owner's domain.
 fn follow(
     service: &Client,
     url: &str,
@@ -114,7 +114,7 @@ fn follow(
         show(step, out)?;
     }
     if set.is_empty() {
-        // Who made this tap may use its key.
+        // The caller made this tap, so it may use the key.
         writeln!(
             out,
             "  The key for payload and update, for five minutes: {encoded}"
@@ -123,7 +123,7 @@ fn follow(
     updated
 }
 
-/// The key in the query of a redirect.
+/// The rolling key in the query of a redirect.
 fn rolling_key(location: &str) -> Option<String> {
     let target = Url::parse(location).ok()?;
     let mut query = target.query_pairs();
@@ -162,7 +162,7 @@ fn update(agent: &Agent, service: &Client, key: &str, set: &[(String, String)]) 
     )
 }
 
-/// A step of the tap; its verdicts differ in shape and word.
+/// Prints a step of the tap. Verdicts differ in symbol and word, so color is not needed.
 fn show(step: &Value, out: &mut impl Write) -> Result<()> {
     let text = |name: &str| step[name].as_str().unwrap_or_default();
     let mark = match text("verdict") {
@@ -181,7 +181,7 @@ fn show(step: &Value, out: &mut impl Write) -> Result<()> {
         "update" => "Update",
         other => other,
     };
-    // Visitors write variables: nothing of theirs may move a terminal's cursor.
+    // Visitors write variables, so remove characters that move the cursor of a terminal.
     let detail = text("detail").replace(char::is_control, "\u{fffd}");
     writeln!(out, "  {mark} {name:<9} {detail}")?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `token`: who may use the admin API.
+//! `token`: manages admin tokens.
 
 use std::io::{self, Write as _};
 
@@ -23,21 +23,22 @@ pub(super) struct Options {
 enum Verb {
     /// Create a token and print it. It is never shown again.
     Create {
-        /// The token's purpose.
+        /// Purpose of the token.
         name: String,
-        /// What it may do.
+        /// Scopes of the token. A program that reads metrics needs `read`.
         #[arg(
             long,
+            required = true,
             value_name = "SCOPE",
             value_delimiter = ',',
             value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)),
-            default_value = "admin"
         )]
         scopes: Vec<String>,
-        /// The only experience it may do it with, by its number. May be repeated.
+        /// The only experience that the token can use, by its number. May be repeated.
         #[arg(long = "experience", value_name = "ID", value_delimiter = ',')]
         experiences: Vec<i64>,
-        /// When it ends, as `2027-01-01T00:00:00Z`. By default, only `revoke` ends it.
+        /// Expiry, such as `2027-01-01T00:00:00Z`. By default, the token is valid until it is
+        /// revoked.
         #[arg(long, value_name = "TIME")]
         expires_at: Option<String>,
     },
@@ -45,7 +46,7 @@ enum Verb {
     List,
     /// Revoke a token.
     Revoke {
-        /// The token's number in the list.
+        /// Number of the token in the list.
         id: i64,
     },
 }

@@ -1,4 +1,4 @@
-//! `trigger`: makes an event happen, with a tap of a virtual inlay.
+//! `trigger`: triggers an event, with a tap of a virtual inlay.
 
 use std::io::{self, Write as _};
 
@@ -12,12 +12,12 @@ use super::tap::{one_time_url, plain_url};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The event.
+    /// The event to trigger.
     #[arg(value_enum)]
     event: Event,
 
-    /// The slug of a tag with a virtual inlay; `tapdesk-service demo` loads some. For
-    /// a tap that is not checked, that of a tag without one.
+    /// The slug of a tag with a virtual inlay; `tapdesk-service demo` creates some. For a tap that
+    /// is not checked, the slug of a tag without one.
     #[arg(long, value_name = "SLUG")]
     tag: String,
 
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .get(url.as_str())
         .call()
         .with_context(|| format!("{url} cannot be reached."))?;
-    // Others may tap other tags meanwhile.
+    // Other clients may tap other tags meanwhile.
     let tag = service.tag(&options.tag)?.unwrap_or_default();
     let newest = service.get(&format!(
         "/interactions?tag_id={}&simulated=all&limit=1",
@@ -62,7 +62,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
 }
 
 impl Event {
-    /// The URL whose tap is this event.
+    /// The URL whose tap triggers this event.
     fn url(self, service: &Client, slug: &str) -> Result<Url> {
         if matches!(self, Self::NotChecked) {
             return Ok(Url::parse(&plain_url(service, slug)?)?);
@@ -72,7 +72,7 @@ impl Event {
         };
         let url = one_time_url(service, &inlay["id"])?;
         let url = match self {
-            // Another last digit is another MAC.
+            // Another last digit makes the MAC invalid.
             Self::NotVerified => {
                 let last = if url.ends_with('0') { '1' } else { '0' };
                 format!("{}{last}", &url[..url.len() - 1])
@@ -82,7 +82,7 @@ impl Event {
         Ok(Url::parse(&url)?)
     }
 
-    /// What `tag_verified` is of such a tap.
+    /// The `tag_verified` of such a tap.
     fn verdict(self) -> Value {
         match self {
             Self::Verified => true.into(),

@@ -1,9 +1,9 @@
-//! Makes deliveries of events.
+//! Creates deliveries from events.
 //!
-//! One read of events serves all endpoints whose place is in it, so that ten thousand that are up to
-//! date cost as much as one, also while each stands at a place of its own. An endpoint that is down
-//! stays behind: its position and a few deliveries that tell when it is back are all that it costs.
-//! Taps do nothing for any of this.
+//! One read of events serves all endpoints whose positions are in it. So ten thousand endpoints
+//! that are up to date cost as much as one, even if their positions differ. An endpoint that is
+//! down falls behind: it costs only its position and a few deliveries, which show when it is back.
+//! Taps do no work for webhooks.
 
 mod endpoint;
 
@@ -22,39 +22,42 @@ use crate::storage::{
 use crate::webhook::Include;
 use endpoint::{Endpoint, Page};
 
-/// Between two looks for events while an endpoint is on. A person sees no difference, and a look
-/// costs microseconds.
+/// Interval between two searches for events while an endpoint is on. People do not notice the
+/// delay, and a search takes microseconds.
 const LOOK: Duration = Duration::from_millis(100);
-/// Between two looks at the endpoints, which other nodes change, too.
+/// Interval between two reads of the endpoints, because other nodes can change them.
 const REFRESH: Duration = Duration::from_secs(2);
-/// Between two looks if no endpoint is on.
+/// Interval between two searches while no endpoint is on.
 const IDLE: Duration = Duration::from_millis(500);
-/// After an error.
+/// Pause after an error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Reading the endpoints takes a part of the time like this, however many there are and however often
-/// somebody changes something.
+/// Reading the endpoints may take at most one part in this many of the time, however many endpoints
+/// there are and however often they change.
 const REFRESH_SHARE: u32 = 10;
-/// Events that are read at once.
+/// Number of events per database read.
 const AT_ONCE: usize = 256;
-/// Deliveries that are stored in one transaction: taps wait for it.
+/// Maximum number of deliveries per transaction, because taps wait for it.
 const STORED_AT_ONCE: usize = 100;
-/// Positions that are stored in one transaction, which take a hundredth of what deliveries take.
+/// Maximum number of positions per transaction. A position takes a hundredth of the time of a
+/// delivery.
 const MOVED_AT_ONCE: usize = 1_000;
-/// Deliveries of an endpoint that may be due soon. Then it stays where it is until some were
-/// attempted. Those that failed several times are due much later, and hold up nothing.
+/// Maximum number of deliveries of an endpoint that are due soon. At this limit the endpoint keeps
+/// its position until some were attempted. Deliveries that failed several times are due much later,
+/// so they do not count.
 const WINDOW: u64 = 256;
-/// Deliveries of an endpoint that may wait in all. One that rejects a kind of event gets the others
-/// until so many rejected ones are kept; one that is down is switched off before.
+/// Maximum number of waiting deliveries of an endpoint. An endpoint that rejects one type of events
+/// still gets the others until this many rejected ones wait. An endpoint that is down is switched
+/// off earlier.
 const WAITING: u64 = 10_000;
-/// Of an endpoint that is down, so many deliveries may be due soon. As each is due soon for some six
-/// minutes, it is seen that quickly that the endpoint is back, and eighty events an hour are tried of
-/// one that rejects all of a kind.
+/// Maximum number of deliveries that are due soon for an endpoint that is down. Each is due soon
+/// for about six minutes. So a recovery is noticed within that time, and an endpoint that rejects
+/// all events of a type gets eighty attempts of new events per hour.
 const WINDOW_DOWN: u64 = 8;
-/// Positions of endpoints that got nothing are stored this often: after a crash what is between is
-/// read once more.
+/// Interval between two writes of the positions of endpoints that got no events. After a crash, the
+/// events in between are read again.
 const STORE_POSITIONS: Duration = Duration::from_secs(5);
 
-/// Makes deliveries until it is dropped.
+/// Creates deliveries until the future is dropped.
 pub(super) async fn run(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
@@ -68,7 +71,7 @@ pub(super) async fn run(service: &Service) -> Infallible {
     }
 }
 
-/// Makes deliveries until that fails. The first good round ends a time of failures.
+/// Creates deliveries until an error. The first successful round resets `failing`.
 async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, StorageError> {
     let mut router = Router::new(service).await?;
     let mut stored = Stopwatch::start();
@@ -99,9 +102,9 @@ struct Router<'a> {
     endpoints: HashMap<WebhookId, Endpoint>,
     epoch: Option<u64>,
     refreshed: Stopwatch,
-    /// How long the endpoints took to be read.
+    /// Duration of the last read of the endpoints.
     refresh_took: Duration,
-    /// How often visitors' data had been erased before anything that is at work was read.
+    /// Number of erasures of visitors' data before the current data was read.
     erasures: u64,
 }
 
@@ -124,7 +127,7 @@ impl<'a> Router<'a> {
         epoch.is_none() || epoch != self.epoch
     }
 
-    /// Reads endpoints again: how far they are, and if anything was changed, what they are.
+    /// Reads the positions of the endpoints again, and their configuration if anything changed.
     async fn refresh(&mut self) -> Result<(), StorageError> {
         let started = Stopwatch::start();
         let storage = &self.service.storage;
@@ -161,7 +164,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// How many deliveries more the endpoint takes; none if it stays where it is.
+    /// Number of further deliveries that the endpoint accepts; 0 if it must keep its position.
     fn room(&self, endpoint: &Endpoint) -> usize {
         let state = &endpoint.state;
         let soon = self.service.webhooks.of(state.id);
@@ -170,20 +173,20 @@ impl<'a> Router<'a> {
         } else if state.failures >= DOWN {
             usize::try_from(WINDOW_DOWN.saturating_sub(soon)).unwrap_or_default()
         } else if soon < WINDOW {
-            // A whole page: few large commits cost taps less than many small ones.
+            // Take a whole page: a few large commits cost taps less than many small ones.
             usize::MAX
         } else {
             0
         }
     }
 
-    /// Takes every endpoint with room some events further. Whether there may be more.
+    /// Moves every endpoint with room forward. Returns whether more events may exist.
     async fn round(&mut self) -> Result<bool, StorageError> {
         let ready = self.endpoints.values().filter(|one| self.room(one) > 0);
         let mut ready: Vec<(Cursor, WebhookId)> = ready.map(|one| (one.at, one.state.id)).collect();
         ready.sort_unstable();
         let mut more = false;
-        // From the place that is furthest behind on: a page has the events of all places in it.
+        // Begin at the oldest position: its page serves all endpoints whose positions are in it.
         while let Some((first, _)) = ready.first() {
             let taps = self.taps(first.taps).await?;
             let within = ready.partition_point(|(at, _)| taps.has(at.taps));
@@ -201,7 +204,7 @@ impl<'a> Router<'a> {
         Ok(more)
     }
 
-    /// The taps behind a place.
+    /// The taps after a position.
     async fn taps(&self, after: Place) -> Result<Page, StorageError> {
         let storage = &self.service.storage;
         let taps = storage.taps_after(after, AT_ONCE, true).await?;
@@ -215,7 +218,7 @@ impl<'a> Router<'a> {
         Ok(page)
     }
 
-    /// What happened beside taps behind a place.
+    /// The outbox events after a position.
     async fn outbox(&self, after: Place) -> Result<Page, StorageError> {
         let events = self.service.storage.outbox_after(after, AT_ONCE).await?;
         let mut page = Page::new(after, events.len() == AT_ONCE);
@@ -228,7 +231,7 @@ impl<'a> Router<'a> {
         Ok(page)
     }
 
-    /// Makes the deliveries of endpoints whose places are in these pages.
+    /// Creates the deliveries of endpoints whose positions are in these pages.
     async fn deliver(
         &mut self,
         ids: &[WebhookId],
@@ -260,7 +263,8 @@ impl<'a> Router<'a> {
                 to,
             });
             deliveries.extend(new);
-            // Few at once, for taps wait for each commit. One endpoint's stay together.
+            // Store only a few at once, because taps wait for each commit. Deliveries of one
+            // endpoint stay together.
             if deliveries.len() >= STORED_AT_ONCE {
                 let stored = (std::mem::take(&mut moves), std::mem::take(&mut deliveries));
                 self.advance(stored.0, stored.1).await?;
@@ -291,8 +295,8 @@ impl<'a> Router<'a> {
         let advanced: HashSet<WebhookId> = advanced.into_iter().collect();
         for Move { webhook, to, .. } in asked {
             if !advanced.contains(&webhook) {
-                // Another node was faster, its owner did something, or something was erased: it is
-                // looked up again.
+                // Another node was faster, the endpoint changed, or data was erased, so read the
+                // endpoint again.
                 self.endpoints.remove(&webhook);
                 self.epoch = None;
                 continue;
@@ -309,7 +313,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Stores how far endpoints are that got nothing for a while.
+    /// Stores the positions of endpoints that got no events for a while.
     async fn store_positions(&mut self) -> Result<(), StorageError> {
         let ahead = self.endpoints.values();
         let ahead = ahead.filter(|one| one.at != one.state.cursor);
@@ -327,7 +331,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// What tags have that endpoints filter by, or want to have.
+    /// The properties of tags that endpoints filter by or include.
     async fn properties(
         &self,
         ids: &[WebhookId],
@@ -335,12 +339,14 @@ impl<'a> Router<'a> {
         outbox: &Page,
     ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
         let ask = |id: &WebhookId| {
-            let fields = self
-                .endpoints
-                .get(id)
-                .map(|endpoint| &endpoint.known.fields);
-            fields.is_some_and(|fields| {
-                !fields.filter.attribute.is_empty() || fields.includes(Include::Variables)
+            let known = self.endpoints.get(id).map(|endpoint| &endpoint.known);
+            known.is_some_and(|known| {
+                let fields = &known.fields;
+                // For a limited endpoint, they decide whether the tag's name is sent.
+                known.reach.limit().is_some()
+                    || !fields.filter.attribute.is_empty()
+                    || fields.includes(Include::Variables)
+                    || fields.includes(Include::Attributes)
             })
         };
         if !ids.iter().any(ask) {

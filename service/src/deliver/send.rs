@@ -1,5 +1,5 @@
-//! Makes the attempts. Endpoints that are slow or failing have places of their own, so that they
-//! never hold up the others, and each endpoint has a few at a time.
+//! Makes the attempts. Slow and failing endpoints use separate places, so that they never delay the
+//! others. Each endpoint has at most a few attempts at a time.
 
 mod on_the_way;
 
@@ -22,22 +22,22 @@ use crate::webhook::{
 };
 use on_the_way::OnTheWay;
 
-/// Attempts at once of one endpoint.
+/// Maximum number of simultaneous attempts of one endpoint.
 const EACH: usize = 8;
-/// The same of one that is slow or fails.
+/// The same for an endpoint that is slow or fails.
 const EACH_HELD_BACK: usize = 2;
-/// An endpoint that takes longer is slow.
+/// An endpoint that takes longer than this is slow.
 const SLOW: Duration = Duration::from_secs(2);
-/// Between two looks for what is due.
+/// Interval between two searches for due deliveries.
 const LOOK: Duration = Duration::from_millis(500);
-/// After an error.
+/// Pause after an error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long results are gathered, so that many are one commit.
+/// How long results are collected, to store many of them in one commit.
 const GATHERED: Duration = Duration::from_millis(20);
-/// Results of one commit.
+/// Maximum number of results per commit.
 const AT_ONCE: usize = 32;
 
-/// Makes attempts until it is dropped.
+/// Makes attempts until the future is dropped.
 pub(super) async fn run(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
@@ -59,13 +59,13 @@ enum SendError {
     Client(#[from] ClientError),
 }
 
-/// An attempt that was made.
+/// An attempt that has ended.
 struct Made {
     claimed: Claimed,
     outcome: AttemptOutcome,
 }
 
-/// Makes attempts until that fails. The first good round ends a time of failures.
+/// Makes attempts until an error. The first successful round resets `failing`.
 async fn sending(service: &Service, failing: &mut bool) -> Result<Infallible, SendError> {
     let client = Arc::new(WebhookClient::new(service.settings().private_webhooks)?);
     let mut sender = Sender {
@@ -96,7 +96,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Begins attempts that are due, as far as there are places. Whether any began.
+    /// Begins due attempts while places are free. Returns whether any began.
     async fn begin(&mut self, held_back: bool) -> Result<bool, StorageError> {
         let each = if held_back { EACH_HELD_BACK } else { EACH };
         let free = self.on_the_way.free(held_back);
@@ -126,7 +126,7 @@ impl Sender<'_> {
         Ok(begun)
     }
 
-    /// Stores what attempts came to: this one, and those that end within a moment.
+    /// Stores the results of this attempt and of others that end within a moment.
     async fn finish(&mut self, first: Result<Made, Panicked>) -> Result<(), StorageError> {
         let mut made = Vec::new();
         self.take(first, &mut made);
@@ -143,7 +143,7 @@ impl Sender<'_> {
         let finished = finished.map(|one| judge(self.service, &one.claimed, one.outcome));
         let finished: Vec<Finished> = finished.collect();
         let attempted: Vec<WebhookId> = finished.iter().map(|one| one.webhook_id).collect();
-        // If it fails, all of them are sent again when their lease is over.
+        // If this fails, all of them are sent again after their lease expires.
         store(self.service, finished).await?;
         for id in attempted {
             self.service.webhooks.attempted(id);
@@ -151,8 +151,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Takes an attempt that ended. One that panicked came to nothing, and is made again when its
-    /// lease is over.
+    /// Takes an attempt that has ended. If it panicked, it has no result, and is repeated after its
+    /// lease expires.
     fn take(&self, ended: Result<Made, Panicked>, made: &mut Vec<Made>) {
         match ended {
             Ok(one) => made.push(one),
@@ -161,8 +161,9 @@ impl Sender<'_> {
     }
 }
 
-/// Stores what attempts came to. If an endpoint was switched off, those who listen to events hear of
-/// it, too; if one is back, what was refused while it was down is sent.
+/// Stores the results of attempts. If an endpoint was switched off, listeners of the event stream
+/// get an alert. If an endpoint is back, the deliveries that it refused while it was down are sent
+/// again.
 async fn store(service: &Service, finished: Vec<Finished>) -> Result<(), StorageError> {
     let at = finished.last().map(|one| one.outcome.at);
     let Settled {
@@ -180,7 +181,7 @@ async fn store(service: &Service, finished: Vec<Finished>) -> Result<(), Storage
     Ok(())
 }
 
-/// What an attempt means for its delivery.
+/// The effect of an attempt's result on its delivery.
 pub(super) fn judge(service: &Service, claimed: &Claimed, outcome: AttemptOutcome) -> Finished {
     let [chance] = entropy::bytes::<1>(&*service.entropy);
     if let Some(failure) = &outcome.failure {
@@ -199,7 +200,7 @@ pub(super) fn judge(service: &Service, claimed: &Claimed, outcome: AttemptOutcom
     }
 }
 
-/// Signs a delivery and sends it.
+/// Signs and sends a delivery.
 pub(super) async fn attempt(
     client: &WebhookClient,
     keyring: &Keyring,
@@ -226,7 +227,7 @@ pub(super) async fn attempt(
     }
 }
 
-/// Sends a test event to an endpoint, and answers what came of it; `None` if there is none.
+/// Sends a test event to an endpoint and returns the result; `None` if the endpoint does not exist.
 pub(crate) async fn test(
     service: &Service,
     id: WebhookId,
@@ -240,7 +241,7 @@ pub(crate) async fn test(
     };
     let outcome = attempt(&client, &service.keyring, &claimed, now).await;
     let finished = Finished {
-        // It is not repeated.
+        // A test event is not repeated.
         chance: None,
         ..judge(service, &claimed, outcome.clone())
     };
@@ -251,10 +252,10 @@ pub(crate) async fn test(
 /// Why a test event was not sent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TestError {
-    /// The database failed.
+    /// The database returned an error.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// There is no client.
+    /// The HTTP client could not be created.
     #[error(transparent)]
     Client(#[from] ClientError),
 }

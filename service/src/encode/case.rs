@@ -1,4 +1,5 @@
-//! One decision about a chip: what it needs is read and opened before, and sealed and stored after it.
+//! One decision about a chip: its inputs are read and opened before, and sealed and stored after
+//! it.
 
 use super::{EncodeError, LaidDown, finished, form, journal};
 use crate::clock::Timestamp;
@@ -13,7 +14,7 @@ use crate::inlay::{Technology, Uid};
 use crate::service::Service;
 use crate::storage::{ChipState, EncodingTurn, Ending, KeptPlace, StoredEncoding};
 
-/// A chip with all that is known of it, while one decision is made.
+/// A chip with all stored facts about it, while one decision is made.
 pub(super) struct Case<'a> {
     pub(super) state: &'a ChipState,
     pub(super) roots: Roots,
@@ -24,7 +25,7 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// What is known of a chip, opened.
+    /// Reads and opens the stored facts about a chip.
     pub(super) async fn of(
         service: &Service,
         uid: Uid,
@@ -47,13 +48,13 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// What the chip is by its inlay.
+    /// The chip's technology according to its inlay.
     pub(super) fn technology(&self) -> Option<Technology> {
         let inlay = self.state.inlay.as_ref();
         inlay.map(|inlay| inlay.fields.technology)
     }
 
-    /// An encoding as it is worked with.
+    /// The encoding with its progress unwrapped.
     pub(super) fn open(service: &Service, stored: StoredEncoding) -> Result<Encoding, EncodeError> {
         let progress = match &stored.progress {
             Some(wrapped) => {
@@ -79,7 +80,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// A new encoding; rejected if that is known before a command is sent.
+    /// A new encoding; already rejected if the reason is known before any command is sent.
     pub(super) async fn new_encoding(
         &mut self,
         service: &Service,
@@ -105,8 +106,8 @@ impl<'a> Case<'a> {
         Ok(encoding)
     }
 
-    /// What is written is as whoever lays the chip down asks for it now, also if the encoding began
-    /// before: nothing is done for ever because somebody asked for it last week.
+    /// Decides the form from the present request, even if the encoding began earlier: an
+    /// irreversible step must not follow from a request of last week.
     pub(super) async fn ask(
         &mut self,
         service: &Service,
@@ -143,8 +144,8 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// What is written to the chip of a tag, and why not. `begun`: what its encoding has begun to
-    /// write, which whoever may encode finishes.
+    /// The form of the chip of a tag, and why it is not written. `begun` is the form that its
+    /// encoding has begun to write; anyone who may encode may finish it.
     pub(super) async fn form(
         &self,
         service: &Service,
@@ -169,12 +170,12 @@ impl<'a> Case<'a> {
                 finished.state == State::Verified && finished.target == Target::Tag(tag)
             });
             match verified.and_then(|verified| verified.generation) {
-                // Others may know its keys: it gets new ones, and stays what it is.
+                // Others may know its keys: the chip gets new ones and keeps its tag.
                 _ if bound == tag && self.is_exposed() => {}
                 Some(generation) if bound == tag => form.finished = Some(generation),
-                // A bureau wrote its keys: it gets ours, and stays what it is.
+                // A bureau wrote its keys: the chip gets ours and keeps its tag.
                 None if bound == tag && self.journal.bureau.is_some() => {}
-                // It has no keys: what is there already stays, and the rest is written.
+                // The chip has no keys: correct pages stay, and the others are written.
                 None if bound == tag && verified.is_some() && !form.has_keys() => {}
                 _ if bound == tag && begun.is_some() => {}
                 _ if laid.options.replace
@@ -182,7 +183,8 @@ impl<'a> Case<'a> {
                 {
                     form.taken_from = Some(bound);
                 }
-                // A run is told that the chip is another run's, so that nobody takes it for a duplicate.
+                // The reason names the other run, so that the operator does not take the chip for a
+                // duplicate.
                 _ if self.is_of_another_run(laid.run_id) => reason = Some(Reason::InUseElsewhere),
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
@@ -196,8 +198,8 @@ impl<'a> Case<'a> {
         Ok((form, reason))
     }
 
-    /// Whether the keys that the chip had last are of a root that others may know, whatever tag it was
-    /// encoded for.
+    /// Whether the chip's last keys come from a root that others may know, for whatever tag it was
+    /// encoded.
     fn is_exposed(&self) -> bool {
         let generation = self.journal.confirmed;
         let source = generation.and_then(|number| self.journal.generation(number));
@@ -205,7 +207,7 @@ impl<'a> Case<'a> {
         matches!(source, Some(Source::Root(root)) if self.compromised.contains(root))
     }
 
-    /// Makes a decision with all that it needs.
+    /// Makes a decision with all its inputs.
     pub(super) fn step(
         &mut self,
         service: &Service,
@@ -214,7 +216,7 @@ impl<'a> Case<'a> {
     ) -> Result<(), EncodeError> {
         let plan = match encoding.form.as_ref().map(Plan::new) {
             Some(Ok(plan)) => Some(plan),
-            // It was one when the encoding began.
+            // The form was valid when the encoding began.
             Some(Err(_)) => return Err(EncodeError::Stale),
             None => None,
         };
@@ -226,6 +228,7 @@ impl<'a> Case<'a> {
             entropy: &*service.entropy,
             own_keys: form.as_ref().is_some_and(|form| form.own_keys),
             replace: false,
+            has_message: false,
             finished: form.as_ref().and_then(|form| form.finished),
             last_counter: inlay.map_or(0, |inlay| inlay.last_counter),
             is_inlay: inlay
@@ -237,8 +240,8 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Stores the turn; `None` if another request was faster. `place`: what is kept for the chip of a
-    /// new encoding.
+    /// Stores the turn; `None` if another request was faster. `place` is the tag that a run
+    /// reserves for the chip of a new encoding.
     pub(super) async fn store(
         self,
         service: &Service,

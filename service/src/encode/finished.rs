@@ -1,4 +1,4 @@
-//! What a finished chip leaves behind, and who may touch it again.
+//! The inlay of a finished chip, and who may change the chip again.
 
 use super::{Case, EncodeError};
 use crate::encoding::{Candidate, Encoding, Form, Plan, State, Target};
@@ -9,25 +9,25 @@ use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
 use crate::service::Service;
 use crate::storage::{ChipState, Ending, StoredJournal};
 
-/// Whether a chip is an inlay of a tag, or has keys that were imported: replacing them takes more than
-/// encoding does.
+/// Whether a chip is an inlay of a tag or has imported keys. Replacing such keys needs more
+/// permission than encoding.
 pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeError> {
     let state = service.storage.chip_state(uid).await?;
     let on_a_tag = |inlay: &Inlay| inlay.fields.tag_id.is_some();
     Ok(state.inlay.as_ref().is_some_and(on_a_tag) || is_imported(&state))
 }
 
-/// Whether an inlay has keys that neither this service nor a bureau of it wrote: its owner may have the
-/// only copy of them here. Once key 0 is one of ours, so are the others.
+/// Whether an inlay has keys that neither this service nor its bureau wrote: Tapdesk may hold the
+/// owner's only copy of them. Once key 0 is one of ours, so are the others.
 pub(super) fn is_imported(state: &ChipState) -> bool {
     let has_keys = |inlay: &Inlay| inlay.fields.keys.is_some();
     let ours = |journal: &StoredJournal| journal.confirmed.is_some() || journal.bureau.is_some();
     state.inlay.as_ref().is_some_and(has_keys) && !state.journal.as_ref().is_some_and(ours)
 }
 
-/// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,
-/// and nobody has tapped it since. So a token that only encodes takes back its own mistake, and
-/// nothing that is in use.
+/// Whether wiping a chip undoes the work of a run: the chip is an inlay of a tag through this run,
+/// the run is open, and nobody has tapped the chip since. So a token that only encodes can undo its
+/// own mistake, but cannot wipe a chip in use.
 pub(crate) async fn is_undo(
     service: &Service,
     run: EncodingRunId,
@@ -47,7 +47,7 @@ pub(crate) async fn is_undo(
 }
 
 impl Case<'_> {
-    /// Whether the chip was finished in a run, and not in this one.
+    /// Whether the chip was finished in a run other than this one.
     pub(super) fn is_of_another_run(&self, run: Option<EncodingRunId>) -> bool {
         let finished = self.state.finished.as_ref();
         let verified = finished.filter(|finished| finished.state == State::Verified);
@@ -55,7 +55,7 @@ impl Case<'_> {
         of.zip(run).is_some_and(|(of, run)| of != run)
     }
 
-    /// The inlay of a chip whose tap was verified.
+    /// The inlay to store for a chip whose tap was verified.
     pub(super) fn inlay(
         &self,
         service: &Service,
@@ -82,7 +82,7 @@ impl Case<'_> {
             mirror: form.mirror,
             mac_from: form.mac_from,
             keys,
-            // One that is blocked meanwhile stays so.
+            // If the inlay was blocked meanwhile, storing it keeps the block.
             blocked_at: None,
         };
         Ok(Ending::Bound(Box::new(NewInlay {

@@ -1,4 +1,4 @@
-//! What is to be written to the chip of a tag.
+//! The content that is written to the chip of a tag.
 
 use super::EncodeError;
 use crate::encoding::Form;
@@ -8,6 +8,7 @@ use crate::inlay::technology::ntag21x::Memory;
 use crate::inlay::technology::{Family, Mode};
 use crate::inlay::template::{Template, TemplateSettings};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+use crate::prove_address;
 use crate::service::Service;
 use crate::storage::{Conflict, InlayFilter, StorageError};
 
@@ -19,20 +20,41 @@ pub(crate) struct FormOptions {
     pub(crate) url_template_id: Option<UrlTemplateId>,
     /// The mirror of the canonical form; by default the encrypted one.
     pub(crate) mirror: Option<Mirror>,
-    /// Where its MAC begins.
+    /// Where the MAC's input begins in the canonical form.
     pub(crate) mac_from: Option<MacFrom>,
-    /// The chip, if it is none that makes codes: then its URL is static.
+    /// The chip's technology, if it makes no codes: then its URL is static.
     pub(crate) technology: Option<Technology>,
-    /// The chip is locked against writing, for ever.
+    /// Locks the chip against writing, which cannot be undone.
     pub(crate) lock: bool,
-    /// The chip is switched to LRP mode, for ever.
+    /// Switches the chip to LRP mode, which cannot be undone.
     pub(crate) lrp: bool,
-    /// Random keys instead of derived ones.
+    /// Uses random keys instead of derived ones.
     pub(crate) own_keys: bool,
-    /// Keys of a finished chip are replaced, too.
+    /// Allows replacing the keys of a finished chip.
     pub(crate) replace: bool,
-    /// The tag has an inlay, and gets another one.
+    /// Allows another inlay for a tag that already has one.
     pub(crate) additional: bool,
+    /// Allows an address of the tags that is not proved; a person confirmed this.
+    pub(crate) allow_unproved_address: bool,
+    /// The reader found a message on the chip.
+    pub(crate) has_message: bool,
+}
+
+/// Refuses chips whose URL would have an address that is not proved. A URL template has its own
+/// address, which is not checked.
+pub(super) async fn check_address(
+    service: &Service,
+    options: &FormOptions,
+) -> Result<(), EncodeError> {
+    if options.allow_unproved_address || options.url_template_id.is_some() {
+        return Ok(());
+    }
+    match prove_address::why_not_proved(service).await? {
+        None => Ok(()),
+        Some(why) => Err(EncodeError::AddressNotProved(format!(
+            "{why} Chips carry this address for good: check it first, or send \"allow_unproved_address\": true."
+        ))),
+    }
 }
 
 /// The form of a tag's inlay.
@@ -138,7 +160,7 @@ async fn of_template(
     })
 }
 
-/// The form of a chip that makes no codes: the tag's URL and nothing else.
+/// The form of a chip that makes no codes: it holds the tag's URL and nothing else.
 fn of_static_url(
     technology: Technology,
     tag_url: &str,
@@ -164,7 +186,7 @@ fn of_static_url(
     })
 }
 
-/// A chip with keys needs no lock: nobody writes it without key 0.
+/// Refuses to lock a chip with keys, which needs no lock: writing needs its key 0.
 fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), EncodeError> {
     if options.lock && technology.family() != Family::Ntag21x {
         let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA is written with its key 0 alone.";
@@ -173,7 +195,7 @@ fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), Encod
     Ok(())
 }
 
-/// A chip never comes back from LRP mode: it is switched only if that was asked for in so many words.
+/// Requires that the request itself asks for LRP mode, because a chip cannot leave it.
 fn check_lrp(mode: Mode, options: &FormOptions) -> Result<(), EncodeError> {
     let why = match (mode, options.lrp) {
         (Mode::Lrp, false) => {

@@ -14,7 +14,7 @@ use crate::inventory::{Inlay, SealedKey};
 use crate::service::Service;
 use crate::storage::{StorageError, StoredGeneration, StoredJournal};
 
-/// All roots, opened, and which of them others may know.
+/// All roots, opened, and those of them that others may know.
 pub(super) async fn roots(service: &Service) -> Result<(Roots, Vec<EncodingRootId>), EncodeError> {
     let stored = service.storage.encoding_roots().await?;
     let compromised = stored.iter().filter(|root| root.compromised_at.is_some());
@@ -30,13 +30,13 @@ pub(super) async fn roots(service: &Service) -> Result<(Roots, Vec<EncodingRootI
     Ok((roots, compromised))
 }
 
-/// Makes a root, unless there is one that makes new keys.
+/// Makes a root, unless an active one exists.
 pub(super) async fn make_root(service: &Service) -> Result<(), EncodeError> {
     let sealed = new_root(service)?;
     Ok(service.storage.insert_encoding_root(sealed).await?)
 }
 
-/// A root that nobody has seen.
+/// A new random root, sealed.
 pub(super) fn new_root(service: &Service) -> Result<SealedKey, EncodeError> {
     let bytes = Zeroizing::new(entropy::bytes::<16>(&*service.entropy));
     let key = AesKey::from_bytes(*bytes);
@@ -75,7 +75,8 @@ pub(super) fn open(service: &Service, stored: &StoredJournal) -> Result<Journal,
     })
 }
 
-/// The keys of a chip's inlay that no generation of its journal has: it was imported with them.
+/// The keys of a chip's inlay that no generation of its journal has: they were imported with the
+/// inlay.
 pub(super) async fn imported(
     service: &Service,
     inlay: &Inlay,
@@ -116,7 +117,8 @@ pub(super) async fn imported(
     })
 }
 
-/// A journal as it is stored. Keys of generations that are `known` to be stored stay as they are.
+/// A journal in its stored form. Keys of generations in `known` are already stored and stay as they
+/// are.
 pub(super) fn seal(
     service: &Service,
     journal: &Journal,
@@ -147,7 +149,7 @@ pub(super) fn seal(
         bureau: journal.bureau,
         refusals: journal.refusals,
         torn: journal.torn,
-        // Names of keys, which JSON can say.
+        // It holds names of keys only, which JSON can represent.
         refused: serde_json::to_string(&journal.refused).unwrap_or_else(|_| "[]".to_owned()),
         generations,
     })

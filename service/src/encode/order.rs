@@ -1,4 +1,4 @@
-//! Orders for an encoding bureau: what leaves, and goods-in.
+//! Orders for an encoding bureau: export, and goods-in.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,16 +17,18 @@ use crate::inlay::{Technology, Uid};
 use crate::service::Service;
 use crate::storage::{Conflict, NewOrder, StorageError, WrappedSet};
 
-/// Longest row of the keys of an order, in bytes: a number, a slug of 32, and five keys of 32 digits.
+/// Longest row of the keys of an order, in bytes: a number, a slug of 32, and five keys of 32
+/// digits.
 const ROW_MAX: usize = 256;
 
-/// Creates an order: a random set of keys for each tag, which nothing else uses, is stored before
-/// any of it can leave.
+/// Creates an order. It stores a random set of keys for each tag, used for nothing else, before any
+/// of it can be exported.
 pub(crate) async fn create_order(
     service: &Arc<Service>,
     name: String,
     plan: OrderPlan,
     tags: Vec<TagId>,
+    allow_unproved_address: bool,
 ) -> Result<Order, EncodeError> {
     let form = form_of(service, &plan).await?;
     for (index, tag) in tags.iter().enumerate() {
@@ -42,6 +44,11 @@ pub(crate) async fn create_order(
         let fits = Plan::new(&of_slug(&form, found.fields.slug.to_string()));
         fits.map_err(|why| FieldError::of(format!("tag_ids[{index}]"), why.to_string()))?;
     }
+    let how = FormOptions {
+        allow_unproved_address,
+        ..options(&plan)
+    };
+    form::check_address(service, &how).await?;
     let all = tags.len();
     let sets = move |service: &Service| (0..all).map(|_| random_set(service)).collect();
     let keys = apart(service, sets).await?;
@@ -54,7 +61,7 @@ pub(crate) async fn create_order(
     Ok(service.storage.insert_factory_order(order).await?)
 }
 
-/// Five keys that nothing else has.
+/// Five random keys, used for nothing else.
 fn random_set(service: &Service) -> Result<WrappedSet, EncodeError> {
     let mut keys: WrappedSet = Default::default();
     for key in &mut keys {
@@ -64,7 +71,8 @@ fn random_set(service: &Service) -> Result<WrappedSet, EncodeError> {
     Ok(keys)
 }
 
-/// Work on all positions of an order takes longer than a tap may wait, so it has a thread of its own.
+/// Runs work on all positions of an order on a separate thread, because it takes longer than a tap
+/// may wait.
 pub(super) async fn apart<T: Send + 'static>(
     service: &Arc<Service>,
     work: impl FnOnce(&Service) -> Result<T, EncodeError> + Send + 'static,
@@ -75,7 +83,7 @@ pub(super) async fn apart<T: Send + 'static>(
         .unwrap_or_else(|error| Err(StorageError::Failed(error.to_string()).into()))
 }
 
-/// How the chips of an order are written, but for the slug.
+/// How the chips of an order are written, except for the slug.
 pub(super) async fn form_of(service: &Service, plan: &OrderPlan) -> Result<Form, EncodeError> {
     let form = form::of_slug(service, String::new(), &options(plan)).await?;
     let settings = &form.template;
@@ -101,17 +109,17 @@ pub(super) fn of_slug(form: &Form, slug: String) -> Form {
     form
 }
 
-/// What a bureau writes to the chip of a position.
+/// The instructions to a bureau for the chip of a position.
 pub(crate) struct OrderRow {
-    /// The position.
+    /// Position that the chip is for.
     pub(crate) position: OrderPosition,
-    /// The chip.
+    /// Technology of the chip.
     pub(crate) technology: Technology,
     /// Bytes, offsets and settings.
     pub(crate) sheet: EncodingSheet,
 }
 
-/// What a bureau writes, position by position.
+/// The instructions to a bureau, position by position.
 pub(crate) async fn order_rows(
     service: &Arc<Service>,
     id: FactoryOrderId,
@@ -154,7 +162,7 @@ pub(super) async fn whole(
     Ok((order.ok_or_else(missing)?, positions.ok_or_else(missing)?))
 }
 
-/// The keys of an order, as a CSV file in clear: it is sealed before it leaves.
+/// The keys of an order, as a CSV file in clear. The caller seals it before it leaves.
 pub(crate) async fn order_keys(
     service: &Arc<Service>,
     id: FactoryOrderId,
@@ -169,7 +177,7 @@ fn table_of(
     positions: &[OrderPosition],
     keys: &[WrappedSet],
 ) -> Result<Zeroizing<String>, EncodeError> {
-    // It never grows: what is moved elsewhere would leave keys behind.
+    // The capacity is never exceeded: a reallocation would leave keys behind in memory.
     let mut csv = Zeroizing::new(String::with_capacity(ROW_MAX * (positions.len() + 1)));
     csv.push_str("position,slug,key_version,key_0,key_1,key_2,key_3,key_4\r\n");
     for (position, set) in positions.iter().zip(keys) {
@@ -190,8 +198,8 @@ fn table_of(
     Ok(csv)
 }
 
-/// What a chip at goods-in is to become: the inlay of the tag that it came back for, with keys of
-/// this service.
+/// The goal for a chip at goods-in: an inlay of the tag that the bureau encoded it for, with keys
+/// of this service.
 pub(crate) async fn of_order(
     service: &Service,
     id: FactoryOrderId,

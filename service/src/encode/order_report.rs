@@ -1,4 +1,4 @@
-//! What a bureau reports of an order: each chip becomes the inlay of its position's tag.
+//! A bureau's report about an order: each chip becomes the inlay of its position's tag.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,36 +17,38 @@ use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use crate::service::Service;
 use crate::storage::{CameBack, Taken, WrappedSet};
 
-/// Chips of one commit: taps go on in between.
+/// Chips in one commit. It is small so that taps need not wait long.
 const AT_ONCE: usize = 100;
 
-/// A row of what a bureau reports.
+/// A row of a bureau's report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reported {
-    /// The chip.
+    /// UID of the chip.
     pub(crate) uid: Option<Uid>,
     /// The position, by its number.
     pub(crate) position: Option<u32>,
     /// The position, by the slug of its tag.
     pub(crate) slug: Option<String>,
-    /// The position, by a URL of its chip; with a code it is a sample, and checked.
+    /// The position, by a URL of its chip. If the URL has a code, the row is a sample, and the code
+    /// is checked.
     pub(crate) url: Option<String>,
-    /// The counter that the chip is known to have reached.
+    /// The highest counter that the chip is known to have reached.
     pub(crate) counter: u32,
 }
 
-/// What becomes of a row.
+/// The result of a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
-    /// The position that it is about.
+    /// The position that the row is about.
     pub(crate) position: Option<u32>,
-    /// Whether its URL had a code, and it was right.
+    /// Whether its URL had a valid code.
     pub(crate) proved: bool,
-    /// What was done, or why nothing was, in words.
+    /// The action that was taken, or why none was, in words.
     pub(crate) outcome: Result<Taken, String>,
 }
 
-/// Takes what a bureau reports: what becomes of each row, and the positions that have no chip then.
+/// Takes a bureau's report. Returns the result of each row, and the positions that have no chip
+/// afterwards.
 pub(crate) async fn receive_order(
     service: &Arc<Service>,
     id: FactoryOrderId,
@@ -77,18 +79,18 @@ pub(crate) async fn receive_order(
     Ok((settled, missing))
 }
 
-/// A chip of a report, and the number of its row among those that were settled.
+/// A chip of a report, and the index of its row in the results.
 type Numbered = (usize, CameBack);
 
 /// An order while rows about it are read.
 struct Report<'a> {
     service: &'a Service,
     positions: &'a [OrderPosition],
-    /// Where each position is in them, by its number and by its slug in small letters.
+    /// The index of each position in `positions`, by its number and by its slug in lower case.
     by_number: HashMap<u32, usize>,
     by_slug: HashMap<String, usize>,
     form: Form,
-    /// The form of any slug: what tells the slug in a URL.
+    /// A plan with an example slug, which finds the slug in a URL.
     any: Option<Plan>,
     keys: &'a [WrappedSet],
 }
@@ -115,8 +117,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// What becomes of each row, as far as the row and the order tell; and the chips that are taken
-    /// unless the database has something against it.
+    /// The result of each row, from the row and the order; and the chips to take, which the
+    /// database may still refuse.
     fn read_all(&self, reported: Vec<Result<Reported, String>>) -> (Vec<Settled>, Vec<Numbered>) {
         let mut settled = Vec::with_capacity(reported.len());
         let mut chips: Vec<Numbered> = Vec::new();
@@ -199,7 +201,7 @@ impl<'a> Report<'a> {
         Ok((chip, sample.is_some()))
     }
 
-    /// The position of a row: all that it says of it must be about the same one.
+    /// The position of a row. Everything that the row states must identify the same one.
     fn position(&self, row: &Reported) -> Result<(&OrderPosition, &WrappedSet), String> {
         let of_url = match &row.url {
             Some(url) => Some(
@@ -241,7 +243,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Whether a URL has a code, right or wrong.
+/// Whether a URL has a code, valid or not.
 fn has_code(plan: &Plan, url: &str) -> bool {
     let read = Request::of_url(url).and_then(|request| plan.template().read(&request));
     read.is_some_and(|read| !matches!(read.code, Ok(None)))

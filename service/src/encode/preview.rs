@@ -1,5 +1,5 @@
-//! What an encoding would do, before any of it is done. Nothing is stored: neither a tag of a run
-//! nor a root is made.
+//! The effects of an encoding, before it begins. Nothing is stored, and neither a tag of a run nor
+//! a root is made.
 
 use url::Host;
 
@@ -16,73 +16,74 @@ use crate::storage::ChipState;
 
 use super::preview_words as words;
 
-/// The slug in the URL where the tag is not known yet: it has the length of a generated one.
+/// The slug in the URL if the tag is not known yet. It has the length of a generated one, so that
+/// the preview has the right length.
 const EXAMPLE_SLUG: &str = "example000";
-/// No chip has it: what is known of it is nothing.
+/// Stands for a chip about which nothing is known yet: no real chip has this UID.
 const NO_CHIP: [u8; 7] = [0; 7];
 
-/// What an encoding is to be looked at.
+/// A request for a preview.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// The chip on the reader, if one is there.
     pub(crate) uid: Option<Uid>,
-    /// What the chip is, as its reader tells.
+    /// The chip's technology, as its reader states it.
     pub(crate) chip: Option<Technology>,
-    /// For whom.
+    /// Tag or run that the chip would be encoded for.
     pub(crate) whom: Whom,
-    /// How it is written; a run says so itself.
+    /// How the chip is written; for a run, the run's plan decides instead.
     pub(crate) options: FormOptions,
 }
 
-/// Whose inlay it would be.
+/// The future owner of the inlay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whom {
-    /// Of this tag.
+    /// The inlay of this tag.
     Tag(TagId),
-    /// Of the tag of a run that the chip would get.
+    /// The inlay of the next tag of this run.
     Run(EncodingRunId),
-    /// Of a tag that is not there yet.
+    /// The inlay of a tag that does not exist yet.
     Anyone,
 }
 
-/// What is known of the chip.
+/// Knowledge about the chip on the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = EncodingPreviewChip)]
 pub(crate) enum KnownChip {
-    /// The journal does not have it: its keys are taken for factory keys.
+    /// The journal does not have the chip: its keys are assumed to be factory keys.
     New,
-    /// It has keys of this service.
+    /// The chip has keys of this service.
     Known,
-    /// It is half way: the encoding goes on.
+    /// The chip is half encoded: its encoding continues.
     HalfWay,
-    /// It is a finished inlay of the tag: its tap is verified, and nothing is written.
+    /// The chip is a finished inlay of the tag: its tap is verified, and nothing is written.
     Finished,
 }
 
-/// What an encoding would do.
+/// The effects of an encoding.
 pub(crate) struct Preview {
-    /// The tag.
+    /// Tag of the chip; `None` if it does not exist yet.
     pub(crate) tag: Option<TagId>,
-    /// What is written.
+    /// How the URL is written.
     pub(crate) form: Form,
     /// Bytes, offsets and settings; `None` if no chip can hold them.
     pub(crate) sheet: Option<EncodingSheet>,
-    /// What is known of the chip on the reader.
+    /// Knowledge about the chip on the reader; `None` without a chip.
     pub(crate) chip: Option<KnownChip>,
     /// The version of the new keys.
     pub(crate) generation: Option<u8>,
     /// Why it would not be encoded.
     pub(crate) reason: Option<Reason>,
-    /// What would be on the chip, in words.
+    /// The resulting content of the chip, in words.
     pub(crate) facts: Vec<words::Fact>,
-    /// What to think of before.
+    /// Warnings to read before encoding.
     pub(crate) warnings: Vec<&'static str>,
     /// The steps, if it would be encoded.
     pub(crate) steps: Vec<PreviewStep>,
 }
 
-/// Tells what an encoding would do.
+/// Computes the effects of an encoding.
 pub(crate) async fn preview(service: &Service, asked: &Asked) -> Result<Preview, EncodeError> {
     let (tag, options) = whose(service, asked).await?;
     let replace = options.replace;
@@ -165,7 +166,7 @@ async fn whose(
         return Err(missing);
     };
     let options = run::options_of(&found.plan, &asked.options);
-    // A chip that was laid down before comes back to its own tag.
+    // A chip that was placed on a reader before gets its own tag again.
     let rows = service.storage.encoding_run_rows(id).await?;
     let mut rows = rows.into_iter().flatten();
     let own = rows.find(|row| Some(row.uid) == asked.uid && row.position.is_some());
@@ -177,7 +178,7 @@ async fn whose(
     Ok((next.and_then(|next| next.tag_id), options))
 }
 
-/// What [`super::start`] would refuse because of the chip's present encoding.
+/// The errors with which [`super::start`] would refuse the chip because of its present encoding.
 async fn refuse_busy(
     service: &Service,
     state: &ChipState,
@@ -199,7 +200,7 @@ async fn refuse_busy(
     Ok(())
 }
 
-/// Why the chip is none for the form, as far as its reader tells.
+/// Why the chip does not fit the form, as far as its reader can state that.
 fn refuse_chip(asked: &Asked, form: &Form) -> Option<Reason> {
     if asked
         .uid
@@ -208,10 +209,10 @@ fn refuse_chip(asked: &Asked, form: &Form) -> Option<Reason> {
         return Some(Reason::RandomId);
     }
     let (chip, planned) = (asked.chip?, form.template.technology);
-    // A TagTamper chip is an NTAG 424 DNA with a loop. A reader does not tell them apart, so the
-    // other way round is for the chip itself to say.
-    let same = chip == planned
-        || (chip.family() == Family::Ntag424 && planned.family() == Family::Ntag424);
+    // A TagTamper is an NTAG 424 DNA with a loop; an NTAG 424 DNA has no loop whose state a
+    // TagTamper's URL could show.
+    let same =
+        chip == planned || (chip.family() == Family::Ntag424 && planned == Technology::Ntag424Dna);
     (!same).then_some(Reason::NotEncodable)
 }
 
@@ -224,7 +225,8 @@ const fn expected(known: Option<KnownChip>) -> Known {
 }
 
 impl Case<'_> {
-    /// What is known of the chip, if it is to be an inlay of this tag; `replace`: with other keys.
+    /// The knowledge about the chip, if it is to be an inlay of this tag; `replace`: with other
+    /// keys.
     fn known(&self, form: &Form, tag: Option<TagId>, replace: bool) -> KnownChip {
         let target = tag.map(Target::Tag);
         let latest = self.state.latest.as_ref();
@@ -260,8 +262,8 @@ impl Case<'_> {
 
 /// Why a URL should not be written to chips.
 fn url_warning(url: &str) -> Option<&'static str> {
-    const HERE: &str = "The URL works only on this computer. Set the public base URL in the settings before you encode inlays.";
-    const NEAR: &str = "The URL works only in this network, and its host may change. Set the public base URL in the settings before you encode inlays.";
+    const HERE: &str = "The URL works only on this computer. Choose where phones reach you in the settings before you encode inlays.";
+    const NEAR: &str = "The URL works only in this network, and its host may change. For inlays that leave it, use your domain: see the settings.";
     match host::of_url(url)? {
         Host::Ipv4(address) if address.is_loopback() => return Some(HERE),
         Host::Ipv6(address) if address.is_loopback() => return Some(HERE),

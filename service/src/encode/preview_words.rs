@@ -1,4 +1,4 @@
-//! What would be on a chip, in words.
+//! The resulting content of a chip, in words.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,17 +8,17 @@ use crate::encoding::Form;
 use crate::inlay::Mirror;
 use crate::inlay::template::Field;
 
-/// A name and a text.
+/// A name and a text, for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingPreviewFact)]
 pub(crate) struct Fact {
-    /// What it is about.
+    /// Subject of the fact.
     name: &'static str,
-    /// What would be so.
+    /// The fact as a sentence.
     text: String,
 }
 
-/// What would be on a chip of this form.
+/// The facts about a chip of this form, once it is encoded.
 pub(super) fn facts(form: &Form) -> Vec<Fact> {
     let mut facts = vec![fact("On each tap", on_each_tap(form))];
     if form.has_keys() {

@@ -1,4 +1,4 @@
-//! The tag that is next in a run.
+//! The next tag of a run.
 
 use serde_json::json;
 
@@ -15,10 +15,11 @@ use crate::tag::{Slug, TagFields};
 /// Stands for a tag that is created in the commit of its chip's encoding.
 const NEW_TAG: TagId = TagId(0);
 
-/// A chip of a run is laid down. The run says for which tag, and how it is written.
+/// Begins or resumes the encoding of a chip in a run. The run decides its tag and how it is
+/// written.
 ///
-/// The tag is kept in the commit of the encoding. Two desks may see the same one as the next: who
-/// comes later looks again.
+/// The commit of the encoding reserves the tag. Two desks may see the same next tag: the later
+/// request looks again.
 pub(crate) async fn start_in_run(
     service: &Service,
     run: EncodingRunId,
@@ -28,6 +29,8 @@ pub(crate) async fn start_in_run(
     for _ in 0..TRIES {
         let found = service.storage.run_place(run, uid).await?;
         let (run, place) = found.ok_or(EncodeError::NotFound("encoding run"))?;
+        let options = options_of(&run.plan, options);
+        form::check_address(service, &options).await?;
         let new = if place.tag_id.is_none() {
             let slug = Slug::generate(&*service.entropy);
             let new = tag(&run.plan, place.position, &slug);
@@ -40,7 +43,7 @@ pub(crate) async fn start_in_run(
             target: Target::Tag(place.tag_id.unwrap_or(NEW_TAG)),
             run_id: Some(run.id),
             place: Some(KeptPlace { place, new }),
-            options: options_of(&run.plan, options),
+            options,
         };
         if let Some(started) = super::try_start(service, &laid).await? {
             return Ok(started);
@@ -49,10 +52,18 @@ pub(crate) async fn start_in_run(
     Err(EncodeError::Raced)
 }
 
-/// Checks that chips can be written as a plan says, before the first one is laid down.
-pub(crate) async fn check_plan(service: &Service, plan: &RunPlan) -> Result<(), EncodeError> {
+/// Checks that chips can be written according to a plan, before the first one is encoded.
+pub(crate) async fn check_plan(
+    service: &Service,
+    plan: &RunPlan,
+    allow_unproved_address: bool,
+) -> Result<(), EncodeError> {
     plan.validate()?;
-    let options = options_of(plan, &FormOptions::default());
+    let options = FormOptions {
+        allow_unproved_address,
+        ..FormOptions::default()
+    };
+    let options = options_of(plan, &options);
     let slug = Slug::generate(&*service.entropy).to_string();
     let form = form::of_slug(service, slug, &options).await?;
     if let Err(why) = Plan::new(&form) {
@@ -68,10 +79,10 @@ pub(crate) async fn check_plan(service: &Service, plan: &RunPlan) -> Result<(), 
         let (noun, id) = ("experience", id.0);
         return Err(StorageError::from(Conflict::Missing { noun, id }).into());
     }
-    Ok(())
+    form::check_address(service, &options).await
 }
 
-/// How a plan says that chips are written; what it does not say is as in `options`.
+/// The options that a plan sets; the others come from `options`.
 pub(super) fn options_of(plan: &RunPlan, options: &FormOptions) -> FormOptions {
     FormOptions {
         url_template_id: plan.url_template_id,
@@ -85,7 +96,7 @@ pub(super) fn options_of(plan: &RunPlan, options: &FormOptions) -> FormOptions {
     }
 }
 
-/// Passes over the next tag of a run; the one that is next then.
+/// Skips the next tag of a run, and returns the tag after it.
 pub(crate) async fn skip_of_run(
     service: &Service,
     run: EncodingRunId,
@@ -94,13 +105,13 @@ pub(crate) async fn skip_of_run(
     skipped.await?.ok_or(EncodeError::NotFound("encoding run"))
 }
 
-/// Makes tags of a run that creates them.
+/// Makes the tags of a run that creates them.
 fn maker(service: &Service) -> RunTag {
     let slug = Slug::generate(&*service.entropy);
     Box::new(move |plan: &RunPlan, position| tag(plan, position, &slug))
 }
 
-/// The tag of a position of a run that creates tags as it goes.
+/// The tag for a position of a run that creates its tags.
 fn tag(plan: &RunPlan, position: u32, slug: &Slug) -> Result<TagFields, Conflict> {
     let refused = || {
         let why = "The run has no pattern for tags.";

@@ -1,8 +1,8 @@
 //! The keys a chip may have, and how often it was asked for them.
 //!
-//! A chip has five keys. Each was written with a version, one byte: here it is the generation,
-//! which is never 0 and never the same twice for a UID. So the version names the key, as far as
-//! an unproved byte can, and the journal knows every key that was ever sent to the chip.
+//! A chip has five keys. Each was written with a version, one byte. The version is the generation,
+//! which is never 0 and never the same twice for a UID. So the version names the key, as far as an
+//! unproved byte can, and the journal knows every key that was ever sent to the chip.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,29 +13,29 @@ use crate::inlay::ev2::KEYS;
 use crate::inlay::key::AesKey;
 use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
-/// Ends the input of the derivation, so that a key of anything else is none of these.
+/// Ends the input of the derivation, so that keys derived for another purpose differ from these.
 const PURPOSE: &[u8; 8] = b"TAPDESK1";
 
-/// Refused authentications of a chip since it was last opened. A chip counts them itself, and is
-/// lost at 1,000; six are three honest mistakes.
+/// Refused authentications of a chip since it was last opened. A chip counts them itself and locks
+/// the key for good at 1,000; six allow three honest mistakes.
 pub const REFUSALS_MAX: u32 = 6;
-/// Refused authentications while a chip lies on the reader.
+/// Refused authentications in one insertion.
 pub const REFUSALS_AT_ONCE: u32 = 2;
-/// Authentications in a row of which nobody knows how they ended. The chip counts them, too, and
-/// begins to delay at 50.
+/// Authentications in a row whose outcome is unknown. The chip counts them, too, and begins to
+/// delay at 50.
 pub const TORN_MAX: u32 = 40;
-/// Generations of keys since the chip was last proved to be whole. Half of all numbers: nobody uses
-/// the others up who may only encode.
+/// Generations of keys since all keys of the chip were last proved. The limit is half of all
+/// numbers, so that a caller who may only encode cannot use the rest up.
 pub const UNPROVED_MAX: usize = 128;
 
-/// A root from which keys are derived.
+/// A root key from which the keys of chips are derived.
 #[derive(Debug)]
 pub struct Root {
-    /// Its identifier.
+    /// Identifier under which it is stored.
     pub id: EncodingRootId,
-    /// The root.
+    /// Secret that enters the derivation.
     pub key: AesKey,
-    /// Whether it only opens chips.
+    /// Whether it only opens chips, and makes no new keys.
     pub retired: bool,
 }
 
@@ -65,56 +65,57 @@ impl Root {
 /// A key that a slot of a chip may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Candidate {
-    /// All zeros.
+    /// The factory key, all zeros.
     Factory,
-    /// Of a generation in the journal.
+    /// A key of this generation in the journal.
     Recorded(u8),
-    /// That of the chip's inlay, which was imported with it.
+    /// The key that was imported with the chip's inlay.
     Imported,
-    /// Of a root, in a generation that the journal does not know: the journal is older than the chip.
+    /// A key derived from a root, in a generation that the journal does not know: the journal is
+    /// older than the chip.
     Derived {
-        /// The root.
+        /// Root of the derivation.
         root: EncodingRootId,
-        /// The generation.
+        /// Generation, as the chip shows it in the key's version.
         generation: u8,
     },
 }
 
-/// Where the keys of a generation come from.
+/// The origin of a generation's keys.
 #[derive(Debug)]
 pub enum Source {
-    /// They are derived.
+    /// Keys derived from this root.
     Root(EncodingRootId),
-    /// They are random: stored before they are sent.
+    /// Random keys, stored before they are sent.
     Own(Box<[AesKey; KEYS as usize]>),
 }
 
-/// What is known of one key of a generation.
+/// The state of one key of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotState {
-    /// It was not sent.
+    /// The key was not sent.
     Planned,
-    /// It was sent: the chip may have it.
+    /// The key was sent: the chip may have it.
     Sent,
-    /// The chip proved to have it.
+    /// The chip proved to have the key.
     Confirmed,
-    /// Another one was proved after it.
+    /// Another key was proved in this slot later.
     Superseded,
 }
 
-/// Five keys of a chip.
+/// Five keys of a chip, written with one version.
 #[derive(Debug)]
 pub struct Generation {
     /// Its number, 1 to 255: the version with which its keys are written.
     pub number: u8,
-    /// Where they come from.
+    /// The origin of its keys.
     pub source: Source,
-    /// What is known of each.
+    /// The state of each key, by slot.
     pub slots: [SlotState; KEYS as usize],
 }
 
-/// The keys with which the inlay of a chip was imported, as far as no generation has them.
+/// The keys with which a chip's inlay was imported, unless a generation has them.
 #[derive(Debug, Default)]
 pub struct Imported {
     /// The meta read key.
@@ -123,31 +124,31 @@ pub struct Imported {
     pub file: Option<AesKey>,
 }
 
-/// What is known of a chip.
+/// The history of one chip's keys.
 #[derive(Debug)]
 pub struct Journal {
-    /// The chip.
+    /// UID of the chip.
     pub uid: Uid,
-    /// The generation whose key 0 opened it last. A chip with it that opens with the factory key
-    /// is an imitation.
+    /// The generation whose key 0 last opened the chip. A chip with such a generation that opens
+    /// with the factory key is an imitation.
     pub confirmed: Option<u8>,
-    /// The generation whose keys a bureau wrote, until others are proved. Which versions the bureau
-    /// wrote them with is not known for sure.
+    /// The generation whose keys a bureau wrote, until others are proved. The versions that the
+    /// bureau used are not certain.
     pub bureau: Option<u8>,
-    /// Refused authentications since it was last opened.
+    /// Refused authentications since the chip was last opened.
     pub refusals: u32,
-    /// Authentications in a row of which nobody knows how they ended.
+    /// Authentications in a row whose outcome is unknown.
     pub torn: u32,
-    /// What was refused since it was last opened: asked last next time.
+    /// Candidates refused since the chip was last opened. They are tried last next time.
     pub refused: Vec<Candidate>,
-    /// Every generation, the oldest first. None is ever removed.
+    /// Every generation, the oldest first. Generations are never removed.
     pub generations: Vec<Generation>,
-    /// What the chip's inlay knows of its keys. It is stored there.
+    /// The keys that the chip's inlay was imported with. They are stored with the inlay.
     pub imported: Imported,
 }
 
 impl Journal {
-    /// Of a chip that nobody has seen.
+    /// The journal of a chip that was never seen before.
     pub fn new(uid: Uid) -> Self {
         Self {
             uid,
@@ -161,7 +162,7 @@ impl Journal {
         }
     }
 
-    /// The key of a slot that the chip's inlay was imported with, if it has one for it.
+    /// The imported key for a slot, if the chip's inlay has one.
     pub fn imported(&self, slot: u8) -> Option<&AesKey> {
         match slot {
             META_SLOT => self.imported.meta.as_ref(),
@@ -170,12 +171,12 @@ impl Journal {
         }
     }
 
-    /// A generation.
+    /// The generation with this number, if the journal has it.
     pub fn generation(&self, number: u8) -> Option<&Generation> {
         self.generations.iter().find(|one| one.number == number)
     }
 
-    /// The key of a slot.
+    /// The key that a candidate stands for in a slot; `None` if it is not known.
     pub fn key(&self, slot: u8, of: Candidate, roots: &Roots) -> Option<AesKey> {
         match of {
             Candidate::Factory => Some(AesKey::FACTORY),
@@ -190,7 +191,7 @@ impl Journal {
         }
     }
 
-    /// Notes what is known of a key.
+    /// Records the state of a key.
     pub fn note(&mut self, generation: u8, slot: u8, state: SlotState) {
         let mut all = self.generations.iter_mut();
         if let Some(one) = all.find(|one| one.number == generation)
@@ -200,14 +201,13 @@ impl Journal {
         }
     }
 
-    /// What is known of a key.
+    /// The state of a key; `None` if the generation is not in the journal.
     pub fn state(&self, generation: u8, slot: u8) -> Option<SlotState> {
         let slots = self.generation(generation)?.slots;
         slots.get(usize::from(slot)).copied()
     }
 
-    /// Notes that a key opened the chip. A generation that the journal did not know is in it from
-    /// now on.
+    /// Records that a key opened the chip. If the journal did not know the generation, it is added.
     pub fn opened(&mut self, slot: u8, with: Candidate) -> Candidate {
         self.refusals = 0;
         self.torn = 0;
@@ -220,7 +220,7 @@ impl Journal {
                     self.generations.push(Generation {
                         number: generation,
                         source: Source::Root(root),
-                        // The journal is older than the chip: any of them may be there.
+                        // The journal is older than the chip: the chip may have any of these keys.
                         slots: [SlotState::Sent; KEYS as usize],
                     });
                 }
@@ -234,12 +234,12 @@ impl Journal {
         Candidate::Recorded(number)
     }
 
-    /// Notes that the chip did not begin the authentication that was noted as sent last.
+    /// Corrects the count of sent authentications: the chip did not begin the last one.
     pub fn not_begun(&mut self) {
         self.torn = self.torn.saturating_sub(1);
     }
 
-    /// Notes that a key was refused.
+    /// Records that the chip refused a key.
     pub fn refuse(&mut self, candidate: Candidate) {
         self.not_begun();
         self.refusals += 1;
@@ -248,8 +248,8 @@ impl Journal {
         }
     }
 
-    /// A person who may answers for the chip: a budget that is used up begins again. Another chip
-    /// with its UID may have used it up.
+    /// Resets used-up limits, because an authorised person vouches for the chip. Another chip with
+    /// the same UID may have used them up.
     pub fn forgive(&mut self) {
         if self.refusals >= REFUSALS_MAX {
             self.refusals = 0;
@@ -260,7 +260,7 @@ impl Journal {
         }
     }
 
-    /// How many generations were made since the chip was last proved to be whole.
+    /// How many generations were made since all keys of the chip were last proved.
     pub fn unproved(&self) -> usize {
         let is_open = |one: &&Generation| {
             one.slots[0] != SlotState::Superseded && Some(one.number) != self.confirmed
@@ -281,8 +281,8 @@ impl Journal {
             .collect()
     }
 
-    /// A number for new keys: never used for this chip, and not one that the chip shows, which
-    /// could be another one's. `None` if all are used up.
+    /// A number for new keys: never used for this chip, and not one that the chip shows, because
+    /// that could belong to another chip. `None` if all are used up.
     pub fn next_generation(&self, shown: &[u8]) -> Option<u8> {
         let newest = self.generations.iter().map(|one| one.number).max();
         let fits = |number: &u8| !shown.contains(number) && self.generation(*number).is_none();
@@ -290,8 +290,8 @@ impl Journal {
         after.or_else(|| (1..=u8::MAX).find(fits))
     }
 
-    /// The keys that slot 0 may have, the most probable first. `shown` is its version as the chip
-    /// says without proof.
+    /// The keys that slot 0 may have, the most probable first. `shown` is the version that the chip
+    /// states without proof.
     pub fn candidates_of_key_0(&self, shown: Option<u8>, roots: &Roots) -> Vec<Candidate> {
         let mut all = Vec::new();
         let bureau = self.of_bureau(0);
@@ -313,7 +313,8 @@ impl Journal {
         self.in_order(all)
     }
 
-    /// The keys that another slot may have which is not as expected. `like` opened another slot.
+    /// The keys that another slot may have if its key is not as expected. `like` opened another
+    /// slot.
     pub fn candidates_of_slot(
         &self,
         slot: u8,
@@ -357,8 +358,9 @@ impl Journal {
         may.then_some(Candidate::Recorded(number))
     }
 
-    /// The keys whose version is `shown`: of the journal, or else derived from any root. The
-    /// journal of an active root is whole, so a chip that it does not know is of an older one.
+    /// The keys whose version is `shown`: from the journal, or else derived from any root. Retired
+    /// roots come first: the journal has every key of the active root, so an unknown key is from an
+    /// older one.
     fn named(&self, slot: u8, shown: u8, roots: &Roots) -> Vec<Candidate> {
         match self.state(shown, slot) {
             Some(_) => vec![Candidate::Recorded(shown)],
@@ -375,8 +377,9 @@ impl Journal {
         }
     }
 
-    /// Each once, and last what was refused before. Only two are tried: the factory key is one of
-    /// them, if it is among them.
+    /// Each candidate once, with the refused ones last. The factory key comes second at the latest,
+    /// unless it was refused or another key was confirmed, because only two keys are tried in one
+    /// insertion.
     fn in_order(&self, all: Vec<Candidate>) -> Vec<Candidate> {
         let mut once: Vec<Candidate> = Vec::with_capacity(all.len());
         for one in all {

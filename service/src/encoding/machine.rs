@@ -2,16 +2,16 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `facts` | what the chip says without a key, and which keys it may have |
-//! | `open` | authentications, and what they cost |
-//! | `check` | everything before the first write, and again after the last |
+//! | `facts` | facts that the chip states without a key, and which keys it may have |
+//! | `open` | authentications and their cost |
+//! | `check` | the check before the first write, and again after the last |
 //! | `write` | the commands that change the chip |
 //! | `read_back` | the read that proves a tap |
 //! | `pages` | a chip that has pages instead of files, from its first read to its lock |
 //! | [`preview`] | the steps before any is taken |
 //!
-//! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at again, by
-//! the same steps, at most a few times while it lies on the reader.
+//! Any error in a session ends the session, here as on the chip. The chip is then checked again
+//! with the same steps, at most a few times in one insertion.
 
 mod check;
 mod facts;
@@ -31,35 +31,42 @@ use super::{
 use crate::entropy::Entropy;
 use crate::inlay::technology::{Family, Mode, Technology};
 
-/// All steps of an encoding, as the design counts them.
+/// Number of all steps of an encoding, as the design counts them.
 const STEPS: u32 = 33;
-/// How often a chip is looked at again while it lies on the reader.
+/// How often a chip is checked again in one insertion.
 const ATTEMPTS_MAX: u8 = 4;
-/// How often a chip is written while it lies on the reader: once for each look at it. One that
-/// reads back otherwise than it was written never ends, and each write takes a generation of keys.
+/// How often a chip is written in one insertion: once for each check. Without this limit, a chip
+/// that reads back other data than was written would never end, and each write uses up a generation
+/// of keys.
 const WRITES_MAX: u8 = ATTEMPTS_MAX;
 
-/// What the decisions are made with.
+/// The inputs of the decisions.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own that a person made"
+)]
 pub struct Means<'a> {
-    /// What is written; `None` to wipe.
+    /// Bytes to write; `None` to wipe.
     pub plan: Option<&'a Plan>,
     /// The roots of derived keys.
     pub roots: &'a Roots,
-    /// Randomness.
+    /// Source of randomness for new keys and handshakes.
     pub entropy: &'a dyn Entropy,
-    /// Whether new keys are random ones.
+    /// Whether new keys are random instead of derived.
     pub own_keys: bool,
-    /// Whether a person who may has said, for the insertion that begins, that keys of this chip are
-    /// replaced. Later turns know it from what is kept between them.
+    /// Whether an authorised person allowed replacing keys of this chip, for the insertion that
+    /// begins. Later turns read it from the state that is kept between them.
     pub replace: bool,
-    /// The generation of a finished inlay of the same tag on this chip, if it is one.
+    /// Whether the reader found a message on the chip in the insertion that begins.
+    pub has_message: bool,
+    /// The generation of the chip's keys if the chip is a finished inlay of the same tag.
     pub finished: Option<u8>,
-    /// The highest counter of the chip's inlay that was accepted; 0 for none.
+    /// The highest accepted counter of the chip's inlay; 0 if there is none.
     pub last_counter: u32,
     /// Whether the chip is an inlay of the same tag.
     pub is_inlay: bool,
-    /// What the chip is, as far as its reader or its inlay tells before it is asked.
+    /// The chip's technology, if its reader or its inlay states it before the chip is asked.
     pub technology: Option<Technology>,
 }
 
@@ -68,32 +75,32 @@ struct Machine<'a> {
     encoding: &'a mut Encoding,
     journal: &'a mut Journal,
     means: Means<'a>,
-    /// What is known of the chip.
+    /// Facts about the chip in this insertion.
     chip: Chip,
     rewrite: bool,
-    /// Whether this encoding has changed the chip, in this insertion or before.
+    /// Whether this encoding has changed the chip, in this insertion or an earlier one.
     wrote: bool,
     /// Whether keys of this chip may be replaced in this insertion.
     replace: bool,
 }
 
-/// What goes on from a phase.
+/// The outcome of a phase.
 enum Next {
-    /// Send commands.
+    /// Send commands to the chip.
     Send(Phase, Vec<Command>),
-    /// Look at the chip again.
+    /// Check the chip again from the beginning.
     Again,
-    /// This insertion is over, the encoding is not.
+    /// This insertion is over, but the encoding is not.
     Interrupted(Option<Reason>),
     /// The encoding is over.
     Rejected(Reason),
-    /// It is done.
+    /// The tap is verified.
     Verified(Proof),
-    /// The chip is as it left the factory.
+    /// The chip is in its factory state.
     Reset,
 }
 
-/// A chip is laid down: the first turn of an insertion.
+/// Begins an insertion: the chip was placed on the reader, and its first turn is made.
 pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
     let former = encoding.progress.take().unwrap_or_default();
     if means.replace {
@@ -105,6 +112,7 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
         means,
         chip: Chip {
             technology: means.technology.or(former.chip.technology),
+            has_message: means.has_message,
             ..Chip::default()
         },
         rewrite: former.rewrite,
@@ -115,7 +123,7 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
     machine.turn(next, None);
 }
 
-/// The answers to the present turn, and with them the next one.
+/// Takes the answers to the present turn, and makes the next one.
 pub fn go_on(
     encoding: &mut Encoding,
     journal: &mut Journal,
@@ -147,8 +155,8 @@ pub fn go_on(
     exchanges
 }
 
-/// The answers came after the session's time. Who knows which chip lies there by now: it is looked at
-/// again, and is blamed for nothing.
+/// Handles answers that came after the session ended. Another chip may be on the reader by now, so
+/// the chip is checked again and no failure is counted.
 pub fn expired(
     encoding: &mut Encoding,
     journal: &mut Journal,
@@ -173,7 +181,7 @@ pub fn expired(
     exchanges
 }
 
-/// Names and statuses, for the audit.
+/// Names and statuses of commands, for the audit log.
 fn exchanges(commands: &[Command], answers: &Answers) -> Vec<Exchange> {
     let lost = usize::from(answers.answers.len() < commands.len() && answers.fault.is_some());
     let sent = commands.iter().take(answers.answers.len() + lost);
@@ -213,7 +221,11 @@ impl Machine<'_> {
         }
     }
 
-    /// Makes the next turn of what was decided.
+    /// Makes the next turn from a decision.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "every way out of a turn, one after the other"
+    )]
     fn turn(mut self, mut next: Next, answered: Option<[u8; 32]>) {
         if matches!(next, Next::Again) {
             self.chip.attempts += 1;
@@ -225,6 +237,8 @@ impl Machine<'_> {
                     delays,
                     doubts,
                     technology,
+                    by_page,
+                    has_message,
                     ..
                 } = std::mem::take(&mut self.chip);
                 self.chip = Chip {
@@ -234,11 +248,13 @@ impl Machine<'_> {
                     delays,
                     doubts,
                     technology,
+                    by_page,
+                    has_message,
                     ..Chip::default()
                 };
                 self.look()
             } else if self.rewrite && self.chip.writes >= WRITES_MAX {
-                // It took its keys each time, and is never as it was written.
+                // The chip accepted its keys each time, but never reads back as written.
                 Next::Rejected(Reason::NotEncodable)
             } else {
                 Next::Interrupted(None)
@@ -285,14 +301,15 @@ impl Machine<'_> {
         match next {
             Next::Send(phase, commands) => {
                 encoding.state = after(&phase, progress.wrote);
-                // The turn is one of first halves alone: the desk is told to leave the chip there.
+                // The turn holds only first halves, so the desktop app asks the operator to leave
+                // the chip there.
                 if matches!(phase, Phase::Challenge(_)) && commands.len() > 1 {
                     encoding.reason = Some(Reason::Delayed);
                 }
                 progress.phase = phase;
                 progress.commands = commands;
             }
-            // `Again` became something else above.
+            // The code above has already replaced `Again`.
             Next::Again => encoding.state = State::Interrupted,
             Next::Interrupted(reason) => {
                 encoding.state = State::Interrupted;
@@ -311,6 +328,7 @@ impl Machine<'_> {
                     counter,
                     technology: seen.or(form.map(|template| template.technology)),
                     mode: rolls.map(|template| template.mode),
+                    address: None,
                 });
                 progress.url = Some(url);
             }
@@ -319,7 +337,7 @@ impl Machine<'_> {
         encoding.progress = Some(progress);
     }
 
-    /// Whether the URL is to be of LRP mode.
+    /// Whether the URL must be of LRP mode.
     fn wants_lrp(&self) -> bool {
         let settings = self.means.plan.map(|plan| plan.template().settings());
         settings.is_some_and(|settings| settings.mode == Mode::Lrp)
@@ -333,8 +351,8 @@ impl Machine<'_> {
         self.journal.key(slot, of, self.means.roots)
     }
 
-    /// The chip is none for this encoding. If the encoding has changed one already, another one
-    /// lies there now, and the encoding waits for its own.
+    /// The chip does not fit this encoding. If the encoding has already changed a chip, another
+    /// chip is on the reader now, and the encoding waits for its own.
     fn another(&self, reason: Reason) -> Next {
         if self.wrote {
             Next::Interrupted(Some(Reason::UidMismatch))
@@ -343,7 +361,7 @@ impl Machine<'_> {
         }
     }
 
-    /// How answers ended that stopped before all were there: the chip is gone.
+    /// The outcome when the answers stop early: the chip is gone.
     fn gone(answers: &Answers) -> Next {
         if answers.fault.is_some() {
             Next::Interrupted(None)
@@ -353,21 +371,21 @@ impl Machine<'_> {
     }
 }
 
-/// The state that a turn with the commands of a phase tells.
+/// The state during a turn with the commands of a phase.
 fn after(phase: &Phase, wrote: bool) -> State {
     match phase {
         Phase::Switch | Phase::Write { .. } => State::Writing,
         Phase::Seal => State::Keyed,
         Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
-        // Only the proof of a new key 0 comes with the read.
+        // Only the proof of a new key 0 includes the read.
         Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => State::Sealing,
         _ if wrote => State::Writing,
         _ => State::Planned,
     }
 }
 
-/// How far an encoding is, in steps.
+/// The progress of an encoding, in steps.
 pub fn step(encoding: &Encoding) -> Step {
     let at = match (encoding.state, encoding.progress.as_ref()) {
         (State::Verified | State::Reset, _) => STEPS,

@@ -1,5 +1,5 @@
-//! A factory order: what a bureau encodes, with keys that are used once. Each chip gets other keys
-//! when it is laid down at goods-in.
+//! A factory order: chips that a bureau encodes, with keys that are used once. Each chip gets other
+//! keys when it is placed on a reader at goods-in.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::id::{FactoryOrderId, TagId, UrlTemplateId};
 use crate::inlay::{MacFrom, Mirror, Uid};
 
-/// The version with which a bureau writes its keys. It never knew the chip before, so this is the
-/// first one that a chip has.
+/// The version with which a bureau writes its keys. It is the first one, because the bureau's chips
+/// are new.
 pub const BUREAU_VERSION: u8 = 1;
 
 /// How the chips of an order write their URLs.
@@ -28,56 +28,56 @@ pub struct OrderPlan {
     pub mac_from: Option<MacFrom>,
 }
 
-/// A factory order.
+/// A factory order: chips that a bureau encodes for tags of this service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = FactoryOrder)]
 pub struct Order {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: FactoryOrderId,
-    /// Its name.
+    /// Name that the owner gave it, shown in lists.
     pub name: String,
-    /// What is written.
+    /// How its chips write their URLs.
     pub plan: OrderPlan,
-    /// Its positions.
+    /// Number of positions, one chip each.
     pub position_count: u64,
-    /// The chips that came back.
+    /// Number of chips that the bureau has reported.
     pub received_count: u64,
-    /// Those of them that have no keys of the bureau any more.
+    /// Number of chips that have no key of the bureau any more.
     pub rekeyed_count: u64,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When its keys first left; null if they did not.
+    /// When its keys were first exported; null if they were not.
     pub exported_at: Option<Timestamp>,
 }
 
-/// A position of an order: one chip for one tag.
+/// One position of an order: one chip for one tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = FactoryOrderPosition)]
 pub struct OrderPosition {
-    /// Its number, from 1.
+    /// Number within the order, from 1.
     pub position: u32,
-    /// The tag.
+    /// Tag that the chip is encoded for.
     pub tag_id: TagId,
-    /// The tag's slug, as it is now.
+    /// The tag's present slug.
     pub slug: String,
-    /// The tag's name.
+    /// Present name of the tag.
     pub name: String,
-    /// The chip, once it came back.
+    /// UID of the chip; null until the bureau reports it.
     pub uid: Option<Uid>,
-    /// How far it is.
+    /// Progress of the position.
     pub state: PositionState,
-    /// When it came back.
+    /// When the bureau reported the chip; null until then.
     pub received_at: Option<Timestamp>,
 }
 
-/// How far a position is.
+/// Progress of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = FactoryOrderPositionState)]
 pub enum PositionState {
     /// The bureau has not reported its chip.
     Ordered,
-    /// The chip has the keys that the bureau wrote: lay it down at goods-in.
+    /// The chip has the keys that the bureau wrote: place it on a reader at goods-in.
     BureauKeys,
     /// The chip has no key of the bureau any more.
     Rekeyed,

@@ -1,10 +1,10 @@
-//! What is written to a chip that has pages of four bytes instead of files: NTAG 213, 215 and
-//! 216 (data sheet NTAG213/215/216 rev 3.2).
+//! Writes chips that have pages of four bytes instead of files: NTAG 213, 215 and 216 (data sheet
+//! NTAG213/215/216 rev 3.2).
 //!
-//! Only lock bytes and capability container survive a torn write. So the order is: the message's
-//! length as 0, the message, its length, the mirror; what is torn reads as empty, never as a cut
-//! URL, and all of it can be repeated at will. Locks come last: no bit of them is ever cleared.
-//! No password is set: a chip whose password is lost is lost, too.
+//! Only lock bytes and capability container survive an interrupted write. So the order is: the
+//! message's length as 0, the message, its length, the mirror. An interrupted write then reads as
+//! empty, never as a cut URL, and all of it can be repeated. Locks come last, because no lock bit
+//! can be cleared. No password is set: a chip whose password is lost is lost, too.
 
 use super::plan::PlanError;
 use crate::inlay::technology::ntag21x::{Memory, MirrorConfig};
@@ -25,29 +25,29 @@ const MIRROR_BITS: u8 = 0xF0;
 const COUNTER_ENABLED: u8 = 0x10;
 const COUNTER_PROTECTED: u8 = 0x08;
 /// `AUTH0` of a chip without a password.
-pub const NO_PASSWORD: u8 = 0xFF;
+const NO_PASSWORD: u8 = 0xFF;
 /// The first configuration page of a new chip.
 const FACTORY_CONFIG: [u8; PAGE] = [0x04, 0x00, 0x00, NO_PASSWORD];
 
-/// What a chip is to have.
+/// The pages that a chip is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pages {
-    /// The chip.
+    /// Technology that these pages are for.
     pub technology: Technology,
-    /// Where it keeps what.
+    /// The layout of its memory.
     pub memory: Memory,
     /// The data area, from its first page on, in whole pages.
     pub data: Vec<u8>,
-    /// Where the length of the message stands in it.
+    /// Where the length of the message is in `data`.
     length_at: usize,
     mirror: Option<Mirror>,
-    /// Whether it is as it left the factory.
+    /// Whether these are the pages of a new chip.
     factory: bool,
-    /// Whether it is locked against writing, for ever.
+    /// Whether the chip is locked against writing, which cannot be undone.
     pub lock: bool,
 }
 
-/// What the chip writes over its data.
+/// The characters that the chip mirrors over its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mirror {
     uid: bool,
@@ -57,13 +57,13 @@ struct Mirror {
 }
 
 impl Pages {
-    /// What is written for a template.
+    /// The pages for a template.
     pub(super) fn new(template: &Template, layout: &Layout, lock: bool) -> Result<Self, PlanError> {
         let technology = template.settings().technology;
         let memory = Memory::of(technology).ok_or(PlanError::Chip)?;
         let message = &layout.file[Layout::LENGTH..];
         let room = usize::from(memory.size) * 8 - memory.before.len() - 3;
-        // A length of one byte: 255 says that two more follow.
+        // A length of one byte: 255 would mean that two more bytes follow.
         let length = u8::try_from(message.len())
             .ok()
             .filter(|length| *length < u8::MAX);
@@ -97,7 +97,7 @@ impl Pages {
         })
     }
 
-    /// As a chip leaves the factory; `None` if it is another kind of chip.
+    /// The pages of a new chip; `None` if this kind of chip is not supported.
     pub fn factory(technology: Technology) -> Option<Self> {
         let memory = Memory::of(technology)?;
         let mut data = memory.before.to_vec();
@@ -114,7 +114,7 @@ impl Pages {
         })
     }
 
-    /// The configuration pages that a chip is to have, which has these. What is reserved stays.
+    /// The configuration pages to write to a chip that now has these. Reserved bits stay.
     pub fn config(&self, [cfg0, cfg1]: [[u8; PAGE]; 2]) -> [[u8; PAGE]; 2] {
         if self.factory {
             let counter = COUNTER_ENABLED | COUNTER_PROTECTED;
@@ -134,7 +134,8 @@ impl Pages {
         wanted
     }
 
-    /// The writes of the data area where it is `seen`, in their order: number and bytes of pages.
+    /// The writes of the data area, in order: number and bytes of pages. `seen` is its present
+    /// content, if known.
     pub fn writes(&self, seen: Option<&[u8]>) -> Vec<(u8, [u8; PAGE])> {
         let pages: Vec<[u8; PAGE]> = self.data.as_chunks().0.to_vec();
         let first = self.length_at / PAGE;
@@ -158,8 +159,8 @@ impl Pages {
         writes.into_iter().map(numbered).collect()
     }
 
-    /// Whether the data area is as it is to be, under what a mirror of this configuration writes
-    /// over it.
+    /// Whether the data area is as planned. Bytes that a mirror of this configuration covers are
+    /// ignored.
     pub fn is_written(&self, seen: &[u8], [cfg0, cfg1]: [[u8; PAGE]; 2]) -> bool {
         let Some(seen) = seen.get(..self.data.len()) else {
             return false;
@@ -172,13 +173,21 @@ impl Pages {
         }
     }
 
-    /// Whether nothing is lost if a data area like this is written: it has no message, an empty
-    /// one, or this one.
+    /// Whether writing over a data area like this one loses nothing: it has no message, an empty
+    /// one, or this one. A mirror's characters do not count as data: somebody left the mirror on,
+    /// and no phone reads a message whose beginning it covers.
     pub fn is_free(&self, seen: &[u8], config: [[u8; PAGE]; 2]) -> bool {
-        is_empty(seen) || self.is_written(seen, config)
+        let [cfg0, cfg1] = config;
+        let mirror = MirrorConfig::from_pages(cfg0, cfg1).mirrored(Uid::from_bytes([0; 7]), 0);
+        let mut below = seen.to_vec();
+        if let Some(over) = mirror {
+            let characters = below.iter_mut().skip(over.at).take(over.text.len());
+            characters.for_each(|byte| *byte = 0);
+        }
+        is_empty(&below) || self.is_written(seen, config)
     }
 
-    /// The message in a data area.
+    /// The message in a data area; `None` if the area is too short.
     pub fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]> {
         let length = usize::from(*data.get(self.length_at)?);
         data.get(self.length_at + 1..)?.get(..length)
@@ -194,9 +203,9 @@ fn is_empty(mut data: &[u8]) -> bool {
                 return true;
             }
             [0x00, rest @ ..] => rest,
-            // Where the chip's lock bits are, and what else is reserved.
+            // Blocks for lock bits and other reserved bytes.
             [0x01 | 0x02, length, rest @ ..] => rest.get(usize::from(*length)..).unwrap_or(&[]),
-            // A message, or what is no block of a Type 2 Tag at all.
+            // A message, or a byte that begins no block of a Type 2 Tag.
             _ => return false,
         };
     }
@@ -224,7 +233,7 @@ mod tests {
             &[0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x09, 0xD1],
             &[0x03, 0xFF, 0x01, 0x00],
             &[0x03, 0x03, 0xD1, 0x00, 0x00],
-            // Data that are no NDEF.
+            // Data that are not NDEF.
             &[0xA5, 0x00, 0x00, 0x00],
         ] {
             assert!(!is_empty(used), "{used:?}");

@@ -1,4 +1,4 @@
-//! What is written: the NDEF file and its settings; and the proof that the chip does it.
+//! The NDEF file and its settings; and the proof that the chip writes them into its URLs.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::inlay::template::{
 };
 use crate::inlay::{MacFrom, Mirror, Uid};
 
-/// What is written, as it was decided when the chip was laid down last: no later change of a setting
-/// changes it while the chip lies there. Stored ones may have a member `replace`, which holds for one
-/// insertion alone and is elsewhere now.
+/// The data to write, as decided when the chip was last placed on the reader. Later changes of
+/// settings do not change it while the chip stays there. Stored forms may have a member `replace`;
+/// it was valid for one insertion and is now kept in the progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Form {
     /// How the URL is written.
@@ -23,30 +23,31 @@ pub struct Form {
     pub url_template_id: Option<UrlTemplateId>,
     /// The mirror of the canonical form.
     pub mirror: Option<Mirror>,
-    /// Where its MAC begins.
+    /// Where the MAC's input begins in the canonical form.
     pub mac_from: MacFrom,
-    /// The tag's slug.
+    /// Slug of the tag, written into the URL.
     pub slug: String,
-    /// Whether the chip is locked against writing, for ever: chips of pages alone.
+    /// Whether the chip is locked against writing, which cannot be undone. Only for chips of pages.
     #[serde(default)]
     pub lock: bool,
-    /// Whether the keys are random ones instead of derived ones.
+    /// Whether the keys are random instead of derived.
     #[serde(default)]
     pub own_keys: bool,
-    /// The generation of a finished inlay of the same tag on this chip, if it is one: then only
+    /// The generation of the chip's keys if the chip is a finished inlay of the same tag. Then only
     /// its tap is verified.
     #[serde(default)]
     pub finished: Option<u8>,
-    /// Whether the tag may have other inlays, too.
+    /// Whether the tag may have further inlays.
     #[serde(default)]
     pub additional: bool,
-    /// The tag that the chip's inlay is taken from, because a person who may said so.
+    /// The tag that the chip's inlay is taken from, with the permission of an authorised person.
     #[serde(default)]
     pub taken_from: Option<TagId>,
 }
 
 impl Form {
-    /// Whether a chip of the other form can go on with the keys that it has: what it writes is the same.
+    /// Whether a chip of the other form can continue with its keys, because both forms write the
+    /// same.
     pub fn writes_like(&self, other: &Self) -> bool {
         let written = |form: &Self| Self {
             lock: false,
@@ -58,18 +59,31 @@ impl Form {
         written(self) == written(other)
     }
 
+    /// The address in the chip's URL: the tag URL in the canonical form, or all text before the
+    /// first placeholder of a URL template.
+    pub fn address(&self) -> String {
+        let text = &self.template.template;
+        let address = match text.split_once("/{slug}") {
+            Some((base, _)) if self.url_template_id.is_none() => {
+                return base.replace("{{", "{").replace("}}", "}");
+            }
+            _ => text.split(['{', '?']).next().unwrap_or_default(),
+        };
+        address.trim_end_matches('/').to_owned()
+    }
+
     /// Whether its chip has keys.
     pub fn has_keys(&self) -> bool {
         self.template.technology.rolls()
     }
 }
 
-/// What is written, byte by byte.
+/// The bytes to write.
 #[derive(Clone, Debug)]
 pub struct Plan {
     template: Template,
     slug: String,
-    /// The NDEF file, its length first.
+    /// The NDEF file, which begins with its length.
     pub file: Vec<u8>,
     /// The settings of the NDEF file.
     pub settings: Vec<u8>,
@@ -77,16 +91,16 @@ pub struct Plan {
     pub pages: Option<Pages>,
 }
 
-/// Why a form cannot be written. Each is a sentence for people.
+/// Why a form cannot be written. Each message is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The template is none.
+    /// The text is not a valid template.
     #[error(transparent)]
     Template(#[from] TemplateError),
-    /// No chip can hold it.
+    /// The message does not fit into any chip.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// Chips of this kind are not encoded.
+    /// Tapdesk does not encode chips of this kind.
     #[error(
         "Tapdesk encodes NTAG 424 DNA, NTAG 213, 215 and 216. Other chips are encoded elsewhere."
     )]
@@ -94,7 +108,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// The reason that a relay is told.
+    /// The reason that the relay receives.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Layout(LayoutError::TooLong { .. })
@@ -104,12 +118,12 @@ impl PlanError {
     }
 }
 
-/// What a read of a finished chip proves.
+/// The facts that a read of a finished chip proves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// The URL.
+    /// One-time URL that the chip sent.
     pub url: String,
-    /// The read counter.
+    /// Read counter in that URL.
     pub counter: u32,
 }
 
@@ -134,7 +148,7 @@ impl Plan {
         })
     }
 
-    /// The template.
+    /// The template that the plan writes.
     pub fn template(&self) -> &Template {
         &self.template
     }
@@ -144,7 +158,7 @@ impl Plan {
         has_slug.then_some(self.slug.as_str())
     }
 
-    /// The keys of SDM, from the chip's slots 1 and 2.
+    /// The SDM keys, from the keys in the chip's slots 1 and 2.
     pub fn keys(&self, meta: AesKey, file: AesKey) -> Keys {
         Keys {
             meta: self.template.has(Field::Picc).then_some(meta),
@@ -152,19 +166,19 @@ impl Plan {
         }
     }
 
-    /// What a chip sent of its NDEF file, checked: it is this URL, with a code of these keys.
+    /// Checks a read of the NDEF file: it must hold this URL, with a code of these keys.
     pub fn prove(&self, file: &[u8], uid: Uid, keys: &Keys) -> Option<Proof> {
         self.prove_url(url_of(file)?, uid, keys)
     }
 
-    /// A URL that a chip sent, checked: it is this one, with a code of these keys.
+    /// Checks a URL that a chip sent: it must be this one, with a code of these keys.
     pub fn prove_url(&self, url: String, uid: Uid, keys: &Keys) -> Option<Proof> {
         let addressed = self.template.read(&Request::of_url(&url)?)?;
         if addressed.slug.as_deref() != self.slug() {
             return None;
         }
         let code = addressed.code.ok()??;
-        // Not only its code: the address itself is as it was written.
+        // The whole URL must be as written, not only its code.
         if self.template.url(self.slug(), &code) != url {
             return None;
         }
@@ -179,8 +193,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// What a chip of pages showed of its data area, checked: it is this URL, with this chip's UID
-    /// and a counter that counts, as far as it mirrors them. It proves no tap: anyone can write it.
+    /// Checks the data area of a chip of pages: it must hold this URL, and the chip's UID and a
+    /// counter that counts if the URL mirrors them. It proves no tap: anyone can write this data.
     pub fn prove_pages(&self, data: &[u8], uid: Uid) -> Option<Proof> {
         let message = self.pages.as_ref()?.message(data)?;
         let length = u16::try_from(message.len()).ok()?;

@@ -1,5 +1,5 @@
-//! What is kept between two turns. It has session keys and the turn's commands in it: at rest it
-//! is wrapped as a whole.
+//! State kept between two turns. It holds session keys and the turn's commands, so it is stored
+//! wrapped as a whole.
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -10,146 +10,154 @@ use super::turn::Command;
 use crate::inlay::ev2::{Handshake, Protection, Reply, Session};
 use crate::inlay::technology::Technology;
 
-/// What is kept between two turns.
+/// State kept between two turns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// What the commands that were sent are for.
+    /// The purpose of the commands that were sent.
     pub phase: Phase,
     /// The commands that were sent.
     pub commands: Vec<Command>,
     /// The digest of the answers that led here: the same ones get the same turn again.
     pub answered: Option<[u8; 32]>,
-    /// What is known of the chip in this insertion.
+    /// Facts about the chip in this insertion.
     pub chip: Chip,
     /// Whether a command that changes the chip was sent.
     pub wrote: bool,
-    /// Whether a person who may has said, for this insertion, that keys of the chip are replaced.
+    /// Whether an authorised person allowed replacing keys of this chip, for this insertion.
     #[serde(default)]
     pub replace: bool,
-    /// The chip has the keys and does not do what it should: write it again.
+    /// The chip has the keys but a wrong message or wrong settings: write it again.
     pub rewrite: bool,
-    /// The URL of the read that proved a finished encoding: spent, and at rest only here, wrapped.
+    /// The URL of the read that proved a finished encoding. Its code is used up; it is stored only
+    /// here, wrapped.
     #[serde(default)]
     pub url: Option<String>,
 }
 
-/// What is known of a chip in this insertion.
+/// Facts about a chip in this insertion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Chip {
-    /// Versions of its keys, as it says without proof.
+    /// Versions of its keys, as it states them without proof.
     pub shown: [Option<u8>; 5],
-    /// How often it was begun again.
+    /// How often the steps began again.
     pub attempts: u8,
-    /// How often all of it but key 0 was written.
+    /// How often everything except key 0 was written.
     #[serde(default)]
     pub writes: u8,
-    /// Refused authentications.
+    /// Refused authentications in this insertion.
     pub refusals: u32,
-    /// Turns that it asked to wait.
+    /// Turns in which the chip asked to wait.
     pub delays: u32,
     /// The key that opened it.
     pub opened: Option<Candidate>,
     /// Keys of other slots that were proved.
     pub proved: Vec<(u8, Candidate)>,
-    /// Slots whose key is not what its version says.
+    /// Slots whose key does not match its version.
     pub doubts: Vec<u8>,
-    /// What it is, as far as that is known before it is asked.
+    /// The chip's technology, if it is known before the chip is asked.
     #[serde(default)]
     pub technology: Option<Technology>,
-    /// What its version says that it is.
+    /// The technology that its version states.
     #[serde(default)]
     pub version: Option<Technology>,
-    /// Whether it speaks LRP, as far as it was asked.
+    /// Whether it speaks LRP, if it was asked.
     #[serde(default)]
     pub lrp: bool,
+    /// Whether its reader returns one page of four bytes if four pages are requested.
+    #[serde(default)]
+    pub by_page: bool,
+    /// Whether it holds a message that was not overwritten in this insertion.
+    #[serde(default)]
+    pub has_message: bool,
 }
 
-/// What the commands that were sent are for.
+/// The purpose of the commands that were sent.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub enum Phase {
-    /// What the chip says without a key.
+    /// Facts that the chip states without a key.
     #[default]
     Facts,
-    /// Whether it is in LRP mode.
+    /// Asks whether the chip is in LRP mode.
     LrpProbe,
     /// First half of an authentication.
     Challenge(Opening),
-    /// Second half.
+    /// Second half of an authentication.
     Response(Opening, #[serde(with = "handshake")] Handshake),
-    /// Everything, with proof; `read`: and the read that proves a tap.
+    /// Reads everything with proof; with `read`, also the read that proves a tap.
     Check {
-        /// The session.
+        /// Authenticated session of key 0.
         #[serde(with = "session")]
         session: Session,
-        /// What each answer is checked by.
+        /// How each answer is checked.
         replies: Vec<Write>,
         /// Whether the read is part of it.
         read: bool,
     },
-    /// From AES to LRP mode, for ever, and the first half of the proof of key 0 there.
+    /// Switches from AES to LRP mode, which cannot be undone; then the first half of the proof of
+    /// key 0.
     Switch,
-    /// Everything but key 0.
+    /// Writes everything except key 0.
     Write {
-        /// The session.
+        /// Authenticated session of key 0.
         #[serde(with = "session")]
         session: Session,
-        /// What each command does.
+        /// The effect of each command.
         writes: Vec<Write>,
     },
-    /// Key 0, and the first half of its proof.
+    /// Changes key 0; then the first half of its proof.
     Seal,
     /// The read that proves a tap.
     ReadBack,
-    /// A chip that has pages instead of files.
+    /// A step for a chip that has pages instead of files.
     Pages(PageStep),
-    /// Nothing is expected.
+    /// The insertion is over: no answer is expected.
     Over,
 }
 
-/// What the commands to a chip of pages are for.
+/// The purpose of the commands to a chip of pages.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum PageStep {
     /// Its UID and its size.
     Head,
     /// Its data area and its settings.
     Whole(Technology),
-    /// Its mirror was switched off, which holds from a new activation on. Who knows which chip that
-    /// activates: nothing is written before it is asked.
+    /// Its mirror was switched off, which takes effect at the next activation. Another chip may be
+    /// on the reader then, so it is asked before anything is written.
     Unmirrored,
-    /// What is written, and read again after a new activation. The first reads begin at
-    /// `compare`, the others at `proof`.
+    /// Written data, read again after a new activation. The first reads begin at `compare`, the
+    /// others at `proof`.
     Written {
-        /// The chip.
+        /// Technology of the chip.
         chip: Technology,
-        /// The first read of what was written; `None` if nothing is.
+        /// The first read of written data; `None` if no data is written.
         compare: Option<usize>,
         /// The first read after the new activation.
         proof: usize,
     },
     /// The lock bits, which are read again.
     Locked {
-        /// The chip.
+        /// Technology of the chip.
         chip: Technology,
         /// The URL and the counter that the chip showed before.
         proof: Proof,
     },
 }
 
-/// An authentication.
+/// An authentication that has begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opening {
-    /// The slot.
+    /// Slot of the key, 0 to 4.
     pub slot: u8,
     /// The keys that it may have; the first one is being tried.
     pub candidates: Vec<Candidate>,
-    /// Whether the read that proves a tap comes with what follows.
+    /// Whether the following check includes the read that proves a tap.
     pub read: bool,
 }
 
-/// What a command in a session does, and how its answer is checked.
+/// The effect of a command in a session, and how its answer is checked.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Write {
-    /// The slot whose key it changes.
+    /// The slot whose key it changes; `None` for a command that changes no key.
     pub slot: Option<u8>,
     counter: u16,
     protection: u8,
@@ -158,7 +166,7 @@ pub struct Write {
 }
 
 impl Write {
-    /// A command that changes the key of `slot`, or none.
+    /// A command that changes the key of `slot`, if there is one.
     pub fn new(slot: Option<u8>, reply: Reply) -> Self {
         Self {
             slot,
@@ -173,7 +181,7 @@ impl Write {
         }
     }
 
-    /// What its answer is checked by.
+    /// How its answer is checked.
     pub fn reply(&self) -> Reply {
         Reply {
             counter: self.counter,
@@ -189,18 +197,18 @@ impl Write {
 }
 
 impl Progress {
-    /// Whether what was begun is allowed only by what a person said for this insertion.
+    /// Whether only a person's permission for this insertion allows the work that has begun.
     pub fn is_by_word(&self) -> bool {
         self.replace && !self.wrote
     }
 
-    /// In bytes, to be wrapped.
+    /// Serializes the state, so that it can be wrapped.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        // It has names and numbers only, which JSON can say.
+        // It holds names and numbers only, which JSON can represent.
         Zeroizing::new(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// From its bytes.
+    /// Restores the state; `None` if the bytes are not valid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }

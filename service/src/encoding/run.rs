@@ -1,4 +1,4 @@
-//! An encoding run: inlay after inlay is laid down, and each becomes the inlay of the next tag.
+//! An encoding run: each inlay that is placed on the reader becomes the inlay of the next tag.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,42 +10,42 @@ use crate::id::{EncodingId, EncodingRunId, ExperienceId, TagId, UrlTemplateId};
 use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::revision::{Revised, Revision};
-use crate::tag::{NAME_MAX, text_fits};
+use crate::tag::{AddVariables, NAME_MAX, text_fits};
 
-/// Most inlays of one run.
+/// Most inlays in one run.
 pub const RUN_MAX: u32 = 10_000;
 
-/// What can be changed of a run.
+/// The fields of a run that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = EncodingRunFields)]
 pub struct RunFields {
-    /// Its name.
+    /// Name that the owner gave the run, shown in lists.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// How many inlays are planned, if known.
+    /// Number of planned inlays, if known.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 10_000)]
     pub planned: Option<u32>,
-    /// A closed run encodes nothing, until it is opened again.
+    /// Whether the run is closed. A closed run encodes nothing until it is opened again.
     #[serde(default)]
     pub closed: bool,
 }
 
-/// What a run writes, and where its tags come from once those that were chosen have inlays.
+/// The content that a run writes, and where its tags come from once all chosen tags have inlays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = EncodingRunPlan)]
 pub struct RunPlan {
-    /// Tags are created as the run goes, with this name: `{n}` is the position, `{n:04}` the
-    /// same with zeros before it. Null: only chosen tags.
+    /// Name of the tags that the run creates: `{n}` is the position, `{n:04}` the same with leading
+    /// zeros. Null: the run creates no tags and uses only chosen ones.
     #[serde(default)]
     #[schema(max_length = 200)]
     pub pattern: Option<String>,
     /// The experience of tags that are created.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
-    /// How the chips write their URLs; null for the canonical form of a tag URL.
+    /// The URL template of the chips; null for the canonical form of a tag URL.
     #[serde(default)]
     pub url_template_id: Option<UrlTemplateId>,
     /// How they show UID and counter in the canonical form; by default encrypted.
@@ -54,87 +54,97 @@ pub struct RunPlan {
     /// Where the MAC's input begins in the canonical form; by default it is empty.
     #[serde(default)]
     pub mac_from: Option<MacFrom>,
-    /// The chips of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By
-    /// default `ntag424dna`, or that of the URL template.
+    /// The chips of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. The
+    /// default is `ntag424dna`, or the technology of the URL template.
     #[serde(default)]
     pub technology: Option<Technology>,
-    /// If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever.
+    /// If true, NTAG 213, 215 and 216 are locked against writing once they are verified. This
+    /// cannot be undone.
     #[serde(default)]
     pub lock: bool,
-    /// If true, NTAG 424 DNA are switched to LRP mode, for ever. A URL template of LRP mode needs it.
+    /// If true, NTAG 424 DNA are switched to LRP mode, which cannot be undone. A URL template of
+    /// LRP mode requires it.
     #[serde(default)]
     pub lrp: bool,
-    /// If true, keys are random ones instead of derived from the encoding root.
+    /// If true, keys are random instead of derived from the encoding root.
     #[serde(default)]
     pub own_keys: bool,
+    /// Whether created tags get the variables that the page of their experience writes.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub add_variables: AddVariables,
 }
 
-/// A run.
+/// An encoding run, with counts of its results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingRun)]
 pub struct Run {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: EncodingRunId,
-    /// What can be changed.
+    /// The fields that can be changed.
     #[serde(flatten)]
     pub fields: RunFields,
-    /// What it writes.
+    /// The content that the run writes.
     pub plan: RunPlan,
-    /// Its tags so far: chosen or created.
+    /// Number of its tags so far, chosen or created.
     pub tag_count: u64,
-    /// Its inlays that are verified.
+    /// Number of its verified inlays.
     pub verified_count: u64,
+    /// How many variables its tags got because the page of their experience writes them.
+    pub variables_added: u64,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it was closed.
+    /// When it was closed; null while it is open.
     pub closed_at: Option<Timestamp>,
 }
 
-/// The tag of a run that the next chip gets.
+/// The tag that the next chip of a run gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingRunNext)]
 pub struct RunNext {
-    /// The position, from 1.
+    /// The position in the run, from 1.
     pub position: u32,
-    /// The tag; null if it is created once a chip is laid down.
+    /// The tag; null if it is created when the chip is placed on the reader.
     pub tag_id: Option<TagId>,
-    /// The tag's slug.
+    /// Slug of the tag; null if the tag is not created yet.
     pub slug: Option<String>,
-    /// The tag's name.
+    /// Present name of the tag, or the name that it will get.
     pub name: String,
-    /// Whether it was passed over before.
+    /// Whether it was skipped before.
     pub skipped: bool,
 }
 
-/// A chip of a run, with what came of it last.
+/// A chip of a run, with its last result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingRunRow)]
 pub struct RunRow {
     /// The position of its tag, from 1; null once the tag went to another chip.
     pub position: Option<u32>,
-    /// The tag.
+    /// Tag of the chip; null if it was deleted.
     pub tag_id: Option<TagId>,
-    /// The tag's slug.
+    /// Slug of the tag, if there is one.
     pub slug: Option<String>,
-    /// The encoding.
+    /// Name of the tag, if there is one.
+    pub name: Option<String>,
+    /// Encoding of this chip.
     pub encoding_id: EncodingId,
-    /// The chip: 7 bytes, or 4 of one with random UIDs.
+    /// UID of the chip: 7 bytes, or 4 if it is random.
     #[serde(serialize_with = "as_shown")]
     #[schema(value_type = String, pattern = "^([0-9A-F]{14}|08[0-9A-F]{6})$")]
     pub uid: Uid,
-    /// What it is, as it says itself; null unless it was encoded.
+    /// The chip as it identifies itself; null unless it was encoded.
     pub technology: Option<Technology>,
     /// The mode of an NTAG 424 DNA that was encoded.
     pub mode: Option<Mode>,
-    /// How far it is; `reset` if it was wiped since.
+    /// Progress of the encoding; `reset` if the chip was wiped later.
     pub state: State,
-    /// Why it is not encoded.
+    /// Why the chip is not encoded.
     pub reason: Option<Reason>,
-    /// The version of its keys.
+    /// Version of the chip's keys.
     pub generation: Option<u8>,
     /// The counter of the read that proved it.
     pub counter: Option<u32>,
-    /// When that was.
+    /// Time of the last turn.
     pub at: Timestamp,
 }
 
@@ -156,7 +166,7 @@ impl Revised for Run {
 }
 
 impl RunFields {
-    /// Checks lengths and numbers.
+    /// Checks the length of the name and the number of planned inlays.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
             let why = format!("A run needs a name of 1 to {NAME_MAX} characters.");
@@ -169,10 +179,16 @@ impl RunFields {
         }
         Ok(())
     }
+
+    /// Whether changing the run to `after` raises its maximum number of tags.
+    pub fn grows_to(&self, after: &Self) -> bool {
+        let most = |run: &Self| run.planned.unwrap_or(RUN_MAX);
+        most(after) > most(self) || (self.closed && !after.closed)
+    }
 }
 
 impl RunPlan {
-    /// Checks the pattern.
+    /// Checks the pattern for names of created tags.
     pub fn validate(&self) -> Result<(), FieldError> {
         let Some(pattern) = &self.pattern else {
             return Ok(());
@@ -186,7 +202,8 @@ impl RunPlan {
         Ok(())
     }
 
-    /// The name of the tag at a position; `None` if the pattern has no place for it.
+    /// The name of the tag at a position; `None` if there is no pattern, or if it has no
+    /// placeholder.
     pub fn tag_name(&self, position: u32) -> Option<String> {
         let pattern = self.pattern.as_deref()?;
         let (before, rest) = pattern.split_once("{n")?;

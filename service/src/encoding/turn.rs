@@ -1,4 +1,4 @@
-//! What goes to a relay and comes back.
+//! Commands to a relay, and its answers.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -18,16 +18,18 @@ pub struct Command {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([0-9A-F]{2})+$")]
     pub apdu: Option<String>,
-    /// The statuses with which the relay goes on to the next command; after any other one it stops. A
-    /// command to the chip always has some. A new activation has none, for its answer has no status.
+    /// The statuses after which the relay continues with the next command; any other status stops
+    /// it. A command to the chip always has at least one. A new activation has none, because its
+    /// answer has no status.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, min_items = 1)]
     pub expect: Vec<String>,
-    /// If true, the reader activates the chip again; the answer is the ATR, and the relay goes on with any.
+    /// If true, the reader activates the chip again. The answer is the ATR, and the relay continues
+    /// whatever it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub reset: bool,
-    /// The name of the step, for people.
+    /// The name of the step, for display.
     pub name: String,
 }
 
@@ -42,7 +44,7 @@ impl Command {
         }
     }
 
-    /// A new activation.
+    /// A new activation of the chip.
     pub fn reset() -> Self {
         Self {
             apdu: None,
@@ -53,43 +55,43 @@ impl Command {
     }
 }
 
-/// How far an encoding is, in steps.
+/// Progress of an encoding, in steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = EncodingStep)]
 pub struct Step {
-    /// Steps that are done.
+    /// Number of steps that are done.
     pub at: u32,
-    /// All steps.
+    /// Number of all steps.
     pub of: u32,
 }
 
-/// A turn: what the relay does next.
+/// A turn: the next action of the relay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingTurn)]
 pub struct Turn {
-    /// The encoding.
+    /// Encoding that the turn belongs to.
     pub id: EncodingId,
-    /// The number of the turn, by which it is answered.
+    /// The number of the turn; the answer repeats it.
     pub seq: u32,
-    /// How far the encoding is.
+    /// State of the encoding.
     pub state: State,
-    /// The commands, in their order. None: this insertion is over.
+    /// The commands, in order. If empty, this insertion is over.
     pub commands: Vec<Command>,
-    /// How far it is, in steps.
+    /// Progress, as a number of steps.
     pub step: Step,
     /// Why the chip is not encoded, or not now.
     pub reason: Option<Reason>,
-    /// What came of it, once it is verified.
+    /// The finished encoding, once it is verified.
     pub result: Option<Finished>,
 }
 
-/// A finished encoding.
+/// The result of a verified encoding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingResult)]
 pub struct Finished {
-    /// The tag.
+    /// Tag that the inlay belongs to.
     pub tag_id: TagId,
-    /// Its slug.
+    /// The tag's slug, as in its tag URL.
     pub slug: String,
     /// The one-time URL of the read that proved it.
     pub url: String,
@@ -97,28 +99,28 @@ pub struct Finished {
     pub counter: u32,
 }
 
-/// What a relay answers to a turn.
+/// A relay's answers to a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = EncodingAnswers)]
 pub struct Answers {
     /// The number of the turn.
     pub seq: u32,
-    /// The answers in the order of the commands, in hexadecimal, up to the first unexpected one. If there are
-    /// fewer answers than commands, the next command may have been executed.
+    /// The answers in the order of the commands, in hexadecimal, up to the first unexpected one. If
+    /// there are fewer answers than commands, the next command may have been executed.
     #[schema(max_items = 512)]
     pub answers: Vec<Bytes>,
-    /// What kept the relay from going on.
+    /// Why the relay stopped early.
     #[serde(default)]
     pub fault: Option<Fault>,
 }
 
-/// What kept a relay from going on.
+/// The reasons why a relay stops early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = EncodingFault)]
 pub enum Fault {
-    /// The chip was taken away.
+    /// The chip was removed from the reader.
     Removed,
     /// The chip or the reader did not answer in time.
     Timeout,
@@ -150,7 +152,7 @@ impl<'de> Deserialize<'de> for Bytes {
 crate::inlay::text::text_schema!(Bytes, "^([0-9A-Fa-f]{2}){1,258}$");
 
 impl Answers {
-    /// By what the same answers are known again. It stands in no list and no log.
+    /// A digest by which repeated answers are recognised. It never appears in a list or a log.
     pub fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
         digest.update([self.fault.map_or(0, |fault| 1 + fault as u8)]);
@@ -161,14 +163,14 @@ impl Answers {
         digest.finalize().into()
     }
 
-    /// An answer, if it came.
+    /// The answer to the command at `index`, if it came.
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         self.answers.get(index).map(|Bytes(bytes)| bytes.as_slice())
     }
 }
 
 impl Encoding {
-    /// Its present turn.
+    /// The present turn of the encoding.
     pub fn turn(&self) -> Turn {
         let slug = self.form.as_ref().map(|form| form.slug.clone());
         let result = match (self.target, &self.outcome) {

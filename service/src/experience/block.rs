@@ -1,5 +1,6 @@
 //! The blocks of a studio page.
 
+mod entry;
 mod form;
 
 use std::collections::BTreeSet;
@@ -12,10 +13,11 @@ use super::condition::{COUNTRIES_MAX, LANGUAGES_MAX};
 use super::theme::is_default;
 use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
-use crate::macros::Target;
+use crate::macros::{self, Misspelt, Target};
 use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
 
+pub use entry::EntryFault;
 pub(crate) use form::forms;
 pub use form::{FieldKind, Form, FormField};
 
@@ -39,34 +41,35 @@ object::tagged_by_name!(Block, "type");
     remote = "Self"
 )]
 pub enum Block {
-    /// A heading.
+    /// A heading above other blocks.
     Heading {
-        /// Plain text.
+        /// Plain text, with macros.
         #[schema(max_length = 500)]
         text: String,
     },
-    /// Rich text.
+    /// A paragraph of rich text.
     Text {
-        /// Markdown. HTML in it is shown as text.
+        /// Markdown. HTML is not interpreted.
         #[schema(max_length = 10_000)]
         text: String,
     },
     /// A button with a link.
     Button {
-        /// What it says.
+        /// Label of the button.
         #[schema(min_length = 1, max_length = 500)]
         label: String,
         /// An `http`, `https`, `mailto` or `tel` URL.
         #[schema(value_type = String, max_length = 4096)]
         url: Link,
-        /// How much it stands out.
+        /// Emphasis of the button.
         #[serde(default, skip_serializing_if = "is_default")]
         #[schema(required = false)]
         look: ButtonLook,
     },
-    /// A link to a video on another site. Nothing is loaded before the visitor follows it.
+    /// A link to a video on another site. The page loads nothing from that site until the visitor
+    /// follows the link.
     Video {
-        /// What it shows.
+        /// Label of the link.
         #[schema(min_length = 1, max_length = 500)]
         label: String,
         /// An `http` or `https` URL.
@@ -77,45 +80,45 @@ pub enum Block {
     Notice {
         /// Its icon and colour.
         tone: Tone,
-        /// What it says, in a few words.
+        /// Short title of the notice.
         #[schema(min_length = 1, max_length = 500)]
         title: String,
-        /// More of it.
+        /// Further text below the title.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         #[schema(required = false, max_length = 500)]
         text: String,
     },
     /// Progress: a row of `of` marks, the first of them filled.
     Progress {
-        /// What is counted.
+        /// Label that names the counted thing.
         #[schema(min_length = 1, max_length = 500)]
         label: String,
-        /// How many are filled: a number, or a macro that gives one. Anything else counts as 0.
+        /// Number of filled marks, or a macro that gives a number. Any other text counts as 0.
         #[schema(max_length = 500, example = "{{tag:variable:stamps}}")]
         value: String,
-        /// How many there are.
+        /// Number of marks in all.
         #[schema(minimum = 1, maximum = 30)]
         of: u8,
     },
     /// An image of the experience.
     Image {
-        /// Which.
+        /// Image of the experience to show.
         image_id: ImageId,
         /// Alt text. Empty if decorative.
         #[serde(default)]
         #[schema(required = false, max_length = 500)]
         alt: String,
     },
-    /// A line.
+    /// A horizontal line between blocks.
     Divider {},
-    /// Keys and values.
+    /// A table of keys and values.
     Table {
-        /// From top to bottom. A row with an empty value is left out.
+        /// Rows from top to bottom. A row with an empty value is left out.
         #[schema(max_items = 100)]
         #[serde(deserialize_with = "object::list")]
         rows: Vec<TableRow>,
     },
-    /// A form. Its values become the tag's variables, and each sending is kept as a submission.
+    /// A form. Its values become the tag's variables, and each sent form is stored as a submission.
     Form {
         /// Its fields, each for a different variable.
         #[schema(min_items = 1, max_items = 50)]
@@ -124,17 +127,18 @@ pub enum Block {
         /// The label of its button.
         #[schema(min_length = 1, max_length = 500)]
         submit_label: String,
-        /// Whether it can be sent once per tag. Forms for the same variables are one form.
+        /// Whether it can be sent only once per tag. Forms for the same variables count as one
+        /// form.
         #[serde(default, skip_serializing_if = "is_default")]
         #[schema(required = false)]
         once: bool,
     },
     /// A button that sets a variable.
     VariableButton {
-        /// What it says.
+        /// Label of the button.
         #[schema(min_length = 1, max_length = 500)]
         label: String,
-        /// The variable's key.
+        /// Key of the variable that it sets.
         variable: PropertyKey,
         /// The value it gets.
         #[schema(max_length = 4096)]
@@ -142,10 +146,10 @@ pub enum Block {
     },
     /// Blocks that depend on a condition.
     Condition {
-        /// The condition.
+        /// Condition that selects the blocks.
         #[serde(deserialize_with = "object::one")]
         when: When,
-        /// The blocks that are shown if it is met.
+        /// The blocks that are shown if it applies.
         #[serde(deserialize_with = "read_nested")]
         #[schema(no_recursion)]
         blocks: Vec<Block>,
@@ -160,14 +164,14 @@ pub enum Block {
     },
 }
 
-/// How much a button stands out.
+/// The emphasis of a button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ButtonLook {
-    /// Filled: the thing to do.
+    /// Filled: the main action.
     #[default]
     Filled,
-    /// Outlined: one of several things.
+    /// Outlined: one of several actions.
     Outlined,
 }
 
@@ -175,7 +179,7 @@ pub enum ButtonLook {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
-    /// As it should be: a check mark in a disc.
+    /// Everything is fine: a check mark in a disc.
     Good,
     /// Neither good nor bad: a ring.
     Neutral,
@@ -187,27 +191,28 @@ pub enum Tone {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
-    /// What it is about.
+    /// Label of the row.
     #[schema(max_length = 500)]
     pub key: String,
-    /// What is said about it.
+    /// Value of the row.
     #[schema(max_length = 500)]
     pub value: String,
 }
 
-/// Which block is not well formed, and why.
+/// A block that is not valid, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Block {number}{}: {problem}", match kind { Some(kind) => format!(" ({kind})"), None => String::new() })]
 pub struct BlockError {
-    /// Its place among its neighbours, from 1.
+    /// Its position among its neighbours, from 1.
     pub number: usize,
-    /// Its type, if it says one.
+    /// Its type, if it has one.
     pub kind: Option<String>,
-    /// What is wrong, in words. Of a condition also an error of a block within, with its own place.
+    /// The error, in words. For a condition it can be an error of an inner block, with that block's
+    /// own position.
     pub problem: String,
 }
 
-/// What can be wrong with a block of the right shape.
+/// An error in a block that has the right shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BlockProblem {
     #[error("{member} can have at most {max} characters, and no NUL character.")]
@@ -244,6 +249,11 @@ pub(super) enum BlockProblem {
     Steps,
     #[error("The link to {url} cannot be one: {error}")]
     Link { url: String, error: LinkError },
+    #[error(transparent)]
+    Macro(#[from] Misspelt),
+    /// An error of a block inside a condition.
+    #[error(transparent)]
+    Within(Box<BlockError>),
 }
 
 /// Reads blocks and checks each.
@@ -265,12 +275,47 @@ pub(super) fn read(values: Vec<Value>) -> Result<Vec<Block>, BlockError> {
     blocks.collect()
 }
 
-/// Reads the blocks of a condition, so that an error names the one within.
+/// Checks that each macro of the blocks can have a value.
+pub(super) fn check_macros(blocks: &[Block]) -> Result<(), BlockError> {
+    (1..).zip(blocks).try_for_each(|(number, block)| {
+        block.check_macros().map_err(|problem| BlockError {
+            number,
+            kind: block.kind(),
+            problem: problem.to_string(),
+        })
+    })
+}
+
+/// Runs the same check on URLs and rich texts of blocks that are not parsed yet, including those in
+/// conditions: a single macro can be a whole URL.
+pub(super) fn check_urls(blocks: &[Value]) -> Result<(), BlockError> {
+    let text = |block: &Value, member: &str| {
+        let text = block.get(member).and_then(Value::as_str);
+        text.map_or_else(String::new, str::to_owned)
+    };
+    (1..).zip(blocks).try_for_each(|(number, block)| {
+        let own = ["url", "text"].into_iter();
+        let own = own.map(|member| macros::check(&text(block, member)).map_err(|e| e.to_string()));
+        let within = ["blocks", "otherwise"].into_iter();
+        let within = within.map(|member| {
+            let blocks = block.get(member).and_then(Value::as_array);
+            check_urls(blocks.map(Vec::as_slice).unwrap_or_default()).map_err(|e| e.to_string())
+        });
+        let checked: Result<(), String> = own.chain(within).collect();
+        checked.map_err(|problem| BlockError {
+            number,
+            kind: Some(text(block, "type")).filter(|kind| !kind.is_empty()),
+            problem,
+        })
+    })
+}
+
+/// Reads the blocks of a condition, so that an error names the inner block.
 fn read_nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
     read(Vec::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
-/// How many blocks there are, including those in conditions.
+/// The number of blocks, including those in conditions.
 pub(super) fn count(blocks: &[Block]) -> usize {
     blocks
         .iter()
@@ -278,7 +323,7 @@ pub(super) fn count(blocks: &[Block]) -> usize {
         .sum()
 }
 
-/// How deep they nest; 0 for none.
+/// The nesting depth; 0 for no blocks.
 pub(super) fn depth(blocks: &[Block]) -> usize {
     let depths = blocks
         .iter()
@@ -286,7 +331,7 @@ pub(super) fn depth(blocks: &[Block]) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The images they show, including those in conditions.
+/// The images in the blocks, including those in conditions.
 pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
     let shown = blocks.iter().flat_map(|block| match block {
         Block::Image { image_id, .. } => vec![*image_id],
@@ -295,7 +340,7 @@ pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
     shown.collect()
 }
 
-/// The languages that their conditions name.
+/// The languages in their conditions.
 pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
     let named = blocks.iter().flat_map(|block| {
         let own: &[String] = match block {
@@ -311,15 +356,41 @@ pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
     named.collect()
 }
 
-/// Whether a button sets `variable`.
-pub(crate) fn has_button(blocks: &[Block], variable: &PropertyKey) -> bool {
-    blocks.iter().any(|block| match block {
-        Block::VariableButton { variable: set, .. } => set == variable,
-        block => block.inner().any(|inner| has_button(inner, variable)),
-    })
+/// The values that buttons set `variable` to, with their macros.
+pub(crate) fn button_values<'a>(blocks: &'a [Block], variable: &PropertyKey) -> Vec<&'a str> {
+    let values = blocks.iter().flat_map(|block| match block {
+        Block::VariableButton {
+            variable: set,
+            value,
+            ..
+        } if set == variable => vec![value.as_str()],
+        block => {
+            let within = block.inner();
+            within
+                .flat_map(|inner| button_values(inner, variable))
+                .collect()
+        }
+    });
+    values.collect()
 }
 
-/// The groups of visitors that conditions are for, each once.
+/// The countries in conditions, each with the position of its outermost block on the page, from 1.
+pub(super) fn countries(blocks: &[Block]) -> Vec<(u32, &[String])> {
+    let named = (1..).zip(blocks).flat_map(|(number, block)| {
+        let own: &[String] = match block {
+            Block::Condition { when, .. } => when.countries(),
+            _ => &[],
+        };
+        let own = (!own.is_empty()).then_some((number, own));
+        let within = block.inner().flat_map(countries);
+        own.into_iter()
+            .chain(within.map(move |(_, countries)| (number, countries)))
+            .collect::<Vec<_>>()
+    });
+    named.collect()
+}
+
+/// Collects the groups of visitors in conditions, each once.
 pub(super) fn split(blocks: &[Block], found: &mut BTreeSet<(u8, u8)>) {
     for block in blocks {
         if let Block::Condition { when, .. } = block {
@@ -349,7 +420,7 @@ pub(super) fn written_variables(blocks: &[Block]) -> BTreeSet<PropertyKey> {
 }
 
 impl Block {
-    /// The blocks within, in lists of neighbours.
+    /// The inner blocks, in lists of neighbours.
     fn inner(&self) -> impl Iterator<Item = &[Self]> {
         let lists: [&[Self]; 2] = match self {
             Self::Condition {
@@ -360,7 +431,46 @@ impl Block {
         lists.into_iter()
     }
 
-    /// Checks what the types alone do not.
+    /// The name of its type.
+    fn kind(&self) -> Option<String> {
+        let block = serde_json::to_value(self).ok()?;
+        Some(block.get("type")?.as_str()?.to_owned())
+    }
+
+    /// Checks that each macro in its texts and links can have a value.
+    fn check_macros(&self) -> Result<(), BlockProblem> {
+        let texts: Vec<&str> = match self {
+            Self::Heading { text } | Self::Text { text } => vec![text],
+            Self::Button { label, url, .. } => vec![label, url.source()],
+            Self::Video { label, url } => vec![label, url.source()],
+            Self::Notice { title, text, .. } => vec![title, text],
+            Self::Progress { label, value, .. } | Self::VariableButton { label, value, .. } => {
+                vec![label, value]
+            }
+            Self::Image { alt, .. } => vec![alt],
+            Self::Divider {} | Self::Condition { .. } => Vec::new(),
+            Self::Table { rows } => {
+                let cells = rows.iter().flat_map(|row| [&*row.key, &*row.value]);
+                cells.collect()
+            }
+            Self::Form {
+                fields,
+                submit_label,
+                ..
+            } => {
+                let labels = fields.iter().map(|field| &*field.label);
+                labels.chain([&**submit_label]).collect()
+            }
+        };
+        for text in texts {
+            macros::check(text)?;
+        }
+        self.inner().try_for_each(|blocks| {
+            check_macros(blocks).map_err(|error| BlockProblem::Within(Box::new(error)))
+        })
+    }
+
+    /// Checks lengths, numbers and keys of the block.
     fn check(&self) -> Result<(), BlockProblem> {
         match self {
             Self::Heading { text: heading } => text("text", heading, LABEL_MAX),

@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Colour([u8; 3]);
 
-/// A text that is no colour.
+/// A text that is not a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("A colour is # and six hexadecimal digits, such as #1f4fd8.")]
 pub struct InvalidColour;
 
-/// The contrast that makes a text readable on a background.
+/// The contrast from which on a text is readable on a background (level AA).
 const READABLE: f64 = 4.5;
 
 impl Colour {
-    /// Black.
+    /// Darkest colour, used as ink on light grounds.
     pub const BLACK: Self = Self([0; 3]);
-    /// White.
+    /// Lightest colour, used as ink on dark grounds.
     pub const WHITE: Self = Self([255; 3]);
 
     /// The colour of these parts of red, green and blue.
@@ -34,7 +34,7 @@ impl Colour {
         self.contrast(Self::WHITE) > self.contrast(Self::BLACK)
     }
 
-    /// Black or white, whichever is easier to read on it. One of them always is readable.
+    /// Black or white, whichever is easier to read on it. One of them is always readable.
     #[must_use]
     pub fn ink(self) -> Self {
         if self.is_dark() {
@@ -50,7 +50,7 @@ impl Colour {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// A mixture with `percent` of `other` in it.
+    /// This colour mixed with `percent` of `other`.
     #[must_use]
     pub fn mixed(self, other: Self, percent: u8) -> Self {
         let percent = u16::from(percent.min(100));
@@ -60,7 +60,7 @@ impl Colour {
         }))
     }
 
-    /// This colour, with as much of the ground's ink in it as makes text readable on `ground`.
+    /// This colour, mixed with as much of the ground's ink as makes text readable on `ground`.
     #[must_use]
     pub fn readable_on(self, ground: Self) -> Self {
         let shades = (0..=100)

@@ -1,4 +1,4 @@
-//! When a part of a page is shown, or a rule of a redirect leads.
+//! The conditions under which a part of a page is shown, or a rule of a redirect applies.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,16 +10,16 @@ use crate::inlay::text::text_schema;
 use crate::interaction::{CounterMove, Tech, VISITOR_GROUPS, VerificationState};
 use crate::object;
 use crate::tag::{Properties, PropertyKey, check_value};
-use crate::visitor::OperatingSystem;
+use crate::visitor::{OperatingSystem, is_within};
 
 /// Most languages of a condition.
 pub(super) const LANGUAGES_MAX: usize = 50;
-/// Most countries of a condition: there are about as many.
+/// Most countries of a condition. There are fewer countries than that.
 pub(super) const COUNTRIES_MAX: usize = 300;
 
 object::tagged_by_name!(When, "type");
 
-/// A condition: of the tag's state, of the tap, or of the visitor.
+/// A condition on the tag's state, on the tap, or on the visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(
     tag = "type",
@@ -30,28 +30,28 @@ object::tagged_by_name!(When, "type");
 pub enum When {
     /// The tag's variable has this value.
     VariableEquals {
-        /// Its key.
+        /// Key of the variable.
         variable: PropertyKey,
-        /// The value.
+        /// Value to compare with.
         #[schema(max_length = 4096)]
         value: String,
     },
-    /// The tag's variable has another value, or none.
+    /// The tag's variable has another value, or the tag does not have the variable.
     VariableDiffers {
-        /// Its key.
+        /// Key of the variable.
         variable: PropertyKey,
-        /// The value.
+        /// Value to compare with.
         #[schema(max_length = 4096)]
         value: String,
     },
-    /// The tag's variable is empty, or the tag has none of this key.
+    /// The tag's variable is empty, or the tag does not have the variable.
     VariableEmpty {
-        /// Its key.
+        /// Key of the variable.
         variable: PropertyKey,
     },
     /// The tag's variable is not empty.
     VariableFilled {
-        /// Its key.
+        /// Key of the variable.
         variable: PropertyKey,
     },
     /// The tap has one of these verdicts.
@@ -60,26 +60,26 @@ pub enum When {
         #[schema(min_items = 1)]
         any_of: Vec<VerificationState>,
     },
-    /// The counter that the tap's URL shows did one of these. Of a chip that makes no MAC
-    /// nobody knows who wrote it.
+    /// The counter in the tap's URL moved in one of these ways. If the chip makes no MAC, anyone
+    /// may have written the counter.
     Counter {
-        /// What it did. At least one.
+        /// The moves. At least one.
         #[schema(min_items = 1)]
         any_of: Vec<CounterMove>,
     },
-    /// The tamper loop of the tap's inlay is in one of these states. An inlay that has none is
-    /// in no state.
+    /// The tamper loop of the tap's inlay is in one of these states. An inlay without a loop
+    /// matches no state.
     Tamper {
         /// The states. At least one.
         #[schema(min_items = 1)]
         any_of: Vec<Tamper>,
     },
-    /// The tag's scan count, this tap included, is within bounds. At least one is given.
+    /// The tag's scan count, including this tap, is within bounds. At least one bound is given.
     ScanCount {
-        /// Lower bound, itself included.
+        /// Lowest count, inclusive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<u64>,
-        /// Upper bound, itself included.
+        /// Highest count, inclusive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<u64>,
     },
@@ -89,7 +89,7 @@ pub enum When {
         #[schema(min_items = 1, max_items = 50, value_type = Vec<LanguageTag>)]
         any_of: Vec<String>,
     },
-    /// The visitor's country is known and one of these.
+    /// The visitor's country is known and is one of these.
     Country {
         /// Codes of two letters (ISO 3166-1) such as `DE`. At least one.
         #[schema(min_items = 1, max_items = 300, value_type = Vec<CountryCode>)]
@@ -107,22 +107,23 @@ pub enum When {
         #[schema(min_items = 1)]
         any_of: Vec<Tech>,
     },
-    /// The visitor is in these of a hundred groups, from `from` up to and without `until`: 0 to 50
-    /// is half of all visitors. Who comes again is in the same group of the experience.
+    /// The visitor is in one of the groups from `from` up to, but not including, `until`, of a
+    /// hundred groups: 0 to 50 is half of all visitors. A returning visitor stays in the same group
+    /// of the experience.
     Split {
-        /// The first group.
+        /// First group, 0 to 99.
         #[schema(maximum = 99)]
         from: u8,
         /// The group after the last one.
         #[schema(minimum = 1, maximum = 100)]
         until: u8,
     },
-    /// The tap is within this time. At least one end is given.
+    /// The tap is within this period. At least one end is given.
     Time {
-        /// When it begins.
+        /// Start of the period, inclusive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<Timestamp>,
-        /// When it ends; that moment is not part of it.
+        /// End of the period, exclusive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
@@ -140,18 +141,18 @@ text_schema!(
 struct CountryCode;
 text_schema!(CountryCode, "^[A-Za-z0-9]{2}$");
 
-/// What conditions ask about: a tap, its tag as it is now, and its visitor.
+/// The inputs of conditions: a tap, its tag with the present values, and its visitor.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
     /// The verdict of verification.
     pub verification: VerificationState,
-    /// What the counter did that its URL shows, if that is known.
+    /// The move of the counter in the tap's URL, if it is known.
     pub counter: Option<CounterMove>,
     /// The state of the inlay's tamper loop, if it has one.
     pub tamper: Option<Tamper>,
-    /// The tag's variables.
+    /// Present variables of the tag.
     pub variables: &'a Properties,
-    /// The tag's taps, this one included.
+    /// Number of the tag's taps, including this one.
     pub scan_count: u64,
     /// The language that the visitor gets, a tag such as `pt-BR`.
     pub language: &'a str,
@@ -163,12 +164,12 @@ pub struct Context<'a> {
     pub technology: Option<Tech>,
     /// The visitor's group; `None` before the tap is recorded.
     pub group: Option<u8>,
-    /// When the tap was.
+    /// Time of the tap.
     pub at: Timestamp,
 }
 
 impl When {
-    /// Whether it holds.
+    /// Whether the condition applies.
     pub fn is_met(&self, context: &Context<'_>) -> bool {
         let value = |key: &PropertyKey| context.variables.get(key.as_str());
         match self {
@@ -215,7 +216,7 @@ impl When {
         self.split().is_some()
     }
 
-    /// The groups of visitors it is for, if it is for some.
+    /// The first group and the group after the last, if the condition is on groups.
     pub fn split(&self) -> Option<(u8, u8)> {
         match self {
             Self::Split { from, until } => Some((*from, *until)),
@@ -223,7 +224,15 @@ impl When {
         }
     }
 
-    /// The languages it names.
+    /// The countries in the condition; empty for other conditions.
+    pub fn countries(&self) -> &[String] {
+        match self {
+            Self::Country { any_of } => any_of,
+            _ => &[],
+        }
+    }
+
+    /// The languages in the condition.
     pub fn languages(&self) -> &[String] {
         match self {
             Self::Language { any_of } => any_of,
@@ -231,7 +240,7 @@ impl When {
         }
     }
 
-    /// Checks what the types alone do not.
+    /// Checks lists, lengths and bounds of the condition.
     pub(super) fn check(&self) -> Result<(), BlockProblem> {
         match self {
             Self::VariableEquals { value, .. } | Self::VariableDiffers { value, .. } => {
@@ -278,17 +287,6 @@ impl When {
     }
 }
 
-/// Whether a language is `range` or one within it, as `de-AT` is within `de`
-/// (RFC 4647, basic filtering).
-fn is_within(language: &str, range: &str) -> bool {
-    let mut subtags = language.split('-');
-    range.split('-').all(|part| {
-        subtags
-            .next()
-            .is_some_and(|own| own.eq_ignore_ascii_case(part))
-    })
-}
-
 fn some<T>(any_of: &[T]) -> Result<(), BlockProblem> {
     if any_of.is_empty() {
         return Err(BlockProblem::NothingToMeet);
@@ -297,7 +295,7 @@ fn some<T>(any_of: &[T]) -> Result<(), BlockProblem> {
 }
 
 /// Whether a text has the shape of a language tag (BCP 47).
-fn is_language(tag: &str) -> bool {
+pub(crate) fn is_language(tag: &str) -> bool {
     let subtag = |part: &str| {
         (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric())
     };

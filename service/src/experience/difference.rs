@@ -1,4 +1,4 @@
-//! The difference of two contents, line by line, as a screen shows it.
+//! The difference of two contents, line by line, for display.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,16 +7,17 @@ use utoipa::ToSchema;
 
 use super::{Block, Content, Rule, Theme, When};
 
-/// A line of a difference: a part of one of the contents, or of both.
+/// A line of a difference: a part of one content, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DifferenceLine {
     /// Which content it belongs to.
     pub change: LineChange,
     /// Its nesting depth within conditions.
     pub depth: usize,
-    /// What it is: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of a condition.
+    /// The kind of part: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of
+    /// a condition.
     pub what: String,
-    /// What it says, in one line or several.
+    /// The text of the part, in one line or several.
     pub text: String,
 }
 
@@ -24,15 +25,15 @@ pub struct DifferenceLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LineChange {
-    /// Of both.
+    /// The line is in both contents.
     Same,
-    /// Of the first alone.
+    /// The line is only in the first content.
     Removed,
-    /// Of the second alone.
+    /// The line is only in the second content.
     Added,
 }
 
-/// The lines of both contents, in order. `before` is `None` if there is none yet.
+/// The lines of both contents, in order. `before` is `None` if nothing was published yet.
 pub fn difference(before: Option<&Content>, after: &Content) -> Vec<DifferenceLine> {
     let before = before.map(lines).unwrap_or_default();
     let after = lines(after);
@@ -57,7 +58,7 @@ pub fn difference(before: Option<&Content>, after: &Content) -> Vec<DifferenceLi
         .collect()
 }
 
-/// A part of a content. Two that are equal are the same part.
+/// A part of a content. Equal lines are treated as the same part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Line {
     depth: usize,
@@ -77,9 +78,8 @@ fn lines(content: &Content) -> Vec<Line> {
     let mut lines = Vec::new();
     match content {
         Content::Redirect { target, rules } => {
-            for Rule { when, target_url } in rules {
-                let when: Vec<_> = when.iter().map(condition).collect();
-                let text = format!("{} → {}", when.join(", "), target_url.source());
+            for rule in rules {
+                let text = format!("{} → {}", conditions(rule), rule.target_url.source());
                 lines.push(line(0, "rule", text));
             }
             lines.push(line(0, "target_url", target.source()));
@@ -122,7 +122,7 @@ fn of_blocks(blocks: &[Block], depth: usize, lines: &mut Vec<Line>) {
     }
 }
 
-/// A block in its type and its members.
+/// A line for a block, from its type and its members.
 fn of_block(block: &Block, depth: usize) -> Line {
     let mut members = match serde_json::to_value(block) {
         Ok(Value::Object(members)) => members,
@@ -141,7 +141,13 @@ fn of_block(block: &Block, depth: usize) -> Line {
     line(depth, what, text)
 }
 
-/// A condition in its members: `variable_equals: registered, true`.
+/// The conditions of a rule in one line: `language: de, country: DE, AT`.
+pub fn conditions(rule: &Rule) -> String {
+    let conditions: Vec<_> = rule.when.iter().map(condition).collect();
+    conditions.join(", ")
+}
+
+/// A condition in one line: `variable_equals: registered, true`.
 fn condition(when: &When) -> String {
     let mut members = match serde_json::to_value(when) {
         Ok(Value::Object(members)) => members,
@@ -159,7 +165,7 @@ fn condition(when: &When) -> String {
     format!("{kind}: {}", values.join(", "))
 }
 
-/// A value without the marks of JSON, as far as it can be read without them.
+/// A value without JSON's quotes and braces, if it stays readable without them.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

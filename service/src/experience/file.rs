@@ -1,5 +1,4 @@
-//! An experience as one file, images included, to be moved from one service
-//! to another.
+//! An experience as one file, including its images, to be moved between services.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,13 +26,13 @@ pub struct ExperienceFile {
     /// The version of this format: 1.
     #[schema(minimum = 1, maximum = 1)]
     tapdesk_experience: u32,
-    /// Its name.
+    /// Name of the experience.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// Its content.
+    /// Draft of the experience.
     #[serde(deserialize_with = "object::one")]
     content: ContentFields,
-    /// Its images.
+    /// Images that the content shows.
     #[serde(default, deserialize_with = "object::list")]
     #[schema(required = false, max_items = 50)]
     images: Vec<FileImage>,
@@ -43,7 +42,7 @@ pub struct ExperienceFile {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileImage {
-    /// How the content names it.
+    /// The identifier that the content uses for it.
     id: ImageId,
     /// The image itself, Base64-encoded.
     #[schema(pattern = "^[A-Za-z0-9+/]*={0,2}$")]
@@ -53,22 +52,22 @@ pub(super) struct FileImage {
 /// Why a file cannot be imported. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It was written by a later version.
+    /// It was written by a later version of Tapdesk.
     #[error("This file is of version {0} of its format; {FORMAT} is the one that can be read.")]
     Format(u32),
-    /// Its name cannot be one.
+    /// Its name is not valid.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// Its content cannot be one.
+    /// Its content is not valid.
     #[error(transparent)]
     Content(#[from] ContentError),
     /// It has too many images.
     #[error("A file can have at most {IMAGES_MAX} images.")]
     Images,
-    /// The content shows an image that is not there.
+    /// The content shows an image that is not in the file.
     #[error("The file shows the image {0}, and does not have it.")]
     Missing(ImageId),
-    /// An image is no Base64.
+    /// An image is not valid Base64.
     #[error("The image {0} of the file is not Base64.")]
     Base64(ImageId),
 }
@@ -88,7 +87,7 @@ impl OfField for FileError {
 }
 
 impl ExperienceFile {
-    /// The file of an experience. `images` are those that its content shows.
+    /// The file of an experience. `images` are the images that its content shows.
     pub fn new(name: String, content: &Content, images: &BTreeMap<ImageId, Vec<u8>>) -> Self {
         let images = images.iter().map(|(id, bytes)| FileImage {
             id: *id,
@@ -113,7 +112,7 @@ impl ExperienceFile {
         }
         let fields = ExperienceFields {
             name: self.name,
-            content: self.content.try_into()?,
+            content: Content::to_save(self.content)?,
         };
         fields.validate()?;
         let mut images = BTreeMap::new();
@@ -127,7 +126,7 @@ impl ExperienceFile {
     }
 }
 
-/// A content whose images have other identifiers.
+/// A content with other identifiers for its images.
 pub fn with_images(
     content: &Content,
     ids: &BTreeMap<ImageId, ImageId>,
@@ -137,7 +136,7 @@ pub fn with_images(
     serde_json::from_value::<ContentFields>(value)?.try_into()
 }
 
-/// Gives images their other identifiers, wherever a block or a theme names one.
+/// Replaces image identifiers wherever a block or a theme names one.
 fn rename(value: &mut Value, ids: &BTreeMap<ImageId, ImageId>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| rename(item, ids)),

@@ -1,4 +1,4 @@
-//! Where a button leads.
+//! The destination of a button.
 
 use std::borrow::Cow;
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::macros::{Encoding, Macro, Scope, Target, TargetError, Template};
 
-/// Where a button leads. In JSON the URL.
+/// The destination of a button. In JSON it is the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Link {
-    /// To a page: the rules are those of a redirect's target.
+    /// A web page: the rules for a redirect's target apply.
     Web(Target),
-    /// To an address for mail (`mailto:`) or a telephone number (`tel:`). The
-    /// address is the owner's own text; macros stand behind its `?`.
+    /// A mail address (`mailto:`) or a telephone number (`tel:`). The address is the owner's own
+    /// text; macros are allowed only after its `?`.
     Contact(Template),
 }
 
 /// Why a link cannot be saved. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// It has another scheme, or none.
+    /// It has another scheme, or no scheme.
     #[error("A link begins with http://, https://, mailto: or tel:.")]
     Scheme,
-    /// It is a web page, but not a target that can be saved.
+    /// It is a web page, but not a valid target.
     #[error(transparent)]
     Target(TargetError),
-    /// Mail or telephone, with characters that do not belong there.
+    /// The mail address or telephone number has characters that are not allowed there.
     #[error(
         "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. \
          Macros are allowed only after its ?, for example in a subject."
@@ -38,7 +38,7 @@ pub enum LinkError {
 const CONTACT_MAX: usize = 1000;
 
 impl Link {
-    /// Checks a link.
+    /// Checks and parses a link.
     pub fn parse(text: &str) -> Result<Self, LinkError> {
         let Some(address) = ["mailto:", "tel:"]
             .iter()
@@ -68,18 +68,18 @@ impl Link {
         }
     }
 
-    /// The URL with its values. `None` if it is one macro, and its value no
-    /// URL that could be saved.
+    /// The URL with the values of its macros. `None` if the link is a single macro whose value is
+    /// not a valid URL.
     pub fn href(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
         match self {
             Self::Web(target) => target.link(scope, rk),
-            // A line break in a subject could be read as the end of it.
+            // A line break in a subject could end the header, so control characters become spaces.
             Self::Contact(template) => Some(template.render(&OneLine(scope), Encoding::Url)),
         }
     }
 }
 
-/// A scope with nothing to say: what comes of a template is the owner's own text.
+/// A scope without values: the result of a template is only the owner's own text.
 struct Nothing;
 
 impl Scope for Nothing {

@@ -1,8 +1,10 @@
-//! Pictures as owners upload them, made fit for a visitor's phone: upright, not
-//! larger than a screen shows, and without what a camera or an editor wrote
-//! beside the pixels (EXIF, XMP, comments), places and names included.
+//! Prepares an owner's pictures for a visitor's phone: upright, not larger than a screen shows, and
+//! without the metadata that a camera or an editor wrote (EXIF, XMP, comments), which include
+//! places and names.
 //!
-//! The result is encoded from the pixels alone. Of an animation, it is the first frame.
+//! The result is encoded only from the pixels. Of an animation, it is the first frame.
+
+mod compressed;
 
 use std::io::Cursor;
 
@@ -17,27 +19,27 @@ use crate::experience::ImageType;
 
 /// Longest side of a picture, in pixels: a large phone's width, three times.
 pub const SIDE_MAX: u32 = 1600;
-/// Longest side of a picture that is taken in at all, in pixels.
+/// Longest side of an uploaded picture, in pixels.
 const SIDE_TAKEN: u32 = 12_000;
-/// Most pixels of a picture that is taken in at all. Phones take up to 12 million
-/// by default; a few hundred kilobytes can promise far more.
+/// Most pixels of an uploaded picture. Phones take up to 12 million by default, but a few hundred
+/// kilobytes can declare far more.
 const PIXELS_MAX: u64 = 40_000_000;
-/// Most memory that the pixels of one may take, in bytes: four for each, as in
-/// the usual formats. A format with 16 bits a channel takes eight.
+/// Most memory for the pixels of one picture, in bytes: four for each, as in the usual formats. A
+/// format with 16 bits a channel needs eight.
 const MEMORY_MAX: u64 = PIXELS_MAX * 4;
-/// A picture this many times larger than it is to be is first made smaller by
-/// plain averages, which need no memory beside the result.
+/// A picture this many times larger than its result is first reduced by plain averages, which need
+/// no additional memory.
 const FAR_LARGER: u32 = 2;
 /// Quality of JPEG, of 100.
 const QUALITY: u8 = 84;
 
-/// Pictures are read one at a time: what one takes is what all take.
+/// Pictures are decoded one at a time, so that their memory does not add up.
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 
-/// Why a picture cannot be taken. Each is a sentence for people.
+/// Why a picture is refused. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// Its first bytes are of no type that is known.
+    /// Its first bytes are of no known type.
     #[error("This is no PNG, JPEG, WebP or GIF.")]
     UnknownType,
     /// It has too many pixels.
@@ -52,36 +54,42 @@ pub enum PictureError {
         /// Pixels from top to bottom.
         height: u32,
     },
-    /// It has more bits for each pixel than there is room for.
+    /// Its pixels need more memory than is allowed.
     #[error(
         "This picture needs more memory than there is for one. Save it with 8 bits a channel, or \
          make it smaller, and add it again."
     )]
     TooMuchMemory,
-    /// It is damaged, or of a kind that is not read.
+    /// Its colour profile or its texts are too large once they are decompressed.
+    #[error(
+        "This picture has more than {} MB beside its pixels, in a colour profile or in texts. Save it \
+         without them, and add it again.", compressed::DECODED_MAX / 1024 / 1024
+    )]
+    TooMuchBeside,
+    /// It is damaged, or of a kind that is not supported.
     #[error("The picture cannot be read: {0}.")]
     Unreadable(String),
-    /// The work was ended with the service.
+    /// The service was stopped during the work.
     #[error("The service is ending. Add the picture again when it is back.")]
     Ended,
 }
 
-/// The picture in `bytes`, made fit, away from the threads that answer, and
-/// after the pictures that came before it.
+/// Prepares the picture in `bytes`, on a separate thread and after the pictures that came before
+/// it.
 pub async fn fit(
     bytes: impl AsRef<[u8]> + Send + 'static,
 ) -> Result<(ImageType, Vec<u8>), PictureError> {
     let alone = ONE_AT_A_TIME.acquire().await;
     let alone = alone.map_err(|_| PictureError::Ended)?;
     let fitted = tokio::task::spawn_blocking(move || {
-        // A caller that goes away does not end the work, so the turn ends with it.
+        // If the caller goes away the work continues, so the turn must last as long as the work.
         let _alone = alone;
         fit_now(bytes.as_ref())
     });
     fitted.await.map_err(|_| PictureError::Ended)?
 }
 
-/// Checks what the head of a picture promises, without reading its pixels.
+/// Checks the size that the head of a picture declares, without reading its pixels.
 pub fn check(bytes: &[u8]) -> Result<ImageType, PictureError> {
     let (media_type, decoder) = open(bytes)?;
     bound(&decoder)?;
@@ -104,7 +112,7 @@ fn fit_now(bytes: &[u8]) -> Result<(ImageType, Vec<u8>), PictureError> {
     write(&picture, from)
 }
 
-/// A decoder that has read the head alone.
+/// A decoder that has read only the head.
 fn open(bytes: &[u8]) -> Result<(ImageType, impl ImageDecoder + '_), PictureError> {
     let media_type = ImageType::of(bytes).ok_or(PictureError::UnknownType)?;
     let format = match media_type {
@@ -113,8 +121,12 @@ fn open(bytes: &[u8]) -> Result<(ImageType, impl ImageDecoder + '_), PictureErro
         ImageType::Webp => ImageFormat::WebP,
         ImageType::Gif => ImageFormat::Gif,
     };
+    // The profiles of other formats are not compressed, so they are at most as large as the file.
+    if media_type == ImageType::Png {
+        compressed::bound(bytes)?;
+    }
     let mut limits = Limits::no_limits();
-    // What a decoder keeps beside the pixels.
+    // The memory of a decoder besides the pixels.
     limits.max_alloc = Some(MEMORY_MAX);
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
@@ -122,7 +134,7 @@ fn open(bytes: &[u8]) -> Result<(ImageType, impl ImageDecoder + '_), PictureErro
     Ok((media_type, decoder))
 }
 
-/// Refuses more pixels than there is room for, before there is any room.
+/// Refuses too many pixels before memory is allocated for them.
 fn bound(decoder: &impl ImageDecoder) -> Result<(), PictureError> {
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
@@ -135,7 +147,7 @@ fn bound(decoder: &impl ImageDecoder) -> Result<(), PictureError> {
     Ok(())
 }
 
-/// A photograph as JPEG; what had few colours or can be seen through as PNG.
+/// Encodes a photograph as JPEG, and a picture with few colours or with transparency as PNG.
 fn write(picture: &DynamicImage, from: ImageType) -> Result<(ImageType, Vec<u8>), PictureError> {
     let mut bytes = Vec::new();
     let see_through = picture.color().has_alpha()
@@ -188,8 +200,7 @@ mod tests {
         bytes.into_inner()
     }
 
-    /// A JPEG of 2 x 1 pixels' shape, 40 x 20, with an EXIF block that says that it
-    /// is to be turned by a quarter, and where it was taken.
+    /// A JPEG of 40 x 20 pixels, with an EXIF block that asks for a quarter turn and names a place.
     fn turned() -> Vec<u8> {
         let mut bytes = Vec::new();
         let picture = RgbImage::from_pixel(40, 20, Rgb([200, 40, 40]));
@@ -254,7 +265,7 @@ mod tests {
         assert!(matches!(fit_now(&cut), Err(PictureError::Unreadable(_))));
     }
 
-    /// A picture of `format` whose head promises `width` x `height` pixels.
+    /// A picture of `format` whose head declares `width` x `height` pixels.
     fn promising(format: ImageFormat, width: u32, height: u32) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
         let small = DynamicImage::from(RgbaImage::new(2, 2));
@@ -282,7 +293,7 @@ mod tests {
                 bytes[at + 2..at + 4].copy_from_slice(&short(width).to_be_bytes());
             }
             _ => {
-                // VP8L: a signature byte, then 14 bits for each side less one.
+                // VP8L: a signature byte, then 14 bits for each side minus one.
                 let at = bytes.windows(4).position(|four| four == b"VP8L").unwrap() + 9;
                 let flags = bytes[at + 3] & 0xF0;
                 let sides = ((width - 1) | ((height - 1) << 14)).to_le_bytes();
@@ -321,6 +332,50 @@ mod tests {
             let largest = promising(format, 8_000, 5_000);
             check(&largest).unwrap_or_else(|error| panic!("{format:?}: {error}"));
         }
+    }
+
+    /// A PNG with a chunk of this type after its head, whose `text` is compressed.
+    fn with_chunk(kind: [u8; 4], head: &[u8], text: &[u8]) -> Vec<u8> {
+        const BEHIND_HEAD: usize = 8 + 25;
+        let whole = png(RgbImage::new(3, 3));
+        let data = [head, &fdeflate::compress_to_vec(text)].concat();
+        let named = [&kind[..], &data].concat();
+        let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+        let (before, behind) = whole.split_at(BEHIND_HEAD);
+        [
+            before,
+            &length,
+            &named,
+            &crc32(&named).to_be_bytes(),
+            behind,
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn what_is_compressed_beside_the_pixels_is_bounded() {
+        const MAX: usize = compressed::DECODED_MAX;
+        for (kind, head) in [
+            (b"iCCP", &b"profile\0\0"[..]),
+            (b"zTXt", b"Comment\0\0"),
+            (b"iTXt", b"Comment\0\x01\0en\0Comment\0"),
+        ] {
+            let within = with_chunk(*kind, head, &vec![0; MAX]);
+            assert!(within.len() < 100_000, "{}", within.len());
+            assert!(check(&within).is_ok() && fit_now(&within).is_ok());
+            let beyond = with_chunk(*kind, head, &vec![0; MAX + 1]);
+            for refused in [check(&beyond).err(), fit_now(&beyond).err()] {
+                let refused = refused.unwrap();
+                assert!(matches!(refused, PictureError::TooMuchBeside), "{refused}");
+                assert!(refused.to_string().contains("more than 4 MB"), "{refused}");
+            }
+        }
+        // Many small chunks count as a large one.
+        let half = with_chunk(*b"zTXt", b"Comment\0\0", &vec![0; MAX / 2 + 1]);
+        let chunk = half[33..half.len() - (png(RgbImage::new(3, 3)).len() - 33)].to_vec();
+        let twice = [&half[..33], &chunk, &half[33..]].concat();
+        assert!(check(&half).is_ok());
+        assert!(matches!(check(&twice), Err(PictureError::TooMuchBeside)));
     }
 
     #[test]

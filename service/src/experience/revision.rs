@@ -1,4 +1,5 @@
-//! The revision of an experience: its name and its draft. What is published is a version.
+//! The revision of an experience covers its name and its draft. Published content is a version
+//! instead.
 
 use super::{Content, Experience, ExperienceFields};
 use crate::revision::{Revised, Revision};

@@ -1,24 +1,24 @@
 //! Rich text: Markdown with macros, as HTML.
 //!
-//! Markdown is read with marks where macros stand, and values are put in behind
-//! its reader: whatever a value is, it begins no emphasis, no link and no
-//! heading. HTML in the text is text. An image of another site is its
-//! alternative text, for a page loads nothing from others. Line breaks are kept.
+//! Markdown is parsed with marks in place of macros, and values are inserted after parsing. So a
+//! value can never begin an emphasis, a link or a heading. HTML in the text is shown as text. An
+//! image of another site is replaced by its alternative text, because a page loads nothing from
+//! other sites. Line breaks are kept.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 
 use super::{Link, LinkError};
 use crate::macros::{Scope, Template};
 
-/// The levels of a page's headings: one of the first level, and none that
-/// skips one, which is what those expect who find their way by them.
+/// The heading levels of a page. It begins at the first level and skips none, because screen reader
+/// users navigate by headings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outline {
     last: u8,
 }
 
 impl Outline {
-    /// The level of the next heading, if it is to be `wanted`.
+    /// The level of the next heading, if the text asks for `wanted`.
     pub fn next(&mut self, wanted: u8) -> u8 {
         self.last = match self.last {
             0 => 1,
@@ -27,13 +27,13 @@ impl Outline {
         self.last
     }
 
-    /// Whether there is a heading yet.
+    /// Whether the page has no heading yet.
     pub const fn is_empty(self) -> bool {
         self.last == 0
     }
 }
 
-/// The links of a text as they are written, each with what it is.
+/// The links of a text as they are written, each parsed.
 pub fn links(markdown: &str) -> impl Iterator<Item = (String, Result<Link, LinkError>)> {
     let template = Template::parse(markdown);
     let marked = template.marked();
@@ -54,7 +54,7 @@ pub fn links(markdown: &str) -> impl Iterator<Item = (String, Result<Link, LinkE
     links.into_iter()
 }
 
-/// The text as HTML, with its values. `rk` is the rolling key if there is one.
+/// The text as HTML, with the values of its macros. `rk` is the rolling key, if there is one.
 pub fn to_html(
     markdown: &str,
     scope: &dyn Scope,
@@ -102,7 +102,7 @@ struct Writer<'a> {
     outline: &'a mut Outline,
     /// The levels of the headings that are open.
     headings: Vec<HeadingLevel>,
-    /// Of the links that are open, whether they lead anywhere.
+    /// For each open link, whether it has a destination.
     links: Vec<bool>,
     in_code: bool,
     events: Vec<Event<'a>>,
@@ -120,7 +120,7 @@ impl Writer<'_> {
             }
             Event::SoftBreak | Event::HardBreak => self.events.push(Event::HardBreak),
             Event::Rule => self.events.push(Event::Rule),
-            // Of extensions that are off.
+            // Events of extensions that are off.
             Event::InlineMath(_)
             | Event::DisplayMath(_)
             | Event::FootnoteReference(_)
@@ -170,7 +170,7 @@ impl Writer<'_> {
             Tag::Emphasis => Tag::Emphasis,
             Tag::Strong => Tag::Strong,
             Tag::Strikethrough => Tag::Strikethrough,
-            // Images of other sites, and extensions that are off: what is within stands.
+            // Images of other sites, and extensions that are off: only their inner text is kept.
             _ => return,
         };
         self.events.push(Event::Start(start));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::condition::{Context, When};
-use crate::macros::Target;
+use crate::macros::{self, Target};
 use crate::object;
 
 /// Most rules of a redirect.
@@ -21,29 +21,57 @@ pub struct Rule {
     #[schema(min_items = 1, max_items = 10)]
     #[serde(deserialize_with = "object::list")]
     pub when: Vec<When>,
-    /// The target of a tap then, under the same rules as the redirect's `target_url`.
+    /// The target of a tap if they all apply. The rules for the redirect's `target_url` apply to
+    /// it.
     #[schema(value_type = String, max_length = 4096)]
     pub target_url: Target,
 }
 
-/// Which rules cannot be, and why. Each is a sentence for people.
+/// The part of a redirect with rules that decided its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedBy {
+    /// The rule with this number, from 1.
+    Rule(u32),
+    /// No rule applied: the redirect's `target_url`.
+    Default,
+}
+
+impl LedBy {
+    /// The number in storage: 0 for the default.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Rule(number) => number,
+            Self::Default => 0,
+        }
+    }
+
+    /// The value with this number in storage.
+    pub const fn from_number(number: u32) -> Self {
+        match number {
+            0 => Self::Default,
+            number => Self::Rule(number),
+        }
+    }
+}
+
+/// A rule that is not valid, and why. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// More than [`RULES_MAX`].
+    /// There are more than [`RULES_MAX`] rules.
     #[error("A redirect can have at most {RULES_MAX} rules.")]
     TooMany,
-    /// One of them.
+    /// One rule is not valid.
     #[error("Rule {number}: {problem}")]
     Malformed {
-        /// Its place, from 1.
+        /// Its position, from 1.
         number: usize,
-        /// What is wrong, in words.
+        /// The error, in words.
         problem: String,
     },
 }
 
 impl Rule {
-    /// Whether it leads.
+    /// Whether all its conditions apply.
     pub fn is_met(&self, context: &Context<'_>) -> bool {
         self.when.iter().all(|when| when.is_met(context))
     }
@@ -72,4 +100,24 @@ pub(super) fn read(values: Vec<Value>) -> Result<Vec<Rule>, RuleError> {
         checked.map_err(|problem| RuleError::Malformed { number, problem })
     });
     rules.collect()
+}
+
+/// Checks that each macro of the rules' targets can have a value.
+pub(super) fn check_macros(rules: &[Rule]) -> Result<(), RuleError> {
+    check_targets(rules.iter().map(|rule| rule.target_url.source()))
+}
+
+/// Runs the same check on rules that are not parsed yet.
+pub(super) fn check_urls(rules: &[Value]) -> Result<(), RuleError> {
+    let targets = rules.iter().map(|rule| rule.get("target_url"));
+    check_targets(targets.map(|url| url.and_then(Value::as_str).unwrap_or_default()))
+}
+
+fn check_targets<'a>(targets: impl Iterator<Item = &'a str>) -> Result<(), RuleError> {
+    (1..).zip(targets).try_for_each(|(number, target)| {
+        macros::check(target).map_err(|error| RuleError::Malformed {
+            number,
+            problem: error.to_string(),
+        })
+    })
 }

@@ -1,5 +1,4 @@
-//! Experiences as they are kept: a draft that its owner edits, and published
-//! versions that never change.
+//! Stored experiences: a draft that its owner edits, and published versions that never change.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,11 +18,11 @@ use crate::tag::{NAME_MAX, text_fits};
 pub struct ExperienceFields {
     /// Its name. Need not be unique.
     pub name: String,
-    /// Its draft.
+    /// Draft that the owner edits.
     pub content: Content,
 }
 
-/// A name that no experience can have.
+/// A name that is empty or too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("An experience needs a name of 1 to {NAME_MAX} characters.")]
 pub struct InvalidName;
@@ -35,7 +34,7 @@ impl OfField for InvalidName {
 }
 
 impl ExperienceFields {
-    /// Checks what the types alone do not.
+    /// Checks the length of the name.
     pub fn validate(&self) -> Result<(), InvalidName> {
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
             return Err(InvalidName);
@@ -44,26 +43,28 @@ impl ExperienceFields {
     }
 }
 
-/// An experience as the admin API shows it. Its content is the draft. The published content is the
-/// version with the number `published_version`.
+/// An experience as the admin API shows it.
+///
+/// Its content is the draft. The published content is the version with the number
+/// `published_version`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Experience {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: ExperienceId,
-    /// Its name.
+    /// Name; need not be unique.
     pub name: String,
-    /// The draft.
+    /// Draft that the owner edits.
     #[serde(flatten)]
     pub content: Content,
-    /// The version that taps lead to; `null` if none was ever published.
+    /// The version that taps get; `null` if none was published.
     pub published_version: Option<u32>,
-    /// Whether the draft differs from what is published.
+    /// Whether the draft differs from the published version.
     pub draft: bool,
     /// How many tags are assigned to it.
     pub tags: u64,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When name or draft were last changed, or a version was published.
+    /// When the name or the draft last changed, or a version was published.
     pub updated_at: Timestamp,
 }
 
@@ -74,7 +75,7 @@ pub struct Version {
     pub version: u32,
     /// The experience's name at that time.
     pub name: String,
-    /// Its content.
+    /// Content as it was published.
     #[serde(flatten)]
     pub content: Content,
     /// When it was published.
@@ -86,7 +87,7 @@ pub struct Version {
 pub struct Image {
     /// Its identifier, for the `image_id` of a block.
     pub id: ImageId,
-    /// Its type.
+    /// Format of the stored bytes.
     pub media_type: ImageType,
     /// Its size in bytes.
     pub size: u64,
@@ -97,16 +98,16 @@ pub struct Image {
 /// The types of images that every browser shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub enum ImageType {
-    /// PNG.
+    /// PNG, without loss, possibly transparent.
     #[serde(rename = "image/png")]
     Png,
-    /// JPEG.
+    /// JPEG, for photographs.
     #[serde(rename = "image/jpeg")]
     Jpeg,
-    /// WebP.
+    /// WebP, lossy or lossless.
     #[serde(rename = "image/webp")]
     Webp,
-    /// GIF.
+    /// GIF, possibly animated.
     #[serde(rename = "image/gif")]
     Gif,
 }
@@ -114,7 +115,7 @@ pub enum ImageType {
 impl ImageType {
     const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Webp, Self::Gif];
 
-    /// The media type, which is also what is stored.
+    /// The media type, which is also the stored value.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -129,7 +130,7 @@ impl ImageType {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// The type that the first bytes of an image tell, whatever it is called.
+    /// The type according to the first bytes of an image, whatever its name.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let riff = bytes.strip_prefix(b"RIFF").and_then(|rest| rest.get(4..));
         match bytes {
@@ -170,10 +171,10 @@ mod tests {
 /// A published version of an experience.
 #[derive(Clone, Debug)]
 pub struct PublishedExperience {
-    /// Which version of which experience.
+    /// The experience and its version.
     pub version: VersionRef,
-    /// The experience's name.
+    /// Present name of the experience.
     pub name: String,
-    /// Its content.
+    /// Content of that version.
     pub content: Arc<Content>,
 }

@@ -13,7 +13,7 @@ fn refusal(blocks: &Value) -> String {
     studio(blocks).expect_err(&blocks.to_string())
 }
 
-/// `{"type": "form"}` with one field that has these members besides a label and a kind.
+/// `{"type": "form"}` with one field that has these members in addition to a label and a kind.
 fn form(field: &Value) -> Value {
     let mut whole = json!({"label": "Name", "kind": "text", "variable": "name"});
     for (name, value) in field.as_object().unwrap() {
@@ -26,7 +26,7 @@ fn condition(when: &Value) -> Value {
     json!({"type": "condition", "when": when, "blocks": []})
 }
 
-/// A divider within so many conditions.
+/// A divider inside so many conditions.
 fn nested(conditions: usize) -> Value {
     let when = json!({"type": "variable_empty", "variable": "a"});
     (0..conditions).fold(
@@ -142,7 +142,7 @@ fn kinds_have_names() {
     assert_eq!("Studio".parse::<ExperienceKind>(), Err(UnknownKind));
 }
 
-/// Each block is refused, as the second of a page, in a sentence that begins so.
+/// Asserts that each block is refused as the second of a page, with a sentence that begins so.
 fn assert_refused(cases: &[(Value, &str)]) {
     for (block, sentence) in cases {
         let refused = refusal(&json!([{"type": "divider"}, block]));
@@ -385,7 +385,7 @@ fn a_page_has_at_most_200_blocks_4_deep() {
         refusal(&json!([nested(4)])),
         ContentError::TooDeep.to_string()
     );
-    // Far deeper than any parser wants to go.
+    // Far deeper than any parser accepts.
     let refused = Content::from_json(&format!(
         r#"{{"kind":"studio","blocks":{}{}}}"#,
         "[".repeat(100_000),

@@ -1,4 +1,4 @@
-//! How the page of a studio experience looks.
+//! The appearance of a studio experience's page.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::Colour;
 use crate::id::ImageId;
 
-/// How a page looks. Members that are not given have the service's defaults.
+/// The appearance of a page. Omitted members have the service's defaults.
 ///
 /// The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
 /// so that every page is readable.
@@ -29,7 +29,7 @@ pub struct Theme {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub background_dark: Option<Colour>,
-    /// The typeface.
+    /// Typeface of all texts.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schema(required = false)]
     pub font: Font,
@@ -43,31 +43,31 @@ pub struct Theme {
     pub logo: Option<ImageId>,
 }
 
-/// Light or dark.
+/// Light or dark appearance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
-    /// As the visitor's device says.
+    /// Follows the visitor's device.
     #[default]
     Auto,
-    /// Always light.
+    /// Light on every device.
     Light,
-    /// Always dark.
+    /// Dark on every device.
     Dark,
 }
 
-/// A typeface. All of them are on the visitor's device already.
+/// A typeface. All of them are already on the visitor's device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Font {
-    /// The one that the device uses itself.
+    /// The default typeface of the device.
     #[default]
     System,
-    /// One with serifs.
+    /// A typeface with serifs.
     Serif,
     /// One with round ends, if the device has one.
     Rounded,
-    /// One whose letters are all as wide.
+    /// A typeface whose letters all have the same width.
     Mono,
 }
 
@@ -75,12 +75,12 @@ pub enum Font {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Corners {
-    /// A little.
+    /// Slightly rounded corners, the default.
     #[default]
     Soft,
-    /// Very.
+    /// Strongly rounded corners.
     Round,
-    /// Not at all.
+    /// Square corners, without rounding.
     Square,
 }
 

@@ -1,5 +1,5 @@
-//! Who may call a route. One list names those that need no token; every other
-//! one needs it, wherever and however it is added to the router.
+//! Who may call a route. One list names the routes that need no token. Every other route needs one,
+//! however it is added to the router.
 
 use axum::extract::Request;
 use axum::http::Version;
@@ -21,16 +21,16 @@ use crate::settings::host;
 pub(super) enum Audience {
     /// Everybody, by any host name.
     Public,
-    /// Who addresses the admin API by a host name of ours: a page that rebinds
-    /// its own name to a loopback address does not.
+    /// Callers that address one of the service's host names. A page that rebinds its own name to a
+    /// loopback address is no such caller.
     Readers,
-    /// Of these, who has an admin token.
+    /// [`Self::Readers`] that have an admin token.
     Administrators,
 }
 
 impl Audience {
-    /// Who may call `route`. Without one there is nothing to call, and everybody
-    /// may hear that.
+    /// The audience of `route`. `None` matches no route, so everybody may get the answer that it
+    /// does not exist.
     pub(super) fn of(route: Option<&str>) -> Self {
         match route {
             None
@@ -43,16 +43,15 @@ impl Audience {
                 | "/health"
                 | "/ready",
             ) => Self::Public,
-            // The reference of the API holds no data, and browsers, which have
-            // no token, open it.
+            // The API reference holds no data, and browsers open it without a token.
             Some("/openapi.json" | "/docs") => Self::Readers,
             Some(_) => Self::Administrators,
         }
     }
 }
 
-/// Lets a request pass that is well addressed and may call its route: with the
-/// token it came with, if it needed one.
+/// Lets a request pass if it is well addressed and may call its route. Also returns the grant of
+/// its token, if the route needs one.
 pub(super) async fn admit(
     state: &AppState,
     exposure: Exposure,
@@ -75,7 +74,7 @@ pub(super) async fn admit(
     if !host.as_ref().is_some_and(|host| is_ours(state, host)) {
         return Err(ApiError::Misdirected.into_response());
     }
-    // A host may have become ours after a template had it.
+    // A host may have become one of the service's names after a template began to use it.
     let templates = state.service.templates.current().await;
     let taps_alone = |host: &Host| {
         let named = host.to_string();
@@ -100,8 +99,8 @@ pub(super) async fn admit(
     }
 }
 
-/// What a request is addressed to. The target's own authority counts if it
-/// has one; of HTTP/1.1, exactly one `Host` (RFC 9112, section 3.2).
+/// The host that a request is addressed to. The authority of the request target takes precedence.
+/// HTTP/1.1 requires exactly one `Host` (RFC 9112, section 3.2).
 fn addressed(request: &Request) -> Result<Option<&str>, ApiError> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let host = hosts.next();
@@ -121,7 +120,7 @@ fn bearer(request: &Request) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whether the admin API may be addressed by this host.
+/// Whether requests for the admin API may use this host.
 pub(super) fn is_ours(state: &AppState, host: &Host) -> bool {
     let on_loopback = match host {
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),

@@ -1,4 +1,4 @@
-//! The admin API: with a token, and by a `Host` of ours. It never reads a cache.
+//! The admin API. It requires a token and one of the service's host names, and never reads a cache.
 
 mod audit;
 mod backup;
@@ -16,6 +16,7 @@ mod inlays;
 mod interactions;
 mod master_keys;
 mod metrics;
+mod own_reads;
 mod page;
 mod path;
 mod period;
@@ -28,10 +29,13 @@ mod sheets;
 mod simulator;
 mod stats;
 mod submissions;
+mod tag_url;
 mod tags;
+mod test_taps;
 mod tokens;
 mod url_templates;
 mod verification;
+mod warning;
 mod webhooks;
 
 use axum::Router;
@@ -45,7 +49,7 @@ use crate::http::state::AppState;
 pub(super) use routes::Requester;
 use routes::{Purpose, Routes, bounded};
 
-/// Every route below `/admin/v1`, with the scope that it needs.
+/// All routes below `/admin/v1`, each with the scope that it requires.
 #[expect(
     clippy::too_many_lines,
     reason = "all routes on one screen, a line for each"
@@ -60,6 +64,9 @@ fn routes(purpose: Purpose) -> Routes {
         ))
         .admin(routes!(backup::run_schedule))
         .admin(routes!(settings::get, settings::update))
+        .read(routes!(tag_url::get))
+        .read(routes!(tag_url::carried))
+        .admin(routes!(tag_url::check))
         .admin(routes!(tokens::list, tokens::create))
         .admin(routes!(tokens::delete))
         .admin(routes!(audit::list))
@@ -114,6 +121,7 @@ fn routes(purpose: Purpose) -> Routes {
         .export(bounded(routes!(submissions::export)))
         .admin(routes!(submissions::erase_person))
         .read(bounded(routes!(submissions::get)))
+        .tags(bounded(routes!(submissions::save)))
         .admin(routes!(submissions::erase))
         .read(bounded(routes!(experiences::list)))
         .experiences(routes!(experiences::create))
@@ -139,6 +147,7 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(bounded(routes!(tags::bulk)))
         .tags(routes!(tags::import))
         .read(routes!(tags::import_presets))
+        .tags(routes!(tags::import_table))
         .export(bounded(routes!(tags::export)))
         .read(bounded(routes!(tags::get)))
         .tags(bounded(routes!(tags::update, tags::delete)))
@@ -173,7 +182,9 @@ fn routes(purpose: Purpose) -> Routes {
         .read(routes!(url_templates::encoding_sheet))
         .keys(routes!(url_templates::find))
         .keys(routes!(url_templates::add_keys, url_templates::remove_key))
-        .read(routes!(verification::verify))
+        .read(bounded(routes!(verification::verify)))
+        .encode(routes!(test_taps::announce))
+        .encode(routes!(own_reads::note))
         .webhooks(bounded(routes!(webhooks::list, webhooks::create)))
         .webhooks(bounded(routes!(
             webhooks::get,
@@ -193,7 +204,7 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(routes!(simulator::advance))
 }
 
-/// The admin API: routes alone, or with what they say of themselves.
+/// The admin API: only the routes, or the routes with their OpenAPI descriptions.
 fn api(purpose: Purpose) -> OpenApiRouter<AppState> {
     let metrics = Routes::new(purpose).read(routes!(metrics::metrics));
     OpenApiRouter::new()
@@ -203,7 +214,7 @@ fn api(purpose: Purpose) -> OpenApiRouter<AppState> {
         .merge(metrics.into_router())
 }
 
-/// The OpenAPI document, as it is committed at `service/openapi.json`.
+/// The complete OpenAPI document. A copy is committed at `service/openapi.json`.
 pub fn openapi() -> openapi::OpenApi {
     let public = OpenApiRouter::with_openapi(document::of_public_routes());
     let api = public.merge(api(Purpose::Document));

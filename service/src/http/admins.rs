@@ -1,4 +1,4 @@
-//! Which admin tokens are accepted, for what, and for how long.
+//! Checks admin tokens: which are valid, which rights they give, and for how long.
 
 use axum::http::HeaderMap;
 use subtle::ConstantTimeEq as _;
@@ -9,21 +9,22 @@ use crate::clock::Timestamp;
 use crate::scope::Rights;
 use crate::storage::{Storage, StorageError};
 
-/// By this header a program with the installation's own token says which one it is. Who has
-/// that token may do everything, and has no reason to lie.
+/// Header by which a program with the installation's own token names itself, for the audit log.
+/// That token already allows everything, so a false name gains nothing.
 const PROGRAM: &str = "tapdesk-program";
 
-/// A stored token's use is noted once in so long: a write for each request would cost taps time.
+/// Minimum time between two records of a stored token's use. A write per request would slow down
+/// taps.
 const NOTED_MILLIS: i64 = 60_000;
 
-/// What a request may do because of its token, for as long as that is one.
+/// The rights that a request has because of its token, while the token is valid.
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
-    /// `None` for the installation's own token, which lives as long as the process.
+    /// `None` for the installation's own token, which is valid as long as the process runs.
     stored: Option<(TokenHash, StoredToken)>,
-    /// Which program presented the installation's own token.
+    /// The program that presented the installation's own token.
     program: Actor,
-    /// The epoch of configuration at which it was one.
+    /// The configuration epoch at which the token was found valid.
     as_of: Option<u64>,
 }
 
@@ -33,27 +34,27 @@ impl Grant {
         self.stored.as_ref().map(|(_, token)| token)
     }
 
-    /// Whether its token can end before the process does.
+    /// Whether the token can become invalid before the process ends.
     pub(super) fn can_end(&self) -> bool {
         self.stored.is_some()
     }
 
-    /// Whether its token has expired by `now`.
+    /// Whether the token has expired by `now`.
     pub(super) fn has_expired(&self, now: Timestamp) -> bool {
         self.stored().is_some_and(|token| token.has_expired(now))
     }
 
-    /// The epoch of configuration at which its token was one.
+    /// The configuration epoch at which the token was found valid.
     pub(super) fn as_of(&self) -> Option<u64> {
         self.as_of
     }
 
-    /// What it allows.
+    /// The rights that the token gives.
     pub(super) fn rights(&self) -> Rights {
         self.stored().map_or_else(Rights::all, StoredToken::rights)
     }
 
-    /// Who has it.
+    /// The holder of the token, as the audit log records it.
     pub(super) fn actor(&self) -> Actor {
         match self.stored() {
             Some(token) => Actor::Token(token.id, token.name.clone()),
@@ -62,18 +63,18 @@ impl Grant {
     }
 }
 
-/// Decides whether a presented token is one of ours: the installation's own, or a
-/// stored one. Compares in constant time.
+/// Decides whether a presented token is valid: the installation's own, or a stored one. It compares
+/// in constant time.
 pub(super) struct Admins(Option<TokenHash>);
 
 impl Admins {
-    /// Accepts `token` beside the stored ones.
+    /// Accepts `token` in addition to the stored tokens.
     pub(super) fn new(token: Option<AdminToken>) -> Self {
         Self(token.map(|token| token.hash()))
     }
 
-    /// The grant of the token with this hash, if it is the installation's or a stored one
-    /// that has not expired by `now`.
+    /// The grant of the token with this hash. `None` if the token is unknown or has expired by
+    /// `now`.
     pub(super) async fn accept(
         &self,
         presented: TokenHash,
@@ -81,7 +82,8 @@ impl Admins {
         now: Timestamp,
         storage: &dyn Storage,
     ) -> Result<Option<Grant>, StorageError> {
-        // Before the look: a token that ends after it ends at a later epoch.
+        // Read the epoch before the lookup: if the token is deleted after the lookup, the epoch
+        // changes.
         let as_of = storage.configuration_epoch();
         let grant = |stored| Grant {
             stored,
@@ -92,8 +94,8 @@ impl Admins {
         if self.0.is_some_and(is_own) {
             return Ok(Some(grant(None)));
         }
-        // Looked up by its hash: what the index's timing could tell is a hash of
-        // the attacker's own making.
+        // The lookup uses the hash, so the timing of the index can only reveal a hash that the
+        // attacker chose.
         let known = storage.token(presented).await?;
         let Some(token) = known.filter(|token| !token.has_expired(now)) else {
             return Ok(None);
@@ -102,13 +104,13 @@ impl Admins {
         if noted.is_none_or(|noted| now.millis_since(noted) >= NOTED_MILLIS)
             && let Err(error) = storage.note_token_use(token.id, now).await
         {
-            // A full disk stops no reader.
+            // Reading must work while the disk is full.
             tracing::debug!("the use of a token could not be noted: {error}");
         }
         Ok(Some(grant(Some((presented, token)))))
     }
 
-    /// Whether the token of `grant` is still one.
+    /// Whether the token of `grant` still exists.
     pub(super) async fn still(
         &self,
         grant: &Grant,

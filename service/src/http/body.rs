@@ -1,4 +1,4 @@
-//! Bodies of requests: bounded in size and time, and of the type that is expected.
+//! Request bodies, with limits on size, time and media type.
 
 mod chunks;
 
@@ -11,30 +11,30 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 pub(super) use chunks::Chunks;
 
-/// Why a body cannot be had.
+/// Why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyError {
-    /// It is larger than it may be.
+    /// The body exceeds the size limit.
     TooLarge,
-    /// The client ended it early.
+    /// The client ended the body early.
     Incomplete,
-    /// It did not arrive in time.
+    /// The body did not arrive in time.
     TimedOut,
 }
 
-/// A whole body of at most `max` bytes, if it arrives within `time`.
+/// Reads a whole body of at most `max` bytes that arrives within `time`.
 pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes, BodyError> {
     Ok(chunks(body, max, time).await?.into_bytes())
 }
 
-/// The same in the pieces in which it arrives.
+/// Like [`read`], but in the pieces in which the body arrives.
 pub(super) async fn chunks(body: Body, max: usize, time: Duration) -> Result<Chunks, BodyError> {
     let all = async {
         let mut body = Limited::new(body, max);
         let mut chunks = Chunks::default();
         while let Some(frame) = body.frame().await {
             match frame {
-                // Trailers say nothing of it.
+                // Ignore trailers: they are not part of the body.
                 Ok(frame) => chunks.push(frame.into_data().unwrap_or_default()),
                 Err(error) if error.is::<LengthLimitError>() => return Err(BodyError::TooLarge),
                 Err(_) => return Err(BodyError::Incomplete),
@@ -46,7 +46,7 @@ pub(super) async fn chunks(body: Body, max: usize, time: Duration) -> Result<Chu
     timed.unwrap_or(Err(BodyError::TimedOut))
 }
 
-/// Whether the body is said to be of one of these types, whatever its parameters.
+/// Whether the `Content-Type` is one of these types. Parameters are ignored.
 pub(super) fn is_of_type(headers: &HeaderMap, types: &[&str]) -> bool {
     let value = headers.get(CONTENT_TYPE);
     let value = value.and_then(|value| value.to_str().ok());

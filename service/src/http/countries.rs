@@ -1,12 +1,12 @@
-//! Countries of addresses, from a MMDB file that the owner supplies. None
-//! is shipped.
+//! Looks up the country of an address in an MMDB file. The owner supplies the file: Tapdesk ships
+//! none.
 
 use std::net::IpAddr;
 use std::path::Path;
 
 use maxminddb::Reader;
 
-/// The file's content, or nothing.
+/// The content of the MMDB file; `None` without a file.
 #[derive(Default)]
 pub struct Countries(Option<Reader<Vec<u8>>>);
 
@@ -18,7 +18,13 @@ impl Countries {
         Ok(Self(Some(reader)))
     }
 
-    /// The two-letter code of the country of `address`, if the file knows it.
+    /// Whether an MMDB file is loaded.
+    pub(super) const fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The two-letter code of the country of `address`; `None` if the file does not contain the
+    /// address.
     pub fn of(&self, address: IpAddr) -> Option<String> {
         let found = self.0.as_ref()?.lookup(address).ok()?;
         let code = found

@@ -1,4 +1,4 @@
-//! The OpenAPI document, apart from what the admin API's routes say of themselves.
+//! Builds the OpenAPI document, except for the descriptions that the admin routes have themselves.
 
 mod patch;
 mod shape;
@@ -26,7 +26,7 @@ use super::error::Problem;
 use super::public;
 use crate::payload::Payload;
 
-/// The public routes, and what all of the document shares.
+/// The public routes, and the parts that all of the document shares.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -48,12 +48,12 @@ use crate::payload::Payload;
 )]
 struct Document;
 
-/// The document of the public routes; the admin API's are added to it.
+/// The document of the public routes. The admin routes are added to it later.
 pub(super) fn of_public_routes() -> openapi::OpenApi {
     Document::openapi()
 }
 
-/// Completes the document once all routes are in it.
+/// Completes the document once it contains all routes.
 pub(super) fn complete(document: &mut openapi::OpenApi) {
     let here = ServerBuilder::new()
         .url("/")
@@ -73,7 +73,7 @@ pub(super) fn complete(document: &mut openapi::OpenApi) {
     open_parts(document);
 }
 
-/// How the admin API knows its callers.
+/// The security scheme of the admin API.
 struct AdminToken;
 
 impl Modify for AdminToken {
@@ -84,8 +84,7 @@ impl Modify for AdminToken {
     }
 }
 
-/// Adds what every operation can answer, and says that who is told to try again
-/// later is told when.
+/// Adds the answers that every operation can give, and the `Retry-After` header of 429 and 503.
 fn answers_of_all(path: &str, operation: &mut Operation) {
     let (media_type, body): (_, RefOr<Schema>) = if path.starts_with("/v2/") {
         let envelope = Ref::from_schema_name(public::Envelope::name());
@@ -118,9 +117,9 @@ fn answers_of_all(path: &str, operation: &mut Operation) {
     }
 }
 
-/// Names each operation by its method and path, `get_tags_id`: the names of
-/// handlers are not unique, and operation ids must be. Says of those that do not
-/// say which credentials they need that they need a token, or of public ones none.
+/// Sets operation ids from method and path, such as `get_tags_id`, because ids must be unique and
+/// names of handlers are not. Also sets the credentials of operations that name none: a token for
+/// the admin API, nothing for public routes.
 fn name_operations(document: &mut openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let within = path.strip_prefix("/admin/v1");
@@ -145,8 +144,8 @@ fn name_operations(document: &mut openapi::OpenApi) {
     }
 }
 
-/// Says of every operation that can answer 412 that it takes `If-Match`, and of
-/// the answers with the resource that they have an `ETag`.
+/// Adds the `If-Match` parameter to every operation that can answer 412, and the `ETag` header to
+/// the answers that contain the resource.
 pub(super) fn version(document: &mut openapi::OpenApi) {
     let changed = StatusCode::PRECONDITION_FAILED.as_str();
     let answers = |operation: &Option<Operation>| {
@@ -160,7 +159,7 @@ pub(super) fn version(document: &mut openapi::OpenApi) {
     });
     let edited: HashSet<String> = edited.map(|(path, _)| path.clone()).collect();
     for (path, item) in paths {
-        // A resource is created in the list it is in.
+        // A resource is created by a POST to its list.
         let creates = edited
             .iter()
             .any(|edited| edited.strip_suffix("/{id}") == Some(path));
@@ -216,8 +215,8 @@ fn add_etag(operation: &mut Operation, statuses: &[&str]) {
     }
 }
 
-/// Opens the schemas that are parts of others: one that allows no further
-/// members would not allow those of the whole.
+/// Removes "no further members" from schemas that are parts of others. Otherwise a part would
+/// reject the other members of the whole.
 fn open_parts(document: &mut openapi::OpenApi) {
     let Some(components) = &mut document.components else {
         return;
@@ -242,7 +241,8 @@ pub(super) struct PayloadOrNone;
 
 impl PartialSchema for PayloadOrNone {
     fn schema() -> RefOr<Schema> {
-        // Of anything, because it has none: not every reader of a schema knows `false`.
+        // The array is always empty, but some tools do not support the schema `false` for its
+        // items.
         let anything = ArrayItems::RefOrSchema(Box::new(Schema::default().into()));
         let none = ArrayBuilder::new().items(anything).max_items(Some(0));
         OneOfBuilder::new()
@@ -254,7 +254,7 @@ impl PartialSchema for PayloadOrNone {
 
 impl ToSchema for PayloadOrNone {}
 
-/// Bytes as they are.
+/// The schema of raw bytes.
 pub(super) struct Binary;
 
 impl PartialSchema for Binary {

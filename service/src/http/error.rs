@@ -1,4 +1,4 @@
-//! The only place that knows which status an error has.
+//! Maps each error to its HTTP status. No other module does that.
 
 mod code;
 mod documented;
@@ -20,6 +20,7 @@ pub(super) use documented::{
 use super::pages;
 use super::public::{Envelope, public_answer};
 use crate::field_error::FieldError;
+use crate::plural::counted;
 use crate::revision::{Changed, Revision};
 use crate::scope::Scope;
 use crate::storage::StorageError;
@@ -28,69 +29,69 @@ use crate::tap::TapError;
 /// An error of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApiError {
-    /// The request does not say what it must, or not well.
+    /// The request lacks something, or something in it is invalid.
     Invalid(FieldError),
     /// The request does not name exactly one host.
     BadlyAddressed,
-    /// No token, or a wrong one.
+    /// The token is missing or invalid.
     Unauthorized,
     /// The token lacks a scope.
     Scope(Scope),
-    /// What is addressed does not exist.
+    /// The addressed resource does not exist; contains its kind, for the message.
     NotFound(&'static str),
-    /// The request is in order, the present state is not.
+    /// The request is valid, but conflicts with the current state.
     Conflict(Code, FieldError),
     /// A bulk change selects another number of tags than its caller expects.
     CountChanged {
-        /// How many the caller expects.
+        /// Number of tags that the caller expects.
         expected: u64,
-        /// How many there are.
+        /// Number of tags that the request selects.
         found: u64,
     },
-    /// The resource is not as `If-Match` says: it was changed meanwhile.
+    /// The resource was changed since the revision in `If-Match`.
     Changed(Option<Box<Current>>),
-    /// The route has no such method.
+    /// The route does not support this method.
     NoSuchMethod(Method),
-    /// The body is too large.
+    /// The body exceeds the size limit.
     TooLarge,
-    /// The body is of another type than it must be.
+    /// The body has an unsupported media type.
     UnsupportedMediaType(&'static str),
     /// The client took too long to send its request.
     TimedOut,
-    /// The request came by a name that is not ours.
+    /// The `Host` is not one of the service's host names.
     Misdirected,
-    /// Too many refusals; seconds to wait.
+    /// The client had too many refused requests; contains the seconds to wait.
     TooMany(u64),
-    /// The disk is full.
+    /// The disk is full, and nothing was written.
     Full,
     /// The database does not answer.
     Unavailable,
-    /// An internal error; the cause is in the log.
+    /// An internal error. Only the log contains the cause.
     Internal,
 }
 
-/// A resource as it is, for who saw it otherwise.
+/// The current state of a resource, for a client that expected another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Current {
-    /// Its revision.
+    /// The current revision of the resource.
     pub revision: Revision,
-    /// The resource as get shows it.
+    /// The resource in the form of its GET operation.
     pub resource: Value,
 }
 
 /// An error of the admin API, as `application/problem+json` (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// The name of the status.
+    /// The reason phrase of the HTTP status.
     title: &'static str,
-    /// The status.
+    /// The HTTP status code.
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// What is wrong, and the way out, in words.
+    /// Explanation for people: the problem, and how to solve it.
     detail: String,
-    /// What is wrong, for programs.
+    /// Stable name of the problem, for programs.
     code: Code,
-    /// The fields that are wrong, if the problem is one of fields.
+    /// The invalid fields, if the problem is about fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<ProblemField>,
@@ -98,28 +99,30 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     scope: Option<Scope>,
-    /// With 412, the resource as it is now, as get shows it; null if there is none.
+    /// With 412, the current state of the resource, as its GET operation returns it; null if it
+    /// does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     current: Option<Value>,
 }
 
-/// A field that is wrong.
+/// An invalid field of a request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProblemField {
-    /// The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block.
+    /// The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third
+    /// block.
     field: String,
-    /// What is wrong with it, and the way out, in words.
+    /// Explanation for people: the problem with the field, and how to solve it.
     message: String,
 }
 
 impl ApiError {
-    /// A request that does not say what it must.
+    /// An error for an invalid request.
     pub(super) fn invalid(why: impl Into<FieldError>) -> Self {
         Self::Invalid(why.into())
     }
 
-    /// What the present state does not allow, whichever field asks for it.
+    /// An error for a request that conflicts with the current state, whichever field causes it.
     pub(super) fn conflict(code: Code, why: impl Into<String>) -> Self {
         Self::Conflict(code, FieldError::whole(why))
     }
@@ -161,7 +164,7 @@ impl ApiError {
         field.into_iter().collect()
     }
 
-    /// What is wrong, and the way out, in words.
+    /// Explanation for people: the problem, and how to solve it.
     pub(super) fn detail(&self) -> String {
         match self {
             Self::Invalid(why) | Self::Conflict(_, why) => why.message.clone(),
@@ -175,8 +178,9 @@ impl ApiError {
             ),
             Self::NotFound(noun) => format!("There is no such {noun}."),
             Self::CountChanged { expected, found } => format!(
-                "The selection has {found} tags now, not {expected}. Nothing was changed; \
-                 look at the list again, and repeat the change if it is still what you want."
+                "The selection has {} now, not {expected}. Nothing was changed; \
+                 look at the list again, and repeat the change if it is still what you want.",
+                counted(*found, "tag")
             ),
             Self::Changed(_) => Changed.to_string(),
             Self::NoSuchMethod(method) => format!("This route has no method {method}."),
@@ -241,8 +245,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// A revision as `ETag` says it. It is a strong one for `If-Match`, though it
-/// stands for a resource's configuration alone: nothing is answered with 304.
+/// Formats a revision as an `ETag`. It is a strong one because `If-Match` requires that. It covers
+/// only the configuration of a resource, which is safe because no answer is a 304.
 pub(super) fn etag(revision: Revision) -> HeaderValue {
     let text = format!("\"{revision}\"");
     HeaderValue::from_str(&text).expect("hex digits in quotes can stand in a header")
@@ -276,7 +280,7 @@ fn in_envelope(error: &ApiError) -> Response {
     public_answer(error.status(), &Envelope::error(&error.detail()))
 }
 
-/// Every answer that the service is unavailable says when to try again.
+/// Adds `Retry-After` to every 503 answer.
 pub(super) fn say_when_to_try_again(answer: &mut Response) {
     if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
         let headers = answer.headers_mut();
@@ -285,18 +289,18 @@ pub(super) fn say_when_to_try_again(answer: &mut Response) {
     }
 }
 
-/// The answer to a path that is no route, in the envelope of its part of the service.
+/// The answer for a path without a route, in the format of its part of the service.
 pub(super) fn no_such_route(path: &str) -> Response {
     by_part(path, &ApiError::NotFound("route"))
 }
 
-/// The answer to a method that its route does not have.
+/// The answer for a method that the route does not support.
 pub(super) async fn no_such_method(request: Request) -> Response {
     let error = ApiError::NoSuchMethod(request.method().clone());
     by_part(request.uri().path(), &error)
 }
 
-/// The answer to a request whose handler panicked, in the envelope of its part of the service.
+/// The answer after a handler panicked, in the format of its part of the service.
 pub(super) fn panicked(route: &str) -> Response {
     let error = ApiError::Internal;
     if route.starts_with("/v2/") || route.starts_with("/admin/") {
@@ -309,7 +313,7 @@ pub(super) fn panicked(route: &str) -> Response {
     )
 }
 
-/// An error in the envelope of the part of the service that `path` is in.
+/// Formats an error for the part of the service that `path` belongs to.
 pub(super) fn by_part(path: &str, error: &ApiError) -> Response {
     if path.starts_with("/v2/") {
         return in_envelope(error);
@@ -324,7 +328,7 @@ pub(super) fn by_part(path: &str, error: &ApiError) -> Response {
     }
 }
 
-/// The page for a public address that leads nowhere.
+/// The "not found" page for a public address.
 pub(super) fn nothing_here() -> Response {
     nothing_here_as(StatusCode::NOT_FOUND)
 }

@@ -1,4 +1,4 @@
-//! Where a request comes from: the peer, and what a trusted proxy says of it.
+//! Finds the origin of a request: the peer, or the client that a trusted proxy names.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,16 +9,16 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
 use super::state::AppState;
-use crate::interaction::ClientId;
+use crate::interaction::Client;
 use crate::settings::Settings;
-use crate::visitor::{UserAgent, Visitor, accepted_languages};
+use crate::visitor::{Languages, UserAgent, Visitor};
 
-/// The address at the other end of the connection, put into each request by the
-/// listener. A request without one was made in-process.
+/// The address at the other end of the connection. The listener adds it to each request. Requests
+/// without it are in-process calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// The address of the client that sent a request: the peer's, or what a trusted proxy
+/// The address of the client that sent a request: the peer's, or the one that a trusted proxy
 /// forwarded.
 pub(super) fn client_address(request: &Request, state: &AppState) -> IpAddr {
     let settings = state.service.settings();
@@ -31,13 +31,15 @@ fn client(extensions: &Extensions, headers: &HeaderMap, settings: &Settings) -> 
     forwarded.flatten().unwrap_or(peer)
 }
 
-/// Who taps.
+/// The origin of a tap.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// Two-letter country code, or empty.
+    /// Two-letter country code; empty if unknown.
     pub(super) country: String,
-    /// The client as far as it is kept.
-    pub(super) client: ClientId,
+    /// The identity of the client.
+    pub(super) client: Client,
+    /// The IP address of the client.
+    pub(super) address: IpAddr,
 }
 
 impl FromRequestParts<AppState> for Origin {
@@ -56,16 +58,21 @@ impl FromRequestParts<AppState> for Origin {
         Ok(Self {
             country,
             client: state.edge.clients.identify(address, user_agent),
+            address,
         })
     }
 }
 
-/// The visitor, as the browser's headers describe them.
+/// Describes the visitor by the browser's headers.
 pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
-    let languages = headers.get(ACCEPT_LANGUAGE);
-    let languages = languages.and_then(|value| value.to_str().ok());
+    // Several header lines form one list (RFC 9110, section 5.3).
+    let languages: Vec<_> = headers
+        .get_all(ACCEPT_LANGUAGE)
+        .iter()
+        .filter_map(|line| line.to_str().ok())
+        .collect();
     Visitor {
-        languages: accepted_languages(languages.unwrap_or_default()),
+        languages: Languages::of(&languages.join(",")),
         operating_system: agent.operating_system,
     }
 }
@@ -81,7 +88,7 @@ fn user_agent_bytes(headers: &HeaderMap) -> &[u8] {
         .map_or(&b""[..], |agent| agent.as_bytes())
 }
 
-/// A call in-process counts as one from the machine itself.
+/// The address of the peer. In-process calls count as calls from this machine.
 fn peer(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>();
     peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
@@ -97,12 +104,12 @@ fn is_trusted(settings: &Settings, address: IpAddr) -> bool {
         .any(|network| network.contains(&address))
 }
 
-/// The last address in `X-Forwarded-For` that is not itself a trusted proxy:
-/// what stands further left was written by strangers.
+/// The last address in `X-Forwarded-For` that is not a trusted proxy. Strangers can forge
+/// everything to the left of it.
 fn forwarded(settings: &Settings, headers: &HeaderMap) -> Option<IpAddr> {
     let mut nearest = None;
     let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
-    // Bytes, because strangers may write anything to the left of what a proxy adds.
+    // Read bytes, because strangers can write invalid text to the left of the proxy's address.
     let lines = values.iter().rev().map(|value| value.as_bytes());
     for hop in lines.flat_map(|line| line.rsplit(|byte| *byte == b',')) {
         let Some(address) = std::str::from_utf8(hop).ok().and_then(hop_address) else {
@@ -116,8 +123,8 @@ fn forwarded(settings: &Settings, headers: &HeaderMap) -> Option<IpAddr> {
     nearest
 }
 
-/// The address of one hop. Proxies write more than the bare one: a port behind it,
-/// brackets around IPv6, quotes, and `for=` as in `Forwarded` (RFC 7239, section 6).
+/// Parses the address of one hop. Besides the bare address, proxies write a port, brackets around
+/// IPv6, quotes, and `for=` as in `Forwarded` (RFC 7239, section 6).
 fn hop_address(hop: &str) -> Option<IpAddr> {
     let hop = hop.split(';').next().unwrap_or_default().trim();
     let hop = match hop.split_at_checked("for=".len()) {
@@ -128,13 +135,13 @@ fn hop_address(hop: &str) -> Option<IpAddr> {
     let address = match node.strip_prefix('[').and_then(|node| node.split_once(']')) {
         Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
         Some(_) => return None,
-        // One colon is a port's; more are those of an IPv6 address.
+        // One colon precedes a port; several colons are an IPv6 address.
         None => match node.split_once(':') {
             Some((address, port)) if !port.contains(':') => address,
             _ => node,
         },
     };
-    // An interface's name behind an IPv6 address is the proxy's own affair.
+    // The interface name of an IPv6 address has a meaning only on the proxy.
     address.split('%').next()?.parse().ok()
 }
 

@@ -1,5 +1,5 @@
-//! Pages for the people who tap. Owners' texts are data in them, escaped by the
-//! template engine, never template source.
+//! Pages for the people who tap. Owners' texts are data that the template engine escapes, never
+//! template source.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -13,7 +13,7 @@ use crate::studio::{Shell, Words, own_language, plain, words};
 pub(super) use crate::tap::nonce;
 use crate::visitor::Visitor;
 
-/// A page that says something.
+/// A page with a message.
 pub(super) fn message(status: StatusCode, title: &str, text: &str) -> Response {
     let shell = Shell {
         language: "en",
@@ -25,8 +25,8 @@ pub(super) fn message(status: StatusCode, title: &str, text: &str) -> Response {
     page(status, shell, &[text])
 }
 
-/// A page that says something of a tag, in the words of its visitor's language
-/// and the theme of its experience.
+/// A page with a message about a tag, in the language of the visitor and the theme of the
+/// experience.
 pub(super) fn tag(
     service: &Service,
     status: StatusCode,
@@ -37,7 +37,21 @@ pub(super) fn tag(
     say(service, status, tag, visitor, |words| (None, text(words)))
 }
 
-/// A page that asks for another tap.
+/// The page for a phone that opened the test URL of the address.
+pub(super) fn reached(visitor: &Visitor) -> Response {
+    let language = own_language(&visitor.languages).unwrap_or("en");
+    let words = words(language);
+    let shell = Shell {
+        language,
+        title: &words.reached_title,
+        theme: &Theme::default(),
+        logo: None,
+        nonce: None,
+    };
+    page(StatusCode::OK, shell, &[&words.reached])
+}
+
+/// A page that asks the visitor for another tap.
 pub(super) fn tap_again(
     service: &Service,
     status: StatusCode,
@@ -81,7 +95,7 @@ fn say(
     page(status, shell, &[text])
 }
 
-/// A tag's page for a link preview: its title and description, and nothing that a tap would do.
+/// The page of a tag for a link preview: its title and description, without any effect of a tap.
 pub(super) fn preview(tag: &CachedTag) -> Response {
     let shell = Shell {
         language: &tag.language(),
@@ -93,8 +107,8 @@ pub(super) fn preview(tag: &CachedTag) -> Response {
     page(StatusCode::OK, shell, &[tag.description()])
 }
 
-/// A studio experience. Its style and its script are marked by `nonce`; its
-/// forms and its script speak to the service alone.
+/// The page of a studio experience. `nonce` allows its style and script. Its forms and script can
+/// reach only the service.
 pub(super) fn experience(html: String, nonce: &str) -> Response {
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self'; \
@@ -103,7 +117,7 @@ pub(super) fn experience(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
-/// A page without a script; its one style is known by its digest.
+/// A page without scripts. Its policy allows its one style by digest.
 fn page(status: StatusCode, shell: Shell<'_>, texts: &[&str]) -> Response {
     let Ok(html) = plain(shell, texts) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -118,7 +132,7 @@ fn page(status: StatusCode, shell: Shell<'_>, texts: &[&str]) -> Response {
     response
 }
 
-/// A page with a script of ours, marked by `nonce`: nothing else may run in it.
+/// A page with a script of the service. `nonce` allows this script and no other.
 pub(super) fn scripted(html: String, nonce: &str) -> Response {
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
@@ -141,7 +155,7 @@ fn with_policy(html: String, policy: &str) -> Response {
     response
 }
 
-/// A key must leak neither through caches nor through referrers.
+/// Sets headers so that a key leaks neither through caches nor through referrers.
 pub(super) fn keep_private(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(

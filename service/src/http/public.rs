@@ -1,10 +1,11 @@
-//! What the world may call: taps, the two operations of a rolling key, health.
+//! Public routes: taps, the two operations of a rolling key, and health.
 
 pub(super) mod data;
 pub(super) mod form;
 pub(super) mod media;
 pub(super) mod payload;
 pub(super) mod probes;
+mod reached;
 pub(super) mod stand_in;
 pub(super) mod tap;
 
@@ -22,27 +23,27 @@ pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;
 pub(super) use tap::{respond, tap, tap_by_template};
 
-/// Largest body of a public call, in bytes.
+/// Maximum size of the body of a public call, in bytes.
 const BODY_MAX: usize = 64 * 1024;
-/// How long a client may take to send it: many times what 64 KiB take on a slow line.
+/// Time limit for sending a body. 64 KiB take far less, even on a slow line.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
-/// The envelope of the update operation (specification 4.2).
+/// The answer format of the update operation (specification 4.2).
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(super) enum Envelope<'a> {
-    /// It was done.
+    /// The update was done.
     Success {
-        /// Always `true`.
+        /// Always `true`: it marks a success.
         success: bool,
-        /// What was done.
+        /// A confirmation for people.
         message: &'a str,
     },
-    /// It was refused.
+    /// The update was refused.
     Error {
-        /// Always `true`.
+        /// Always `true`: it marks an error.
         error: bool,
-        /// What is wrong.
+        /// An explanation for people.
         message: &'a str,
     },
 }
@@ -58,7 +59,7 @@ impl<'a> Envelope<'a> {
         Self::Error { error, message }
     }
 
-    /// The envelope to the byte as the specification writes it, spaces included.
+    /// The JSON text, byte for byte as in the specification, including spaces.
     fn to_json(&self) -> String {
         let quoted = |message: &str| serde_json::Value::from(message).to_string();
         match self {
@@ -75,8 +76,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// An answer of one of the two public operations: JSON, never stored, readable
-/// from any origin.
+/// An answer of the two public operations: JSON that is never cached and readable from any origin.
 pub(super) fn public_answer(status: StatusCode, body: &Envelope<'_>) -> Response {
     public_json(status, body.to_json())
 }
@@ -97,7 +97,7 @@ fn public_json(status: StatusCode, json: impl Into<Body>) -> Response {
     response
 }
 
-/// The answer to a browser that asks before it calls from another origin.
+/// The answer to the preflight request of a browser (CORS).
 fn preflight() -> Response {
     let mut response = public_json(StatusCode::NO_CONTENT, Body::empty());
     let headers = response.headers_mut();
@@ -117,7 +117,7 @@ fn preflight() -> Response {
     response
 }
 
-/// The answer to a method that the operation does not have.
+/// The answer for a method that the operation does not support.
 fn wrong_method(method: &Method, allowed: &'static str) -> Response {
     let message = format!("This operation has no method {method}; use {allowed}.");
     let mut response = public_answer(StatusCode::METHOD_NOT_ALLOWED, &Envelope::error(&message));

@@ -1,6 +1,6 @@
-//! The rate limiter. It counts refused calls alone: valid calls are never slowed,
-//! and a client whose calls are refused more than so many times a minute gets
-//! 429 instead (decisions, "Limits, retention, exposure").
+//! The rate limiter. It counts only refused calls, so valid calls are never slowed down. A client
+//! that exceeds the limit of refused calls per minute gets 429 instead of the usual error
+//! (decisions, "Limits, retention, exposure").
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -21,35 +21,34 @@ use super::error::ApiError;
 use super::state::AppState;
 use crate::clock::Clock;
 
-/// What a client is refused. Many clients may share one address: what one of
-/// them does to one operation does not change what the others hear of another.
+/// Operations with a separate count. Many clients can share one address: refused calls of one
+/// operation must not change the answers to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
-    /// Payload retrieval.
+    /// Retrieval of a payload with a rolling key.
     Payload,
-    /// Tag variable update, a form without JavaScript included.
+    /// Update of tag variables, also by a form without JavaScript.
     Update,
-    /// The admin API.
+    /// All operations of the admin API.
     Admin,
 }
 
 type Key = (Operation, u128);
 type Limiter = RateLimiter<Key, DashMapStateStore<Key>, ServiceClock, NoOpMiddleware<Nanos>>;
 
-/// Between two times at which clients are forgotten that were not refused lately:
-/// often enough that nobody fills the memory with made-up IPv6 networks, and
-/// seldom enough that the work is not felt.
+/// Interval between two removals of clients without recent refused calls. It is short enough that
+/// made-up IPv6 networks cannot fill the memory, and long enough that the work does not matter.
 const SWEEP_MILLIS: i64 = 10_000;
 
-/// Refused calls by client and operation.
+/// Counts refused calls per client and operation.
 pub(super) struct RateLimits {
     clock: Arc<dyn Clock>,
     limiter: RwLock<Option<(u32, Arc<Limiter>)>>,
-    /// When clients were forgotten the last time, in milliseconds since the Unix epoch.
+    /// When clients were last removed, in milliseconds since the Unix epoch.
     swept: AtomicI64,
 }
 
-/// The service's clock as the limiter wants it.
+/// Adapts the service's clock to the limiter.
 #[derive(Clone)]
 struct ServiceClock(Arc<dyn Clock>);
 
@@ -68,7 +67,7 @@ impl GovernorClock for ServiceClock {
 }
 
 impl RateLimits {
-    /// No call was refused yet.
+    /// A limiter without any counted calls.
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
@@ -77,8 +76,8 @@ impl RateLimits {
         }
     }
 
-    /// Counts a refused call from `address`. If it is past `limit` a minute, the
-    /// seconds after which the client may be refused again.
+    /// Counts a refused call from `address`. If the client exceeds `limit` per minute, returns the
+    /// seconds to wait.
     pub(super) fn count(
         &self,
         operation: Operation,
@@ -95,11 +94,12 @@ impl RateLimits {
         Some(u64::from(wait).div_ceil(1_000_000_000).max(1))
     }
 
-    /// Forgets clients that were not refused lately, if that is due.
+    /// Removes clients without recent refused calls, if the interval is over.
     fn sweep(&self, limiter: &Limiter) {
         let now = self.clock.now().millis();
         let swept = self.swept.load(Ordering::Relaxed);
-        // A clock that was set back is due, too.
+        // If the clock was set back, remove clients now: otherwise it could take hours until the
+        // next time.
         let due = !(0..SWEEP_MILLIS).contains(&now.saturating_sub(swept));
         let claim = |swept| {
             self.swept
@@ -112,7 +112,7 @@ impl RateLimits {
         }
     }
 
-    /// The limiter for `limit`; a changed setting starts a new count.
+    /// The limiter for `limit`. A changed setting starts a new count.
     fn limiter(&self, limit: NonZeroU32) -> Arc<Limiter> {
         if let Some((of, limiter)) = &*self.limiter.read().unwrap_or_else(PoisonError::into_inner)
             && *of == limit.get()
@@ -128,18 +128,18 @@ impl RateLimits {
     }
 }
 
-/// The mark of an answer that refuses its call.
+/// Marks an answer that rejects its call.
 #[derive(Clone, Copy)]
 struct Refused(Operation);
 
-/// An answer that refuses a call of `operation`. [`limited`] counts it.
+/// Marks an answer that rejects a call of `operation`, so that [`limited`] counts it.
 pub(super) fn refused(operation: Operation, mut answer: Response) -> Response {
     answer.extensions_mut().insert(Refused(operation));
     answer
 }
 
-/// The layer around every route: an answer as it is, or 429 if it refuses a call and
-/// the client was refused too often.
+/// The layer around every route. It replaces the status of a marked answer by 429 if the client had
+/// too many of them, and passes all other answers.
 pub(super) fn limited(state: &AppState, client: IpAddr, mut answer: Response) -> Response {
     let Some(Refused(operation)) = answer.extensions_mut().remove() else {
         return answer;
@@ -151,7 +151,7 @@ pub(super) fn limited(state: &AppState, client: IpAddr, mut answer: Response) ->
     if operation == Operation::Admin {
         return ApiError::TooMany(seconds).into_response();
     }
-    // The body stays: who calls with a bad key learns no more from the 61st answer.
+    // Keep the body: a caller with a bad key learns no more from the 61st answer.
     *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
     answer.headers_mut().insert(RETRY_AFTER, seconds.into());
     answer

@@ -1,11 +1,11 @@
-//! The places of the service's own routes: they come first on every host, so no URL template may
-//! reach one of them.
+//! The paths of the service's own routes. They take precedence on every host, so no URL template
+//! may match one of them.
 
 use crate::inlay::template::{RouteSegment, Template};
 
 use RouteSegment::{Any, Literal, Rest};
 
-/// All of them, those of the admin API as a whole.
+/// The paths of all routes. One prefix covers the admin API.
 const ROUTES: [&[RouteSegment<'static>]; 10] = [
     &[Literal("t"), Any],
     &[Literal("v2"), Rest],
@@ -19,7 +19,7 @@ const ROUTES: [&[RouteSegment<'static>]; 10] = [
     &[Literal("metrics")],
 ];
 
-/// The route that a URL of the template could reach, as people write it.
+/// The route that a URL of the template could match, in a form for messages.
 pub(super) fn reached(template: &Template) -> Option<String> {
     let reached = ROUTES.iter().find(|route| template.overlaps_route(route));
     reached.map(|route| {

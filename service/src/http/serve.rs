@@ -1,49 +1,106 @@
-//! A listener for a router. The caller owns the socket and the shutdown.
+//! Serves a router on a listener. The caller owns the socket and the shutdown.
+
+mod connections;
+mod listen;
+#[cfg(test)]
+mod tests;
+mod watched;
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
-use axum::http::Request;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, Request, Response, header};
+use futures_util::FutureExt as _;
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
 use super::origin::Peer;
+use connections::Connections;
+pub use listen::listen;
+use watched::{Answer, HeadTimer, Watched};
 
-/// How long a client may take to send a request's head.
-const HEAD_TIME: Duration = Duration::from_secs(15);
-/// How long open requests have to end after the shutdown began.
-const DRAIN_TIME: Duration = Duration::from_secs(10);
+/// File descriptors that connections may not use: they are for the database, webhooks and backups.
+const RESERVED: u64 = 32;
+/// Pause between two accepted connections while descriptors run short, so that others can close.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How long connections that were accepted during the shutdown have to send the first byte of a
+/// request.
+const LAST_REQUESTS: Duration = Duration::from_millis(100);
 
-/// Tells an answer without an end that the listener it goes through is closing.
-/// Put into each request by the listener; a request without one was made
-/// in-process, and its answer ends with its caller.
+/// Limits for the connections of a listener.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How long a request head may take, from its first byte.
+    pub head: Duration,
+    /// How long a connection may be idle. It must exceed the idle time of a load balancer (usually
+    /// 60 s). Otherwise the balancer sends a request on a connection that is being closed.
+    pub idle: Duration,
+    /// How long open requests may continue after the listener closes.
+    pub drain: Duration,
+    /// Maximum number of open file descriptors of the process, if known. Shortly before this limit,
+    /// the listener closes the connections that were idle longest.
+    pub descriptors: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(15),
+            idle: Duration::from_secs(75),
+            drain: Duration::from_secs(10),
+            descriptors: None,
+        }
+    }
+}
+
+/// The stages of a listener's shutdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Open,
+    /// All requests are answered. `/ready` tells load balancers about the shutdown.
+    Leaving,
+    /// Only requests that have begun are answered.
+    Closing,
+}
+
+/// The stage of the listener that received a request. The listener adds it to each request. A
+/// request without it is an in-process call, whose answer ends when its caller drops it.
 #[derive(Clone)]
-pub(super) struct Closing(Option<watch::Receiver<()>>);
+pub(super) struct Closing(Option<watch::Receiver<Stage>>);
 
 impl Closing {
-    /// Of a request that no listener brought.
+    /// For a request that came through no listener.
     pub(super) const fn never() -> Self {
         Self(None)
     }
 
-    /// Waits until the listener is closing.
+    /// Waits until the listener is closing. Endless answers must end then.
     pub(super) async fn begun(&mut self) {
         match &mut self.0 {
-            // Nothing is ever sent: the end of the sender is the message.
-            Some(open) => while open.changed().await.is_ok() {},
+            // If the sender is gone, the listener has closed already.
+            Some(stage) => drop(stage.wait_for(|stage| *stage == Stage::Closing).await),
             None => std::future::pending().await,
         }
+    }
+
+    /// Whether the shutdown of the listener has begun.
+    pub(super) fn is_leaving(&self) -> bool {
+        let stage = self.0.as_ref().map(|stage| *stage.borrow());
+        stage.is_some_and(|stage| stage != Stage::Open)
     }
 }
 
@@ -55,61 +112,168 @@ impl<S: Send + Sync> FromRequestParts<S> for Closing {
     }
 }
 
-/// Serves `router` on `listener` until `shutdown`, then lets open requests end.
+/// Serves `router` on `listener` until `shutdown`. `shutdown` returns the time that load balancers
+/// need to notice: for that long `/ready` answers 503, everything else is answered as before, and
+/// each answer ends its connection. Then idle connections are closed, and open requests may finish.
 ///
-/// Connections are HTTP/1.1. A head that does not come ends its connection, so
-/// slow clients hold no more than a socket.
+/// Connections use HTTP/1.1. An incomplete head ends its connection at a time limit, so slow
+/// clients use no more than a socket.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    shutdown: impl Future<Output = ()> + Send,
+    limits: Limits,
+    shutdown: impl Future<Output = Duration> + Send,
 ) -> io::Result<()> {
-    let graceful = GracefulShutdown::new();
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
-        // A client that sends no more still reads: what it asked for is done,
-        // and it is told so.
+    let (stage, closing) = watch::channel(Stage::Open);
+    let server = Server {
+        listener,
+        router,
+        limits,
+        closing: Closing(Some(closing)),
+        connections: Arc::default(),
+    };
+    let notice = tokio::select! {
+        notice = shutdown => notice,
+        never = server.accept_all() => match never {},
+    };
+    stage.send_replace(Stage::Leaving);
+    if !notice.is_zero() {
+        // Accepting ends with the notice time.
+        let _ = timeout(notice, server.accept_all()).await;
+    }
+    let Server {
+        connections,
+        listener,
+        ..
+    } = server.accept_waiting().await;
+    drop(listener);
+    stage.send_replace(Stage::Closing);
+    connections.close_all();
+    if timeout(limits.drain, connections.ended()).await.is_err() {
+        tracing::warn!("some requests did not end in time");
+    }
+    Ok(())
+}
+
+struct Server {
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    closing: Closing,
+    connections: Arc<Connections>,
+}
+
+impl Server {
+    async fn accept_all(&self) -> Infallible {
+        loop {
+            let accepted = self.listener.accept().await;
+            let runs_short = match &accepted {
+                Ok((stream, _)) => self.is_near_the_limit(stream),
+                // Such a connection was closed by the client before it was accepted.
+                Err(error) => error.kind() != ErrorKind::ConnectionAborted,
+            };
+            let makes_room = runs_short && self.connections.close_oldest_idle();
+            match accepted {
+                Ok((stream, peer)) => self.answer(stream, peer),
+                Err(error) if !makes_room => {
+                    // Open connections continue, and descriptors may become free again.
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    sleep(5 * PAUSE).await;
+                }
+                Err(_) => {}
+            }
+            if makes_room {
+                sleep(PAUSE).await;
+            }
+        }
+    }
+
+    /// Accepts the connections that the system holds already. Otherwise it would reset them.
+    async fn accept_waiting(self) -> Self {
+        let mut any = false;
+        while let Some(Ok((stream, peer))) = self.listener.accept().now_or_never() {
+            self.answer(stream, peer);
+            any = true;
+        }
+        if any {
+            sleep(LAST_REQUESTS).await;
+        }
+        self
+    }
+
+    /// Whether few descriptors are left. The system assigns the lowest free number, so a high one
+    /// shows it.
+    #[cfg(unix)]
+    fn is_near_the_limit(&self, stream: &TcpStream) -> bool {
+        use std::os::fd::AsRawFd as _;
+        let number = u64::try_from(stream.as_raw_fd()).unwrap_or(0);
+        // If there are few descriptors, reserve only a fraction of them.
+        let of = |limit: u64| limit - RESERVED.min(limit / 4);
+        self.limits
+            .descriptors
+            .is_some_and(|limit| number >= of(limit))
+    }
+
+    #[cfg(not(unix))]
+    fn is_near_the_limit(&self, _: &TcpStream) -> bool {
+        false
+    }
+
+    /// Answers the requests of a connection in a separate task.
+    fn answer(&self, stream: TcpStream, peer: SocketAddr) {
+        // Answers are written in one piece, so waiting for more data only delays them.
+        let _ = stream.set_nodelay(true);
+        let connection = self.connections.open();
+        let activity = Arc::clone(&connection.activity);
+        let (router, closing) = (self.router.clone(), self.closing.clone());
+        let service = service_fn({
+            let activity = Arc::clone(&activity);
+            move |mut request: Request<Incoming>| {
+                let busy = activity.busy();
+                let (router, closing) = (router.clone(), closing.clone());
+                request.extensions_mut().insert(Peer(peer));
+                request.extensions_mut().insert(closing.clone());
+                async move {
+                    let mut answer = router.oneshot(request.map(Body::new)).await?;
+                    if closing.is_leaving() {
+                        let close = HeaderValue::from_static("close");
+                        answer.headers_mut().insert(header::CONNECTION, close);
+                    }
+                    let held = |body| Answer { body, _busy: busy };
+                    Ok::<Response<Answer>, Infallible>(answer.map(held))
+                }
+            }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(HeadTimer {
+            activity: Arc::clone(&activity),
+            head: self.limits.head,
+        })
+        .header_read_timeout(self.limits.idle)
+        // A client that sends no more can still read. The service completes its request, so it must
+        // get the answer.
         .half_close(true)
         .max_headers(64);
-    let (open, is_open) = watch::channel(());
-    let closing = Closing(Some(is_open));
-    tokio::pin!(shutdown);
-    loop {
-        let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Out of descriptors, or a connection that went away: what
-                    // is open goes on, and room may come back.
-                    tracing::warn!("a connection could not be accepted: {error}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
-            () = &mut shutdown => break,
-        };
-        // Answers are written whole; waiting to fill a packet only delays them.
-        let _ = stream.set_nodelay(true);
-        let router = router.clone();
-        let closing = closing.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            request.extensions_mut().insert(closing.clone());
-            let router = router.clone();
-            async move { router.oneshot(request.map(Body::new)).await }
-        });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        let stream = Watched { stream, activity };
+        let answering = http.serve_connection(TokioIo::new(stream), service);
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
+            let mut answering = pin!(answering);
+            let ended = loop {
+                tokio::select! {
+                    // Poll the connection first: bytes that have arrived already are a request and
+                    // must be answered.
+                    biased;
+                    ended = answering.as_mut() => break ended,
+                    () = connection.activity.asked_to_close() => {
+                        if !connection.activity.has_begun() {
+                            answering.as_mut().graceful_shutdown();
+                        }
+                    }
+                }
+            };
+            if let Err(error) = ended {
                 tracing::debug!("a connection ended early: {error}");
             }
         });
     }
-    drop((listener, open));
-    tokio::select! {
-        () = graceful.shutdown() => {}
-        () = tokio::time::sleep(DRAIN_TIME) => tracing::warn!("some requests did not end in time"),
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! What only HTTP needs, beside the service: who calls, and from where.
+//! State that only HTTP needs, in addition to the service: clients and their origin.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -13,15 +13,15 @@ use crate::admin_token::AdminToken;
 use crate::service::Service;
 use crate::storage::StorageError;
 
-/// The state of a router: the service, and what is known of those who call it. All
-/// routers of one service share it. A clone is the same state.
+/// The state of a router: the service, and state about its clients. All routers of one service
+/// share it. A clone refers to the same state.
 #[derive(Clone)]
 pub struct AppState {
     pub(super) service: Arc<Service>,
     pub(super) edge: Arc<Edge>,
 }
 
-/// What is known of clients.
+/// State that all routers of a service share about clients.
 pub(super) struct Edge {
     pub(super) clients: Clients,
     pub(super) countries: Countries,
@@ -31,11 +31,11 @@ pub(super) struct Edge {
 }
 
 impl AppState {
-    /// The state over `service`. `admin_token` is accepted beside the stored ones.
+    /// The state for `service`. `admin_token` is accepted in addition to the stored tokens.
     ///
     /// # Errors
     ///
-    /// If the database does not give the secret that identifies clients.
+    /// If the secret that identifies clients cannot be read from the database.
     pub async fn new(
         service: Arc<Service>,
         countries: Countries,
@@ -52,14 +52,14 @@ impl AppState {
         Ok(Self { service, edge })
     }
 
-    /// The service behind it.
+    /// The service that the routers serve.
     pub fn service(&self) -> &Arc<Service> {
         &self.service
     }
 
-    /// Notes where the service listens: an address by which the admin API may be addressed.
+    /// Records the address of the listener. The admin API accepts this address as a host.
     pub fn set_listening(&self, address: SocketAddr) {
-        // The first listener counts; a service has one.
+        // A service has one listener, so only the first address counts.
         let _ = self.edge.listening.set(address);
     }
 
@@ -70,7 +70,7 @@ impl AppState {
     }
 }
 
-/// Most handlers need the service alone.
+/// Most handlers need only the service.
 impl FromRef<AppState> for Arc<Service> {
     fn from_ref(state: &AppState) -> Self {
         Arc::clone(&state.service)

@@ -1,5 +1,5 @@
-//! What a token opened ends with it: a request that is still at work, and an
-//! answer that is still on its way.
+//! Ends requests with their token. Requests in progress and incomplete answers stop when the token
+//! becomes invalid.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,17 +14,16 @@ use super::admins::Grant;
 use super::error::ApiError;
 use super::state::AppState;
 
-/// Between two looks at whether configuration was changed: several in the second
-/// within which a token's end is to show.
+/// Interval between two checks of the configuration epoch. Several checks fit into the second
+/// within which a token must stop working.
 const LOOK: Duration = Duration::from_millis(250);
 
 type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Waits until the token of `grant` is no longer one.
+/// Waits until the token of `grant` is invalid.
 ///
-/// A token ends at its time, or by a change of configuration: the database is asked
-/// only after one, or if it is not known whether there was one. While it does not
-/// answer nothing is decided.
+/// A token expires or is deleted. The database is queried only if the configuration epoch changed
+/// or is unknown. While the database does not answer, the token stays valid.
 async fn ended(state: AppState, grant: Grant) {
     let storage = &*state.service.storage;
     let mut known = grant.as_of();
@@ -45,8 +44,8 @@ async fn ended(state: AppState, grant: Grant) {
     }
 }
 
-/// The answer to a request that came with the token of `grant`. If the token ends
-/// before there is one, nobody works on any more.
+/// The answer to a request with the token of `grant`. If the token becomes invalid first, the work
+/// on the request stops and the answer is 401.
 pub(super) async fn answered(
     state: &AppState,
     grant: Grant,
@@ -64,8 +63,8 @@ pub(super) async fn answered(
     tie(answer, ended)
 }
 
-/// An answer that ends when `ended` does, if it is not complete before. A feed
-/// ends; of everything else a part must not look like the whole, so it breaks off.
+/// Ends an incomplete answer when `ended` resolves. An event stream ends normally. Every other
+/// answer breaks off with an error, because a part of it must not look complete.
 fn tie(answer: Response, ended: Ended) -> Response {
     if answer.body().size_hint().exact().is_some() {
         return answer;
@@ -86,7 +85,7 @@ fn tie(answer: Response, ended: Ended) -> Response {
 struct Tied {
     body: Body,
     is_feed: bool,
-    /// `None` once it has ended.
+    /// `None` once the token is invalid.
     ended: Option<Ended>,
 }
 

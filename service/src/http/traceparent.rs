@@ -1,33 +1,33 @@
-//! Which trace of its caller a request is part of, by the W3C recommendation
-//! "Trace Context", so that a log line here is found from there.
+//! Reads the trace context of a request (W3C recommendation "Trace Context"), so that the caller's
+//! trace leads to the log lines of the service.
 
 use axum::http::{HeaderMap, Method};
 use tracing::Span;
 use tracing::field::Empty;
 
-/// The header.
+/// Name of the header.
 const NAME: &str = "traceparent";
 /// Length of a version 00 header: `00-` 32 digits `-` 16 digits `-` 2 digits.
 const LENGTH: usize = 55;
 
-/// Where a request belongs in its caller's trace.
+/// The position of a request in its caller's trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TraceParent<'a> {
-    /// The whole trace: 32 hex digits.
+    /// Id of the trace: 32 hex digits.
     trace_id: &'a str,
-    /// The caller's own span in it: 16 hex digits.
+    /// Id of the caller's span: 16 hex digits.
     parent_id: &'a str,
-    /// Two hex digits. The lowest bit says that the caller records the trace.
+    /// Two hex digits. The lowest bit is set if the caller records the trace.
     flags: &'a str,
 }
 
-/// The span of a request. `route` is the matched path: the URI may contain a key.
+/// The span of a request. `route` is the matched path, because the URI may contain a key.
 ///
-/// A request that is part of a trace has its span wherever the service logs anything;
-/// any other only if the service logs at debug level or exports traces, so that a tap pays nothing for it.
+/// A request with a trace context has a span at every log level. Other requests have one only if
+/// the service logs at debug level or exports traces, so that taps do not pay for it.
 pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
     let mut values = headers.get_all(NAME).iter();
-    // Twice is as good as never: nobody can tell which one counts.
+    // Ignore repeated headers: there is no rule which one counts.
     let value = values.next().filter(|_| values.next().is_none());
     let parent = value
         .and_then(|value| value.to_str().ok())
@@ -46,15 +46,15 @@ pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
     span
 }
 
-/// Notes the status of the answer in the request's span, which is the current one.
+/// Records the status of the answer in the current span, which is the request's.
 pub(super) fn answered(status: u16) {
     Span::current().record("status", status);
 }
 
 impl<'a> TraceParent<'a> {
-    /// Reads the header's value; `None` if it is malformed, which is then ignored.
+    /// Parses the value of the header; `None` if it is malformed and must be ignored.
     fn parse(value: &'a str) -> Option<Self> {
-        // Digits are lower case; an id of zeros is none.
+        // Digits are lower case, and an id of zeros is invalid.
         let digits = |part: &str| {
             let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
             part.bytes().all(hex)
@@ -65,7 +65,7 @@ impl<'a> TraceParent<'a> {
         let is_whole = match version {
             "ff" => false,
             "00" => rest.is_empty(),
-            // A later version may say more, behind another dash.
+            // A later version may append further parts, separated by a dash.
             _ => rest.is_empty() || rest.starts_with('-'),
         };
         let mut parts = known.split('-');
@@ -103,7 +103,7 @@ impl<'a> TraceParent<'a> {
         let is_remote = true;
         let flags = TraceFlags::new(flags) & TraceFlags::SAMPLED;
         let caller = SpanContext::new(trace, parent, flags, is_remote, TraceState::default());
-        // Fails only if no traces are exported.
+        // This fails only if traces are not exported.
         let _ = span.set_parent(Context::new().with_remote_span_context(caller));
     }
 }

@@ -1,5 +1,5 @@
-//! The verdict on a code, as far as bytes tell: who says to have made it, and whether that is
-//! true. Whether it was used before is the [counter](crate::inlay::counter)'s to say.
+//! The verdict on the bytes of a code: who claims to have made it, and whether that is true. The
+//! [counter](crate::inlay::counter) decides whether it was used before.
 
 use std::fmt;
 
@@ -15,7 +15,8 @@ use crate::inlay::word::word;
 pub struct Assessment {
     /// Whether the inlay made it.
     pub authenticity: Authenticity,
-    /// The UID the code names; `None` if it names none, or if it is encrypted under another key.
+    /// The UID that the code names. `None` if it names none, or if it is encrypted under another
+    /// key.
     pub uid: Option<Uid>,
     /// The read counter, or the time stamp of a SIC43 chip. `None` if the code names none.
     pub counter: Option<u32>,
@@ -28,11 +29,11 @@ pub struct Assessment {
 /// Whether an inlay made a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authenticity {
-    /// It did: the MAC is of its key.
+    /// It did: the MAC was made with its key.
     Authentic,
-    /// It did not, or its settings are others than those configured.
+    /// It did not, or its settings differ from the configured ones.
     NotAuthentic(FailedStep),
-    /// Nobody can say: the chip makes no MAC.
+    /// It cannot be checked: the chip makes no MAC.
     NotCheckable,
 }
 
@@ -48,18 +49,18 @@ pub enum FailedStep {
     /// The code names another chip.
     #[error("the code names another chip")]
     Uid,
-    /// Too many wrong codes came: it was not checked.
+    /// Not checked, because too many wrong codes came before.
     #[error("too many wrong codes came for this chip")]
     Guessed,
-    /// The MAC is of another key, or over something else.
+    /// The MAC was made with another key, or over other content.
     #[error("the MAC is not of this inlay's key")]
     Mac,
 }
 
 impl Assessment {
     /// Whether the code proves that the chip was tapped: it is authentic, and no earlier tap had
-    /// the same. A mirror without a counter repeats one code for ever, and a counter of 0 is one
-    /// that is switched off (the first read is 1).
+    /// the same code. A mirror without a counter always repeats one code, and a counter of 0 is
+    /// switched off (the first read is 1).
     pub fn proves_tap(&self) -> bool {
         self.is_authentic() && self.counter.is_some_and(|counter| counter > 0)
     }
@@ -70,7 +71,7 @@ impl Assessment {
     }
 }
 
-/// The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
+/// The state of a tamper loop. A state that cannot be proved is `unknown`, never sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tamper {
@@ -78,9 +79,9 @@ pub enum Tamper {
     Sealed,
     /// Closed now, and open at an earlier measurement.
     Reclosed,
-    /// Open now.
+    /// Open at this read.
     Open,
-    /// The chip measures nothing: the feature was never switched on.
+    /// The chip measures nothing, because the feature was never switched on.
     Off,
     /// The state is not authenticated, or not one that the chip writes.
     Unknown,
@@ -89,7 +90,7 @@ pub enum Tamper {
 word!(Tamper);
 
 impl Tamper {
-    /// All of them.
+    /// All states, in the order of declaration.
     pub const ALL: [Self; 5] = [
         Self::Sealed,
         Self::Reclosed,
@@ -98,7 +99,7 @@ impl Tamper {
         Self::Unknown,
     ];
 
-    /// Whether the loop is known to be as it was delivered; `None` if that is not known.
+    /// Whether the loop is still in the state of delivery; `None` if that is not known.
     pub const fn is_sealed(self) -> Option<bool> {
         match self {
             Self::Sealed => Some(true),
@@ -107,12 +108,13 @@ impl Tamper {
         }
     }
 
-    /// Whether the loop is or was open: its tag is marked. `record_taps` decides the same in SQL.
+    /// Whether the loop is or was open. Its tag is then marked; `record_taps` makes the same
+    /// decision in SQL.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Reclosed | Self::Open)
     }
 
-    /// The word for it, in the API and in storage.
+    /// The word for this state in the API and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sealed => "sealed",
@@ -129,8 +131,8 @@ impl Tamper {
         match (permanent, current) {
             (b'C', b'C') => Self::Sealed,
             (b'O', b'C') => Self::Reclosed,
-            // Section 10.2 leaves no way to CO: an open loop is remembered at once. Should a chip
-            // write it all the same, its loop is open.
+            // By section 10.2 CO is impossible, because an open loop is recorded at once. If a chip
+            // writes it all the same, its loop is open.
             (b'O' | b'C', b'O') => Self::Open,
             (b'I', b'I') => Self::Off,
             _ => Self::Unknown,
@@ -138,8 +140,8 @@ impl Tamper {
     }
 }
 
-/// Decrypted file data: what the owner wrote into the chip, possibly a serial number. Redacted
-/// in `Debug` and wiped when dropped.
+/// Decrypted file data: the owner's content of the chip, possibly a serial number. Redacted in
+/// `Debug` and wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileData(Zeroizing<Vec<u8>>);
 
@@ -148,7 +150,7 @@ impl FileData {
         Self(Zeroizing::new(bytes))
     }
 
-    /// The bytes.
+    /// The decrypted bytes, for display or storage.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }

@@ -7,11 +7,11 @@ use crate::inlay::technology::ntag424::{self, Message, MetaKey, Mirrored, Sessio
 use crate::inlay::technology::{Family, ntag21x, ntag22x, sic43nt, sic43s1};
 use crate::inlay::template::{Field, Filled, Template};
 
-/// Stands in for a key that is not there: its work is done, and its result dropped.
+/// Replaces a missing key, so that the work stays the same; the result is dropped.
 static NO_KEY: AesKey = AesKey::FACTORY;
 
 impl Template {
-    /// Checks a code with the keys of the inlay `uid`. `slug` is the one that was requested.
+    /// Checks a code with the keys of the inlay `uid`. `slug` is the requested one.
     pub fn check(
         &self,
         slug: Option<&str>,
@@ -39,9 +39,9 @@ impl Template {
         }
     }
 
-    /// Checks a code whose PICC data [`Template::open`] opened, with the file key of the inlay
-    /// that they name. If nothing opened or nobody is known by that name, pass `None` for what is
-    /// missing: the work is the same, and the code is not authentic.
+    /// Checks a code whose PICC data [`Template::open`] decrypted, with the file key of the inlay
+    /// that they name. Pass `None` for PICC data that did not decrypt and for an inlay that is not
+    /// known: the work is the same, and the code is not authentic.
     pub fn check_opened(
         &self,
         slug: Option<&str>,
@@ -56,14 +56,14 @@ impl Template {
         ntag424::judge(self.settings().mode, &message, uid, file_key, opened)
     }
 
-    /// A shared meta key, made ready for [`Template::open`].
+    /// A shared meta key, prepared for [`Template::open`].
     pub fn meta_key(&self, key: &AesKey) -> MetaKey {
         MetaKey::new(self.settings().mode, key)
     }
 
-    /// Opens a code's PICC data with the template's shared keys: one decryption for each key,
-    /// whether an earlier one fits or not. All that fit are returned, because one key in 85 seems
-    /// to: the caller looks for the inlay they name.
+    /// Decrypts a code's PICC data with the template's shared keys: one decryption for each key,
+    /// whether an earlier one fits or not. One wrong key in 85 seems to fit, so all results are
+    /// returned, and the caller looks for the inlay that they name.
     pub fn open(&self, code: &Filled, keys: &[MetaKey]) -> Vec<(usize, Mirrored)> {
         let opened = keys.iter().map(|key| key.open(code));
         let opened = opened.enumerate();
@@ -81,8 +81,8 @@ impl Template {
         }
     }
 
-    /// The code that a chip makes in one read, as it stands in its URL; `None` if the keys are not
-    /// of the technology's kind.
+    /// The code that a chip makes in one read, as its URL shows it; `None` if the keys do not fit
+    /// the technology.
     pub fn make_code(&self, slug: Option<&str>, read: &Read<'_>) -> Option<Filled> {
         let settings = self.settings();
         let mut code = Filled::default();
@@ -146,15 +146,15 @@ impl Template {
 /// One read of a chip.
 #[derive(Clone, Debug)]
 pub struct Read<'a> {
-    /// The chip.
+    /// UID of the chip.
     pub uid: Uid,
     /// Its counter after this read, or its time stamp.
     pub counter: u32,
-    /// Its keys.
+    /// Keys that the chip has.
     pub keys: &'a InlayKeys,
-    /// What the PICC data name; by default UID and counter.
+    /// The values in the PICC data; by default UID and counter.
     pub picc: Option<Mirrored>,
-    /// What it writes for the tamper loop: 2 letters, or as many as `{tamper}` has.
+    /// The letters for the tamper loop: 2, or as many as `{tamper}` has.
     pub tamper: &'a str,
     /// The bytes that it encrypts, cut or filled with zeros to the length of the template.
     pub file_data: &'a [u8],
@@ -200,7 +200,8 @@ mod tests {
         template.make_code(None, &read).expect("the keys fit")
     }
 
-    /// As a tap without a slug goes: the shared keys, then the inlay that they name, if it is known.
+    /// Works like a tap without a slug: the shared keys, then the inlay that they name, if it is
+    /// known.
     fn tapped(template: &Template, code: &Filled, shared: &[MetaKey]) -> (usize, bool) {
         let (blocks, found) = effort::of(|| {
             let mut opened = template.open(code, shared).into_iter();

@@ -12,6 +12,7 @@ use std::ops::Deref;
 
 use crate::inlay::text::hex;
 use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::plural::counted;
 
 /// The highest value of a chip's 24-bit read counter.
 pub const COUNTER_MAX: u32 = 0xFF_FFFF;
@@ -19,52 +20,57 @@ pub const COUNTER_MAX: u32 = 0xFF_FFFF;
 /// A code as it is in a URL. It proves nothing until it is [verified](crate::inlay::verify).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Who was read, how often: in clear or encrypted.
+    /// UID and counter, in clear or encrypted.
     pub mirrored: Mirrored,
-    /// The SDMMAC.
+    /// SDMMAC that the chip computed.
     pub mac: [u8; 8],
 }
 
 /// UID and counter as the chip mirrors them into the URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirrored {
-    /// In clear.
+    /// UID and counter in clear.
     Plain {
-        /// The chip's UID.
+        /// UID of the chip.
         uid: Uid,
         /// The read counter, at most [`COUNTER_MAX`].
         counter: u32,
     },
     /// Encrypted under the meta key.
     Encrypted {
-        /// `PICCENCData`.
+        /// `PICCENCData`: UID and counter in one encrypted block.
         picc: [u8; 16],
     },
 }
 
-/// Texts that are no code.
+fn characters(number: usize) -> String {
+    counted(u64::try_from(number).unwrap_or(u64::MAX), "character")
+}
+
+/// Why texts do not form a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// `uid` has a length that fits no mirror.
     #[error(
-        "uid has {length} characters; it is 14 hex digits with the plain mirror, 32 with the encrypted one"
+        "uid has {}; it is 14 hex digits with the plain mirror, 32 with the encrypted one",
+        characters(*.length)
     )]
     UidLength {
         /// Its length in bytes of UTF-8.
         length: usize,
     },
     /// `token` has a length that does not fit the mirror which `uid` shows.
-    #[error("token has {length} characters; with this uid it is {expected} hex digits")]
+    #[error("token has {}; with this uid it is {expected} hex digits", characters(*.length))]
     TokenLength {
         /// Its length in bytes of UTF-8.
         length: usize,
         /// The length it should have.
         expected: usize,
     },
-    /// `uid` contains something else than hex digits.
+    /// `uid` contains characters that are not hex digits.
     #[error("uid is not all hex digits")]
     UidNotHex,
-    /// `token` contains something else than hex digits.
+    /// `token` contains characters that are not hex digits.
     #[error("token is not all hex digits")]
     TokenNotHex,
 }

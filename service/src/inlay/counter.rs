@@ -1,33 +1,33 @@
-//! Has this code been used before? A chip's read counter rises by one with every
-//! read and never comes back, so a code is accepted once, and only after those before it.
+//! Has this code been used before? A chip's read counter rises by one with every read and never
+//! falls. So a code is accepted once, and only after those before it.
 
 /// The stored state of an inlay's counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterState {
-    /// The last accepted counter; 0 while there is none (a chip's first read is 1).
+    /// The last accepted counter; 0 if none was accepted (a chip's first read is 1).
     pub last: u32,
-    /// Bit `i` is set where counter `last - i` was accepted. It decides nothing but
-    /// the name of a refusal: a replay, or a code that comes out of order.
+    /// Bit `i` is set if counter `last - i` was accepted. It only decides whether a refused code
+    /// counts as replayed or as out of order.
     pub seen: u64,
 }
 
 /// The verdict on an authentic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// First seen, and later than all before it.
+    /// Not seen before, and higher than all accepted counters.
     Accepted {
-        /// What to remember now.
+        /// The state to store.
         state: CounterState,
         /// The last accepted counter until now; a difference above 1 is a gap (reads that
         /// never reached the service).
         previous: u32,
     },
-    /// Accepted before, or so far behind (64 and more) that this is no longer known.
+    /// Accepted before, or 64 or more behind the last one, where this is no longer recorded.
     Replayed {
         /// The last accepted counter.
         last: u32,
     },
-    /// Never accepted, but a later one was. Also a counter that no chip tells: 0.
+    /// Never accepted, but a later one was. Also the counter 0, which no chip sends.
     OutOfOrder {
         /// The last accepted counter.
         last: u32,
@@ -35,8 +35,8 @@ pub enum Acceptance {
 }
 
 impl CounterState {
-    /// What becomes of an authentic code with this counter. Of all codes of an inlay,
-    /// one for each counter is ever accepted, and what is accepted only rises.
+    /// Decides on an authentic code with this counter. Of all codes of an inlay, at most one for
+    /// each counter is accepted, and accepted counters only rise.
     #[must_use]
     pub fn accept(self, counter: u32) -> Acceptance {
         let last = self.last;
@@ -64,14 +64,14 @@ impl CounterState {
     }
 }
 
-/// By how much the counter of a chip without a MAC may rise in a day. A forged FFFFFF must not lock
-/// the real tag out, nor 20,000 small steps.
+/// By how much the counter of a chip without a MAC may rise in a day. Neither a forged FFFFFF nor
+/// 20,000 small steps must lock the real tag out.
 pub const DAILY_RISE_MAX: u32 = 1_000;
 
 /// The stored counter of a chip whose codes prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirrorState {
-    /// The highest counter that was shown; 0 for none.
+    /// The highest counter that was shown; 0 if none was.
     pub last: u32,
     /// The day of its last rise, since the Unix epoch.
     pub day: i64,
@@ -80,8 +80,8 @@ pub struct MirrorState {
 }
 
 impl MirrorState {
-    /// The state after this counter was shown on `day`. `None` if it stays as it is: the counter
-    /// did not rise, or by more than it may ([`Self::jumps`]).
+    /// The state after this counter was shown on `day`. `None` if the state stays: the counter did
+    /// not rise, or it rose by more than allowed ([`Self::jumps`]).
     #[must_use]
     pub fn show(self, counter: u32, day: i64) -> Option<Self> {
         let rise = counter.checked_sub(self.last).filter(|rise| *rise > 0)?;
@@ -168,8 +168,8 @@ mod tests {
     }
 
     proptest! {
-        /// The model is the set of counters accepted so far. Steps near the last one
-        /// and over the whole range, so that the window is crossed in both directions.
+        /// The model is the set of counters accepted so far. Steps are near the last one and over
+        /// the whole range, so that the window is crossed in both directions.
         #[test]
         fn each_counter_is_accepted_once_and_only_upwards(
             steps in prop::collection::vec((any::<bool>(), -70i64..70, 0..=COUNTER_MAX), 1..200)

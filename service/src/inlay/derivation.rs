@@ -83,8 +83,8 @@ const fn second() -> u8 {
     2
 }
 
-/// A key from which others are derived. Most are an AES key; sdm-backend's are of any length.
-/// Wiped when dropped; `Debug` shows nothing of it.
+/// A key from which others are derived. Most are AES keys; sdm-backend's may have any length. Wiped
+/// when dropped; `Debug` shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MasterSecret(Zeroizing<Vec<u8>>);
 
@@ -99,7 +99,7 @@ impl MasterSecret {
         Self(Zeroizing::new(bytes.to_vec()))
     }
 
-    /// From pairs of hex digits; `None` for another text.
+    /// From pairs of hex digits; `None` for any other text.
     pub fn from_hex(text: &str) -> Option<Self> {
         base16ct::mixed::decode_vec(text)
             .ok()
@@ -120,7 +120,7 @@ impl MasterSecret {
 
 impl<'de> Deserialize<'de> for MasterSecret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // serde's own error would quote what was sent instead of text.
+        // serde's own error would quote the input.
         let invalid = || serde::de::Error::custom(InvalidMasterSecret);
         let text = String::deserialize(deserializer).map(Zeroizing::new);
         let text = text.map_err(|_| invalid())?;
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for MasterSecret {
 
 text_schema!(MasterSecret, "^([0-9A-Fa-f]{2}){1,64}$", max_length = 128);
 
-/// A text that is no [`MasterSecret`]; it says nothing of the text.
+/// A text that is not a valid [`MasterSecret`]. The error does not quote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a master key is 32 hex digits (AES-128); one of sdm_backend has 2 to 128")]
 pub struct InvalidMasterSecret;
@@ -176,7 +176,7 @@ impl Derivation {
         })
     }
 
-    /// The meta key, if it is the same for all inlays: one address can then serve them all.
+    /// The meta key, if it is the same for all inlays: then one address can serve them all.
     pub fn shared_meta_key(
         &self,
         master: &MasterSecret,
@@ -203,7 +203,7 @@ impl Derivation {
         }
     }
 
-    /// Whether deriving costs milliseconds, so that its result is stored and never made on a tap.
+    /// Whether deriving takes milliseconds. Then the result is stored, and never computed on a tap.
     pub fn is_slow(&self) -> bool {
         matches!(
             self,

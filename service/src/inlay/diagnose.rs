@@ -1,10 +1,10 @@
-//! Why does this code not verify? Looks for the settings under which the code
-//! would be authentic, and names those that differ from what is configured.
+//! Why does this code not verify? Looks for the settings under which the code would be authentic,
+//! and names those that differ from the configured ones.
 //!
-//! All keys known here are tried in every role, in both byte orders of the
-//! counter and over every beginning of the MAC's input. The work is bounded: it
-//! grows with the number of keys, and the input's beginnings are at most
-//! [`WINDOWS_MAX`]. A code that [verifies](crate::inlay::verify) has no findings.
+//! All keys known here are tried in every role, in both byte orders of the counter and over every
+//! beginning of the MAC's input. The work is bounded: it grows with the number of keys, and the
+//! input's beginnings are at most [`WINDOWS_MAX`]. A code that [verifies](crate::inlay::verify) has
+//! no findings.
 
 mod finding;
 mod window;
@@ -16,19 +16,20 @@ use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::diversify::MasterKey;
 use crate::inlay::key::{AesKey, Keys};
-use crate::inlay::session::{PiccData, mac_session_key, sdmmac};
+use crate::inlay::session::{self, PiccData, Purpose, mac_session_key, sdmmac, session_key};
+use crate::inlay::technology::ntag424;
 use crate::inlay::verify::Candidate;
 
-pub use finding::{Finding, KeyIs, Slot};
+pub use finding::{Absent, Finding, KeyIs, Slot};
 pub use window::{WINDOWS_MAX, Window};
 pub use written::{KnownChip, KnownMaster, Relation, explain};
 
 use window::MacText;
 
-/// The known settings, among which an explanation is searched for.
+/// The known inlays and keys, in which an explanation is searched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// The inlays of the tag at whose URL the code stands.
+    /// The inlays of the tag whose URL has the code.
     pub inlays: &'a [Candidate],
     /// Inlays that are not of this tag. With their keys only the windows that can be
     /// configured are tried: some microseconds for each inlay.
@@ -37,10 +38,10 @@ pub struct Known<'a> {
     pub master_keys: &'a [NamedMasterKey],
 }
 
-/// A master key with the name by which people know it.
+/// A master key with its name, for findings.
 #[derive(Clone, Debug)]
 pub struct NamedMasterKey {
-    /// Its name.
+    /// Name that the owner gave it.
     pub name: String,
     /// The key and how it is diversified.
     pub key: MasterKey,
@@ -49,11 +50,11 @@ pub struct NamedMasterKey {
 /// The assessment of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Who made the code. `None` if no settings were found under which it is authentic.
+    /// The maker of the code. `None` if no settings were found under which it is authentic.
     pub maker: Option<Maker>,
     /// The counter the code states, if it can be read.
     pub counter: Option<u32>,
-    /// What is wrong: of all explanations, the one with the fewest findings.
+    /// The findings of the explanation that has the fewest.
     pub findings: Vec<Finding>,
 }
 
@@ -68,9 +69,8 @@ pub enum Maker {
     Unconfigured(Uid),
 }
 
-/// Finds out why the code in `uid` and `token` does not verify. With the whole
-/// `url` in which they stand, every beginning of the MAC's input is tried;
-/// without it, those within the query.
+/// Finds out why the code in `uid` and `token` does not verify. With the whole `url` that has them,
+/// every beginning of the MAC's input is tried; without it, only those within the query.
 pub fn diagnose(uid: &str, token: &str, url: Option<&str>, known: &Known<'_>) -> Diagnosis {
     let code = match Code::parse(uid, token) {
         Ok(code) => code,
@@ -85,6 +85,10 @@ pub fn diagnose(uid: &str, token: &str, url: Option<&str>, known: &Known<'_>) ->
     let texts = MacText::of(uid, token, url);
     let keys = known.keys();
     let readings = known.readings(&code, &keys);
+    // No key made an all-zero MAC, so no key can be wrong.
+    if code.mac == [0; 8] {
+        return known.unwritten(&code, &readings);
+    }
     let mut explanations = Vec::new();
     for reading in &readings {
         for key in &keys {
@@ -96,16 +100,17 @@ pub fn diagnose(uid: &str, token: &str, url: Option<&str>, known: &Known<'_>) ->
     explanations
         .into_iter()
         .min_by_key(|explanation| explanation.findings.len())
+        .or_else(|| known.not_mirrored(&code, &texts))
         .unwrap_or_else(|| known.unexplained(&code, &readings))
 }
 
-/// A key, and where it is known from.
+/// A key and its source.
 struct KnownKey<'a> {
     source: Source<'a>,
     key: AesKey,
 }
 
-/// Where a key is known from.
+/// The source of a key.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     /// An inlay of this tag, or one that is not.
@@ -121,7 +126,7 @@ enum Source<'a> {
 }
 
 impl KnownKey<'_> {
-    /// The key as the chip with this UID would have it.
+    /// The key that the chip with this UID would have.
     fn of_chip(&self, uid: Uid) -> AesKey {
         match self.source {
             Source::Diversified(master) => master.key.diversified(uid),
@@ -130,10 +135,10 @@ impl KnownKey<'_> {
     }
 }
 
-/// What a code says of itself, read with a key.
+/// The UID and counter that a code states, read with a key.
 struct Reading<'a> {
     said: PiccData,
-    /// The key that decrypted it; none with the plain mirror.
+    /// The key that decrypted it; `None` with the plain mirror.
     key: Option<(Source<'a>, AesKey)>,
 }
 
@@ -162,9 +167,9 @@ impl<'a> Known<'a> {
         of_inlays.chain([factory]).chain(of_masters).collect()
     }
 
-    /// Every way to read who made the code. A diversified meta key needs the UID
-    /// before it can decrypt it, so it is tried for the chips of this tag. One
-    /// wrong key in 256 seems to decrypt: a UID that is not known must at least look like one.
+    /// Every way to read the UID and counter of the code. A diversified meta key needs the UID
+    /// before it can decrypt the code, so it is tried for the chips of this tag. One wrong key in
+    /// 256 seems to decrypt: an unknown UID must at least look like one.
     fn readings(&self, code: &Code, keys: &[KnownKey<'a>]) -> Vec<Reading<'a>> {
         let picc = match code.mirrored {
             Mirrored::Plain { uid, counter } => {
@@ -194,7 +199,7 @@ impl<'a> Known<'a> {
         readings
     }
 
-    /// Every way in which the code is authentic, so read and with this key for its MAC.
+    /// Every way in which the code is authentic, with this reading and with this key for its MAC.
     fn explanations(
         &self,
         code: &Code,
@@ -235,7 +240,7 @@ impl<'a> Known<'a> {
         found
     }
 
-    /// Who made the code, and how far the inlay and its keys are not as configured.
+    /// The maker of the code, and how the inlay and its keys differ from the configuration.
     fn differences(
         &self,
         code: &Code,
@@ -297,7 +302,65 @@ impl<'a> Known<'a> {
         inlays.any(|inlay| inlay.uid == uid)
     }
 
-    /// What can be said of a code whose MAC fits nothing that is known.
+    /// A code whose MAC is all zeros.
+    fn unwritten(&self, code: &Code, readings: &[Reading<'_>]) -> Diagnosis {
+        let mut said = readings.iter().map(|reading| reading.said);
+        let said = said.clone().find(|s| self.is_known(s.uid)).or(said.next());
+        let is_empty = match code.mirrored {
+            Mirrored::Plain { uid, .. } => uid.bytes() == [0; 7],
+            Mirrored::Encrypted { picc } => picc == [0; 16],
+        };
+        let of_uid = |uid| self.inlays.iter().position(|inlay| inlay.uid == uid);
+        Diagnosis {
+            maker: said.and_then(|said| of_uid(said.uid)).map(Maker::Inlay),
+            counter: said.map(|said| said.counter),
+            findings: vec![if is_empty {
+                Finding::NothingWritten
+            } else {
+                Finding::NoMac
+            }],
+        }
+    }
+
+    /// A code whose PICC data decrypt but contain less than UID and counter. One wrong key in 128
+    /// seems to decrypt such data, so the UID has to be the inlay's own, or the MAC has to fit.
+    fn not_mirrored(&self, code: &Code, texts: &[MacText]) -> Option<Diagnosis> {
+        let Mirrored::Encrypted { picc } = code.mirrored else {
+            return None;
+        };
+        let of_tag = self.inlays.iter().enumerate();
+        let of_tag = of_tag.map(|(index, inlay)| (Maker::Inlay(index), inlay));
+        let others = self.other_inlays.iter().enumerate();
+        let others = others.map(|(index, inlay)| (Maker::OtherInlay(index), inlay));
+        of_tag.chain(others).find_map(|(maker, inlay)| {
+            let block = session::decrypt_block(inlay.keys.for_picc_data(), picc);
+            let mirrored = ntag424::Mirrored::from_block(block)?;
+            let absent = match (mirrored.uid, mirrored.counter) {
+                (Some(uid), None) if uid == inlay.uid => Absent::Counter,
+                (None, Some(_)) => {
+                    let key = session_key(&inlay.keys.file, Purpose::Mac, mirrored);
+                    let fits = |text: &MacText, start| {
+                        bool::from(sdmmac(&key, text.from(start)).ct_eq(&code.mac))
+                    };
+                    texts
+                        .iter()
+                        .any(|text| text.starts().into_iter().any(|start| fits(text, start)))
+                        .then_some(Absent::Uid)?
+                }
+                _ => return None,
+            };
+            let is_other = matches!(maker, Maker::OtherInlay(_));
+            let other = is_other.then_some(Finding::OtherInlay { uid: inlay.uid });
+            let findings = other.into_iter().chain([Finding::NotMirrored(absent)]);
+            Some(Diagnosis {
+                maker: Some(maker),
+                counter: mirrored.counter,
+                findings: findings.collect(),
+            })
+        })
+    }
+
+    /// The findings about a code whose MAC fits no known key.
     fn unexplained(&self, code: &Code, readings: &[Reading<'a>]) -> Diagnosis {
         let sent = code.mirrored.mirror();
         let mut findings = Vec::new();
@@ -322,8 +385,8 @@ impl<'a> Known<'a> {
     }
 }
 
-/// How the keys that made a code differ from the configured ones. `picc` is the
-/// key of the PICC data, `mac` that of the MAC.
+/// How the keys that made a code differ from the configured ones. `picc` is the key of the PICC
+/// data, `mac` the key of the MAC.
 fn key_findings(
     configured: Option<&Keys>,
     picc: Option<(Source<'_>, &AesKey)>,

@@ -13,11 +13,11 @@ use crate::inlay::{Mirror, Uid};
 /// The longest diversification input, in bytes (AN10922 section 2.2).
 const INPUT_MAX: usize = 31;
 
-/// Where the UID stands in the text of a [`DiversificationInput`].
+/// The part of a [`DiversificationInput`]'s text that stands for the UID.
 const PLACEHOLDER: &str = "{uid}";
 
-/// What a chip's key is derived from besides the master key: 1 to 31 bytes, the
-/// chip's UID among them. As text hex digits around one `{uid}`, for example
+/// The input from which a chip's key is derived, besides the master key: 1 to 31 bytes that include
+/// the chip's UID. As text, it is hex digits around one `{uid}`, for example
 /// `{uid}3042F54E585020416275`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiversificationInput {
@@ -41,21 +41,21 @@ impl fmt::Display for DiversificationInput {
     }
 }
 
-/// A text that is no [`DiversificationInput`].
+/// A text that is not a valid [`DiversificationInput`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiversificationInputError {
-    /// `{uid}` is missing or stands there twice.
+    /// `{uid}` is missing or occurs twice.
     #[error("a diversification input contains {{uid}} exactly once, where the chip's UID goes")]
     Placeholder,
-    /// Something else than pairs of hex digits around `{uid}`.
+    /// The text around `{uid}` is not pairs of hex digits.
     #[error("a diversification input is pairs of hex digits around {{uid}}")]
     NotHex,
-    /// Too long.
+    /// The input has more than 31 bytes.
     #[error(
         "a diversification input is at most 31 bytes, the 7 of the UID included; this is {length}"
     )]
     Length {
-        /// Its length in bytes.
+        /// Its length in bytes, the UID included.
         length: usize,
     },
 }
@@ -136,7 +136,7 @@ pub(crate) fn double(block: u128) -> u128 {
 /// A key from which the keys of many inlays are derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MasterKey {
-    /// The key itself.
+    /// Secret from which the keys are derived.
     pub key: AesKey,
     /// The input of its diversification.
     pub input: DiversificationInput,

@@ -1,5 +1,5 @@
-//! How many blocks a cipher worked on, for the tests: whoever sends a code must learn nothing from
-//! the time of the answer, and the work tells more reliably than a clock.
+//! Counts the blocks that a cipher processed, for the tests. Response times must reveal nothing to
+//! the sender of a code, and this count is more reliable than a clock.
 
 use std::cell::Cell;
 
@@ -7,12 +7,17 @@ thread_local! {
     static BLOCKS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts blocks.
-pub(super) fn count(blocks: usize) {
+/// Adds `blocks` to the count of this thread.
+pub(crate) fn count(blocks: usize) {
     BLOCKS.set(BLOCKS.get() + blocks);
 }
 
-/// How many blocks `work` takes, and its result.
+/// How many blocks were counted on this thread.
+pub(crate) fn so_far() -> usize {
+    BLOCKS.get()
+}
+
+/// The number of blocks that `work` processes, and its result.
 pub(super) fn of<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BLOCKS.get();
     let result = work();

@@ -1,9 +1,9 @@
-//! EV2 secure messaging of an NTAG 424 DNA, in AES mode (data sheet section 9.1, AN12196 sections
-//! 5 and 6) and in LRP mode (section 9.2, AN12321): the bytes of commands, and what is in their answers.
+//! EV2 secure messaging of an NTAG 424 DNA, in AES mode (data sheet section 9.1, AN12196 sections 5
+//! and 6) and in LRP mode (section 9.2, AN12321): the bytes of commands and the content of answers.
 //!
-//! Nothing here sends anything. Between "made" and "sent" a commit must stand, so a command is a
-//! value, and its answer is checked later, by a process that may be another one: a
-//! [`Session`] can be stored.
+//! Nothing here sends anything. A commit must come between making and sending a command. So a
+//! command is a value, and its answer is checked later, perhaps by another process: a [`Session`]
+//! can be stored.
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -48,15 +48,15 @@ impl Status {
     pub const OK: Self = Self(0x9100);
     /// An ISO command was executed.
     pub const ISO_OK: Self = Self(0x9000);
-    /// More is to come: `AF` goes on.
+    /// More data follow: `AF` requests them.
     pub const MORE: Self = Self(0x91AF);
     /// `Read_Sig` without authentication was executed.
     pub const SIGNATURE: Self = Self(0x9190);
     /// The CRC, MAC or padding is wrong; the session is over.
     pub const INTEGRITY: Self = Self(0x911E);
-    /// The key is another one.
+    /// The chip has another key.
     pub const AUTHENTICATION: Self = Self(0x91AE);
-    /// The chip makes whoever guesses wait.
+    /// The chip delays authentications, because wrong keys were tried.
     pub const DELAY: Self = Self(0x91AD);
     /// The key is locked for good, or the chip is in LRP mode.
     pub const DENIED: Self = Self(0x919D);
@@ -85,7 +85,7 @@ fn wrapped(command: u8, parts: &[&[u8]]) -> Vec<u8> {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let mut apdu = vec![0x90, command, 0x00, 0x00];
     if length > 0 {
-        // Every caller keeps below 255: chunks of 100 bytes, keys and settings.
+        // Every caller stays below 255: chunks of 100 bytes, keys and settings.
         apdu.push(u8::try_from(length).unwrap_or(u8::MAX));
         apdu.extend(parts.iter().copied().flatten());
     }
@@ -93,7 +93,7 @@ fn wrapped(command: u8, parts: &[&[u8]]) -> Vec<u8> {
     apdu
 }
 
-/// AES-CBC of whole blocks. What is no whole block at the end is dropped; callers pad.
+/// AES-CBC of whole blocks. An incomplete last block is dropped; callers pad.
 fn cbc_encrypt(key: &AesKey, iv: [u8; 16], plain: &[u8]) -> Vec<u8> {
     let mut cipher = cbc::Encryptor::<Aes128>::new(key.expose().into(), &iv.into());
     let mut encrypted = Vec::with_capacity(plain.len());
@@ -105,7 +105,7 @@ fn cbc_encrypt(key: &AesKey, iv: [u8; 16], plain: &[u8]) -> Vec<u8> {
     encrypted
 }
 
-/// The way back; `None` if the blocks are not whole.
+/// Decrypts; `None` if the input is not whole blocks.
 fn cbc_decrypt(key: &AesKey, iv: [u8; 16], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (blocks, []) = encrypted.as_chunks::<16>() else {
         return None;
@@ -129,7 +129,7 @@ fn padded(plain: &[u8]) -> Zeroizing<Vec<u8>> {
     padded
 }
 
-/// The way back; `None` if there is no padding.
+/// Removes the padding; `None` if there is none.
 fn unpadded(mut plain: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8>>> {
     let end = plain.iter().rposition(|byte| *byte != 0x00)?;
     let is_padded = plain[end] == 0x80;

@@ -1,5 +1,5 @@
-//! The AES keys of an inlay. They zeroize when dropped and show in no output;
-//! what can be shown is their [`KeyCheck`].
+//! The AES keys of an inlay. They are zeroized when dropped and never appear in output; only their
+//! [`KeyCheck`] is shown.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::inlay::session::cmac;
 use crate::inlay::text::{as_text, hex, text_schema};
 
-/// An AES-128 key. Compared in constant time; `Debug` shows nothing of it, and
-/// there is no `Display` and no `Serialize`. In JSON, one way only: 32 hex digits in.
+/// An AES-128 key. Comparison takes constant time. `Debug` shows nothing of the key, and there is
+/// no `Display` and no `Serialize`. JSON only reads it, as 32 hex digits.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct AesKey([u8; 16]);
 
@@ -41,7 +41,7 @@ impl AesKey {
         *self == Self::FACTORY
     }
 
-    /// The print by which the key is recognised.
+    /// The fingerprint by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         KeyFingerprint(cmac(self, &[0; 16]))
     }
@@ -68,7 +68,7 @@ impl fmt::Debug for AesKey {
 
 impl<'de> Deserialize<'de> for AesKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // serde's own error would quote what was sent instead of text.
+        // serde's own error would quote the input.
         let text = String::deserialize(deserializer)
             .map(Zeroizing::new)
             .map_err(|_| serde::de::Error::custom(KeyError))?;
@@ -78,23 +78,24 @@ impl<'de> Deserialize<'de> for AesKey {
 
 text_schema!(AesKey, "^[0-9A-Fa-f]{32}$");
 
-/// A text that is no [`AesKey`]; it says nothing of the text.
+/// A text that is not a valid [`AesKey`]. The error does not quote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 32 hex digits (AES-128)")]
 pub struct KeyError;
 
-/// The AES-CMAC of 16 zero bytes under a key: equal for equal keys alone, and
-/// no way back to them. For storage, to know a key again; it is not shown.
+/// The AES-CMAC of 16 zero bytes under a key. Only equal keys have equal fingerprints, and the key
+/// cannot be computed from it. Stored to recognise a key; never shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyFingerprint([u8; 16]);
 
 impl KeyFingerprint {
-    /// From where it is stored.
+    /// From its stored bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Of a secret of any length: one that is no AES key is hashed to one.
+    /// The fingerprint of a secret of any length; a secret that is not an AES key is hashed to one
+    /// first.
     pub fn of_bytes(secret: &[u8]) -> Self {
         let key = <[u8; 16]>::try_from(secret).unwrap_or_else(|_| {
             let digest = Sha256::digest(secret);
@@ -103,7 +104,7 @@ impl KeyFingerprint {
         AesKey::from_bytes(key).fingerprint()
     }
 
-    /// What is stored.
+    /// The bytes to store.
     pub const fn bytes(self) -> [u8; 16] {
         self.0
     }
@@ -143,7 +144,7 @@ impl fmt::Debug for KeyCheck {
     }
 }
 
-/// A text that is no [`KeyCheck`].
+/// A text that is not a valid [`KeyCheck`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key check is 6 hex digits")]
 pub struct KeyCheckError;
@@ -158,11 +159,11 @@ impl FromStr for KeyCheck {
 
 as_text!(KeyCheck, "^[0-9A-Fa-f]{6}$");
 
-/// The two keys a rolling code is made with.
+/// The two keys that make a rolling code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// `SDMMetaReadKey`, which encrypts the PICC data of the encrypted mirror.
-    /// Absent with the plain mirror; absent with the encrypted one, the file key serves both.
+    /// `SDMMetaReadKey`, which encrypts the PICC data of the encrypted mirror. `None` with the
+    /// plain mirror. `None` with the encrypted mirror means that the file key serves both purposes.
     pub meta: Option<AesKey>,
     /// `SDMFileReadKey`, from which the MAC's session key is derived.
     pub file: AesKey,
@@ -180,7 +181,8 @@ impl Keys {
     }
 }
 
-/// The 80-bit key of a SIC43NT. Compared in constant time; `Debug` shows nothing of it.
+/// The 80-bit key of a SIC43NT. Comparison takes constant time, and `Debug` shows nothing of the
+/// key.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct RollingKey([u8; 10]);
 
@@ -200,7 +202,7 @@ impl RollingKey {
         &self.0
     }
 
-    /// The print by which the key is recognised.
+    /// The fingerprint by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         KeyFingerprint::of_bytes(&self.0)
     }
@@ -220,12 +222,12 @@ impl fmt::Debug for RollingKey {
     }
 }
 
-/// A text that is no [`RollingKey`]; it says nothing of the text.
+/// A text that is not a valid [`RollingKey`]. The error does not quote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key of a SIC43NT is 20 hex digits")]
 pub struct RollingKeyError;
 
-/// A key of any technology. In JSON, one way only: hex digits in.
+/// A key of any technology. JSON only reads it, as hex digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SomeKey {
     /// An AES key: 32 hex digits.
@@ -250,7 +252,7 @@ impl SomeKey {
         }
     }
 
-    /// The print by which the key is recognised.
+    /// The fingerprint by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         match self {
             Self::Aes(key) => key.fingerprint(),
@@ -261,7 +263,7 @@ impl SomeKey {
 
 impl<'de> Deserialize<'de> for SomeKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // serde's own error would quote what was sent instead of text.
+        // serde's own error would quote the input.
         let text = String::deserialize(deserializer)
             .map(Zeroizing::new)
             .map_err(|_| serde::de::Error::custom(SomeKeyError))?;
@@ -271,7 +273,7 @@ impl<'de> Deserialize<'de> for SomeKey {
 
 text_schema!(SomeKey, "^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$");
 
-/// A text that is no [`SomeKey`]; it says nothing of the text.
+/// A text that is not a valid [`SomeKey`]. The error does not quote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 32 hex digits (AES-128), or 20 for a SIC43NT")]
 pub struct SomeKeyError;

@@ -1,5 +1,6 @@
-//! Originality signatures: ECDSA by the chip's manufacturer over its UID. One says that the chip
-//! with this UID was made by them. It can be copied with the UID, so it never verifies a tap.
+//! Originality signatures: ECDSA by the chip's manufacturer over its UID. A signature shows that
+//! the manufacturer made a chip with this UID. It can be copied with the UID, so it never verifies
+//! a tap.
 
 mod curve;
 
@@ -8,20 +9,20 @@ use sha2::{Digest, Sha256};
 
 pub use curve::Curve;
 
-/// Who signed, with which key.
+/// A manufacturer's signing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signer {
     /// The chips that are signed with it.
     pub chips: &'static str,
-    /// Its curve.
+    /// Curve of the key.
     pub curve: Curve,
-    /// What is signed.
+    /// Content that the signature covers.
     pub signs: Signs,
     /// The public key, an uncompressed point in hex digits (SEC 1 section 2.3.3).
     pub public_key: &'static str,
 }
 
-/// What a signature is over.
+/// The content that a signature covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
     /// The UID as a number, without a hash.
@@ -124,15 +125,15 @@ pub const SIGNERS: [Signer; 15] = [
     ),
 ];
 
-/// Who signed the UID. A chip family can have several keys, so all of the signature's length are
-/// tried. The bytes of the UID are in the order of the manufacturer: the ICODE's and NTAG 5's
-/// least significant first, all others as the chip sends them.
+/// The signer of the UID. A chip family can have several keys, so all keys with the signature's
+/// length are tried. The bytes of the UID are in the order of the manufacturer: the ICODE's and
+/// NTAG 5's least significant first, all others as the chip sends them.
 pub fn signer(uid: &[u8], signature: &[u8]) -> Option<&'static Signer> {
     SIGNERS.iter().find(|signer| signer.signed(uid, signature))
 }
 
 impl Signer {
-    /// Whether this is its signature over a UID: r, then s.
+    /// Whether `signature` is this signer's signature over a UID: r, then s.
     pub fn signed(&self, uid: &[u8], signature: &[u8]) -> bool {
         let hash = match self.signs {
             Signs::Uid => BigUint::from_bytes_be(uid),

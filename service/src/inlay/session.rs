@@ -22,7 +22,7 @@ pub fn cmac(key: &AesKey, input: &[u8]) -> [u8; 16] {
         .into()
 }
 
-/// What a session key is for.
+/// The purpose of a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// `KSesSDMFileReadENC`: encrypts file data.
@@ -32,7 +32,7 @@ pub enum Purpose {
 }
 
 /// The session key of one read (data sheet section 9.3.9.1): the CMAC of SV1 or SV2, which is a
-/// label, 0001h, 0080h (128 bits), and what the chip mirrors of UID and counter.
+/// label, 0001h, 0080h (128 bits), and UID and counter, if the chip mirrors them.
 pub fn session_key(file_key: &AesKey, purpose: Purpose, mirrored: Mirrored) -> AesKey {
     let mut vector = [0; 16];
     vector[..2].copy_from_slice(match purpose {
@@ -108,7 +108,7 @@ pub(crate) fn encrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
     block.into()
 }
 
-/// PICC data, decrypted.
+/// Decrypts PICC data, one block.
 pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
     #[cfg(test)]
     super::effort::count(1);
@@ -120,7 +120,7 @@ pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
 /// The content of `PICCENCData` when UID and counter are mirrored (data sheet section 9.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PiccData {
-    /// The chip's UID.
+    /// UID of the chip.
     pub uid: Uid,
     /// The read counter, 24 bits.
     pub counter: u32,
@@ -135,8 +135,8 @@ impl PiccData {
         encrypt_block(meta_key, block)
     }
 
-    /// The content of `PICCENCData`; `None` if the tag says something else, as
-    /// 255 of 256 wrong keys have it.
+    /// The content of `PICCENCData`; `None` if its tag does not show both values, as with 255 of
+    /// 256 wrong keys.
     pub fn decrypt(meta_key: &AesKey, encrypted: [u8; 16]) -> Option<Self> {
         match Mirrored::from_block(decrypt_block(meta_key, encrypted))? {
             Mirrored {

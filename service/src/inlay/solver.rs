@@ -1,17 +1,21 @@
-//! From URLs as inlays make them, and the keys that might be theirs, to their template.
+//! From the URLs of inlays, and keys that may be theirs, to their template.
 //!
-//! What it says is one of three: *proved*, because the MACs verify and nothing else explains
-//! them; *narrowed* to a few; or *unknown*. It never presents a guess as a fact. It opens no URL and
-//! uses no key but those it is given.
+//! The answer is one of three: *proved*, because the MACs verify and nothing else explains them;
+//! *narrowed* to a few; or *unknown*. It never presents a guess as a fact. It opens no URL and uses
+//! no key except the given ones.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `shapes` | the templates a URL could be of, by its lengths and characters |
-//! | `sources` | the keys they could have, given or derived |
-//! | `alike` | what the same URLs and MACs could be besides |
+//! | `shapes` | the possible templates of a URL, by its lengths and characters |
+//! | `sources` | the possible keys, given or derived |
+//! | `alike` | other explanations of the same URLs and MACs |
+//! | `apart` | chips that each have their own keys |
+//! | `remarks` | properties of the URLs that explain the answer |
 //! | `windows` | where the MAC's input begins |
 
 mod alike;
+mod apart;
+mod remarks;
 mod shapes;
 mod sources;
 mod windows;
@@ -23,19 +27,20 @@ use crate::inlay::key::{InlayKeys, SomeKey};
 use crate::inlay::technology::Family;
 use crate::inlay::template::{Filled, Template, TemplateSettings};
 
+pub use remarks::Remark;
 pub use sources::KeySource;
 
 /// The most URLs that are read.
 pub const URLS_MAX: usize = 5;
 /// The most keys that are tried, and the most master keys.
 pub const KEYS_MAX: usize = 16;
-/// How many MACs are made at most. In AES mode one takes about a microsecond; one in LRP mode
+/// How many MACs are computed at most. In AES mode one takes about a microsecond; one in LRP mode
 /// counts as thirty.
 pub const ATTEMPTS_MAX: u64 = 1_000_000;
-/// How many templates that no MAC proves are still worth showing.
+/// How many unproved templates are shown at most. A longer list would not help.
 const SHAPES_MAX: usize = 8;
 
-/// What is asked.
+/// The question: URLs, and keys that may be theirs.
 #[derive(Clone, Copy, Debug)]
 pub struct Puzzle<'a> {
     /// One-time URLs of one template; at most [`URLS_MAX`] are read.
@@ -46,20 +51,20 @@ pub struct Puzzle<'a> {
     pub master_keys: &'a [MasterSecret],
 }
 
-/// How sure an answer is.
+/// The certainty of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// All URLs verify with the one candidate, and with no other.
+    /// All URLs verify with the one candidate and with no other.
     Proved,
-    /// It is one of the candidates, if the URLs are of a supported chip: by their MACs, or by
-    /// their shape alone, read for as many placeholders as it has room for, if no candidate has a
-    /// source of keys.
+    /// One of the candidates is right, if the URLs are of a supported chip. Candidates with a
+    /// source of keys fit by their MACs. If no candidate has one, they fit by their shape, read for
+    /// as many placeholders as it has room for.
     Narrowed,
-    /// It is undecided, or time ran out.
+    /// The answer is undecided, or the budget ran out.
     Unknown,
 }
 
-/// The answer.
+/// The answer to a [`Puzzle`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
     /// How sure it is.
@@ -68,6 +73,8 @@ pub struct Solution {
     pub candidates: Vec<Format>,
     /// How many MACs were made.
     pub tried: u64,
+    /// Properties of the URLs that explain the answer.
+    pub remarks: Vec<Remark>,
 }
 
 /// A template with its keys.
@@ -75,12 +82,14 @@ pub struct Solution {
 pub struct Format {
     /// The template. If no MAC proved it, its `mac_from` is not known.
     pub settings: TemplateSettings,
-    /// The keys; `None` if no MAC proved it.
+    /// The keys; `None` if no MAC proves the template.
     pub source: Option<KeySource>,
-    /// What each URL names, in their order; the same URL once.
+    /// UID and counter that each URL names, in the order of the URLs; repeated URLs appear once.
     pub reads: Vec<(Option<Uid>, Option<u32>)>,
     /// How many URLs' MACs prove it.
     pub proved_by: usize,
+    /// The keys of each URL's chip, in the order of the URLs, if they differ; otherwise empty.
+    pub own_sources: Vec<KeySource>,
 }
 
 /// Counts attempts, and ends the search.
@@ -94,17 +103,17 @@ impl Budget<'_> {
     /// Whether there is time for one more.
     fn spend(&mut self, cost: u64) -> bool {
         self.tried += cost;
-        // The clock is asked now and then: asking costs as much as a MAC.
+        // Reading the clock costs as much as a MAC, so it is read every 256 attempts.
         let asked = self.tried / 256 != (self.tried - cost) / 256;
         self.over |= self.tried > ATTEMPTS_MAX || (asked && !(self.keep_going)());
         !self.over
     }
 }
 
-/// Finds the template of the URLs. `keep_going` is asked now and then; once it says no, the
+/// Finds the template of the URLs. `keep_going` is called now and then; once it returns false, the
 /// answer is unknown.
 pub fn solve(puzzle: &Puzzle<'_>, keep_going: &mut dyn FnMut() -> bool) -> Solution {
-    // The same URL twice proves no more than once.
+    // A repeated URL proves no more than one.
     let mut urls: Vec<&str> = Vec::new();
     for url in puzzle.urls.iter().take(URLS_MAX) {
         if !urls.contains(url) {
@@ -122,11 +131,17 @@ pub fn solve(puzzle: &Puzzle<'_>, keep_going: &mut dyn FnMut() -> bool) -> Solut
             certainty: Certainty::Unknown,
             candidates: Vec::new(),
             tried: 0,
+            remarks: remarks::of(&urls, &[]),
         };
     };
     let mut proofs = Vec::new();
     for shape in &shapes {
         proofs.extend(proofs_of(shape, &sources, &mut budget));
+    }
+    if proofs.is_empty() {
+        for shape in &shapes {
+            proofs.extend(apart::proofs_of(shape, &sources, &mut budget));
+        }
     }
     let mut candidates = alike::told_apart(&proofs);
     let mut certainty = match candidates.as_slice() {
@@ -147,18 +162,19 @@ pub fn solve(puzzle: &Puzzle<'_>, keep_going: &mut dyn FnMut() -> bool) -> Solut
     }
     Solution {
         certainty,
+        remarks: remarks::of(&urls, &candidates),
         candidates,
         tried: budget.tried,
     }
 }
 
-/// A format with which all URLs verify, and the file data of each.
+/// A template and keys with which all URLs verify, and the file data of each URL.
 struct Proof {
     format: Format,
     data: Vec<Option<FileData>>,
 }
 
-/// The ways in which all URLs verify as of this shape.
+/// The templates and keys of this shape with which all URLs verify.
 fn proofs_of(shape: &Shape, sources: &[KeySource], budget: &mut Budget<'_>) -> Vec<Proof> {
     let mut found = Vec::new();
     for source in sources {
@@ -184,6 +200,7 @@ fn proofs_of(shape: &Shape, sources: &[KeySource], budget: &mut Budget<'_>) -> V
                     source: Some(source.as_used_by(&template)),
                     reads,
                     proved_by: checked.len(),
+                    own_sources: Vec::new(),
                 },
                 data: checked
                     .into_iter()
@@ -195,7 +212,7 @@ fn proofs_of(shape: &Shape, sources: &[KeySource], budget: &mut Budget<'_>) -> V
     found
 }
 
-/// Whether one slug stands for several chips: then it is none.
+/// Whether one slug would stand for several chips: then the segment is not a slug.
 fn names_several(shape: &Shape, reads: &[(Option<Uid>, Option<u32>)]) -> bool {
     let slugs = shape.codes.iter().map(|(slug, _)| slug.as_deref());
     let named: Vec<(Option<&str>, Option<Uid>)> =
@@ -206,7 +223,7 @@ fn names_several(shape: &Shape, reads: &[(Option<Uid>, Option<u32>)]) -> bool {
     })
 }
 
-/// The verdict on a URL's code, if it is authentic.
+/// The verdict on a URL's code; `None` if it is not authentic.
 fn verified(
     template: &Template,
     (slug, code): &(Option<String>, Filled),
@@ -218,7 +235,8 @@ fn verified(
     found.is_authentic().then_some(found)
 }
 
-/// The template with each other beginning of the MAC's input with which a code is authentic.
+/// Variants of the template, one for each other beginning of the MAC's input with which a code is
+/// authentic.
 pub fn mac_starts(
     template: &Template,
     slug: Option<&str>,
@@ -234,7 +252,7 @@ pub fn mac_starts(
         file: 0,
         keys: keys.clone(),
     };
-    // A file has 256 bytes, and as many beginnings.
+    // A file has 256 bytes, and as many possible beginnings.
     let mut budget = Budget {
         tried: 0,
         over: false,
@@ -251,8 +269,8 @@ struct Shape {
 }
 
 impl Format {
-    /// Whether so many equal bits are no accident. The 32 of a SIC43NT are one, once in some
-    /// thousand searches with many keys; the same code in two URLs is one code.
+    /// Whether so many equal bits cannot be an accident. The 32 bits of a SIC43NT match by accident
+    /// once in some thousand searches with many keys. Repeated codes count as one code.
     fn is_beyond_chance(&self) -> bool {
         let several = self.reads.iter().any(|read| *read != self.reads[0]);
         self.settings.technology.family() != Family::Sic43Nt || several

@@ -1,5 +1,5 @@
-//! The chips of inlays, each family in a file of its own. Nothing outside of `inlay` asks which
-//! chip an inlay has: it asks the [`Technology`] what it can do.
+//! The chips of inlays, one file for each family. Code outside of `inlay` does not ask which chip
+//! an inlay has: it asks the [`Technology`] for its abilities.
 
 mod direct_mac;
 pub mod ntag21x;
@@ -7,6 +7,7 @@ pub mod ntag22x;
 pub mod ntag424;
 pub mod sic43nt;
 pub mod sic43s1;
+pub mod type2;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -51,7 +52,7 @@ pub enum Technology {
 }
 
 impl Technology {
-    /// All of them.
+    /// Every technology, in the order of declaration.
     pub const ALL: [Self; 13] = [
         Self::Ntag424Dna,
         Self::Ntag213,
@@ -68,7 +69,7 @@ impl Technology {
         Self::Ntag213Tt,
     ];
 
-    /// The word for it, in the API and in storage.
+    /// The word for this technology in the API and in storage.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ntag424Dna => "ntag424dna",
@@ -87,7 +88,7 @@ impl Technology {
         }
     }
 
-    /// How it makes its codes.
+    /// The family, which decides how the chip makes its codes.
     pub const fn family(self) -> Family {
         match self {
             Self::Ntag424Dna | Self::Ntag424DnaTt => Family::Ntag424,
@@ -109,8 +110,8 @@ impl Technology {
         !matches!(self.family(), Family::Ntag21x)
     }
 
-    /// How many characters the chip writes in place of a placeholder; `None` if it never writes
-    /// that one, if the length is chosen (`{enc}`), or if it writes any (`{slug}`, `{*}`).
+    /// How many characters the chip writes in place of a placeholder. `None` if it never writes
+    /// that one, if the length is chosen (`{enc}`), or if any length is possible (`{slug}`, `{*}`).
     pub const fn length(self, field: Field, mode: Mode) -> Option<usize> {
         match self.family() {
             Family::Ntag424 => match (field, mode) {
@@ -152,9 +153,9 @@ impl Technology {
         }
     }
 
-    /// What a chip writes in place of `{tamper}`, or into its file data, in this state of its loop;
-    /// `None` if it has no loop. Chips that remember nothing write a loop that was closed again
-    /// as they write a closed one.
+    /// The characters that a chip writes in place of `{tamper}`, or into its file data, in this
+    /// state of its loop; `None` if it has no loop. A chip without memory of the state writes a
+    /// loop that was closed again as a closed one.
     pub const fn tamper_letters(self, state: Tamper) -> Option<&'static str> {
         match self {
             Self::Ntag424DnaTt => Some(match state {
@@ -162,7 +163,7 @@ impl Technology {
                 Tamper::Reclosed => "OC",
                 Tamper::Open => "OO",
                 Tamper::Off => "II",
-                // The zeros of the file, which stay where the loop is not mirrored.
+                // The file contains zeros, which stay if the loop is not mirrored.
                 Tamper::Unknown => "00",
             }),
             Self::Ntag223Dna | Self::Ntag224Dna => Some(match state {
@@ -176,7 +177,7 @@ impl Technology {
                 _ => "00",
             }),
             Self::Ntag213Tt => Some(match state {
-                // Its owner chooses the message of a loop that was seen open.
+                // The owner chooses the text for a loop that was seen open.
                 Tamper::Open | Tamper::Reclosed => "4F50454E",
                 _ => "00000000",
             }),
@@ -184,8 +185,8 @@ impl Technology {
         }
     }
 
-    /// Whether any of an inlay's keys is the one that its chip was delivered with: a code made with
-    /// it proves nothing. Silicon Craft's follow from the UID, which anyone can read.
+    /// Whether any of an inlay's keys is its chip's delivery key: a code made with it proves
+    /// nothing. Silicon Craft's delivery keys follow from the UID, which anyone can read.
     pub fn has_factory_key(self, uid: Uid, keys: &InlayKeys) -> bool {
         match keys {
             InlayKeys::None => false,
@@ -198,7 +199,7 @@ impl Technology {
         }
     }
 
-    /// Whether a key is known by its fingerprint as the one that the chip `uid` was delivered with.
+    /// Whether a fingerprint belongs to the delivery key of the chip `uid`.
     pub fn is_factory_key(self, uid: Uid, key: KeyFingerprint) -> bool {
         let delivered = match self.family() {
             Family::Sic43Nt => Some(sic43nt::factory_key(uid).fingerprint()),
@@ -208,12 +209,12 @@ impl Technology {
         key.is_factory() || delivered == Some(key)
     }
 
-    /// Whether its codes are so short that they can be guessed: 32 bits.
+    /// Whether its codes are short enough to be guessed: 32 bits.
     pub const fn is_guessable(self) -> bool {
         matches!(self.family(), Family::Sic43Nt)
     }
 
-    /// The highest value of its counter, at which it makes no further codes.
+    /// The highest value of its counter; after it the chip makes no further codes.
     pub const fn counter_max(self) -> u32 {
         match self.family() {
             Family::Sic43Nt | Family::Sic43S1 => u32::MAX,
@@ -222,26 +223,26 @@ impl Technology {
     }
 }
 
-/// The chips that make their codes the same way.
+/// Chips that make their codes in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Secure Dynamic Messaging: [`ntag424`].
     Ntag424,
-    /// SUNCMAC: [`ntag22x`].
+    /// SUNCMAC directly with the chip's key: [`ntag22x`].
     Ntag22x,
-    /// MICKEY: [`sic43nt`].
+    /// A key stream of the cipher MICKEY: [`sic43nt`].
     Sic43Nt,
-    /// AES-CMAC: [`sic43s1`].
+    /// AES-CMAC over time stamp and UID: [`sic43s1`].
     Sic43S1,
-    /// UID and counter in clear and nothing else: [`ntag21x`].
+    /// Only UID and counter in clear: [`ntag21x`].
     Ntag21x,
 }
 
-/// The cipher of an NTAG 424 DNA. A URL in clear does not show it, so it is configured.
+/// The cipher of an NTAG 424 DNA. A URL does not show it, so it is configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// AES-128.
+    /// AES-128, the mode of a new chip.
     #[default]
     Aes,
     /// LRP, the leakage resilient primitive over AES-128 (AN12304). A chip can be switched to
@@ -250,10 +251,10 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Both of them.
+    /// Both modes, in the order of declaration.
     pub const ALL: [Self; 2] = [Self::Aes, Self::Lrp];
 
-    /// The word for it, in the API and in storage.
+    /// The word for this mode in the API and in storage.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Aes => "aes",

@@ -1,15 +1,15 @@
 //! URL templates: how the chips of a batch write their URLs, as a person writes it.
 //!
-//! From the text of a template follow the lengths of its placeholders, the bytes of the chip's
-//! NDEF file with the offsets at which it mirrors, what a request must look like, and the static
-//! text of the MAC's input. That text is always the template's: on its way a URL is lower-cased,
-//! percent-encoded, and gets parameters and another order.
+//! The text of a template determines the lengths of its placeholders, the bytes of the chip's NDEF
+//! file with the offsets at which it mirrors, the shape of a request, and the static text of the
+//! MAC's input. The MAC's input always uses the template's text, because apps and servers may
+//! change a URL: they lower-case it, percent-encode it, and add or reorder parameters.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `address` | what of a URL is not one-time: host, cookie path, the address itself |
+//! | `address` | the part of a URL that is not one-time: host, cookie path, the address itself |
 //! | `syntax` | the text, taken apart: scheme, host, path, query |
-//! | `rules` | what a technology allows |
+//! | `rules` | the limits of each technology |
 //! | `layout` | the NDEF file, its offsets, and the MAC's input |
 //! | `sheet` | how chips are written |
 //! | `request` | the values in a request |
@@ -46,26 +46,26 @@ use syntax::Parts;
 /// A placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// The tag's slug.
+    /// Slug of the tag.
     Slug,
-    /// The chip's UID.
+    /// UID of the chip, in clear.
     Uid,
     /// The read counter, or the time stamp of a SIC43 chip.
     Counter,
     /// Encrypted PICC data: UID and counter.
     Picc,
-    /// Encrypted file data.
+    /// File data, encrypted by the chip.
     Enc,
     /// The MAC or rolling code.
     Mac,
     /// The state of the tamper loop.
     Tamper,
-    /// Anything.
+    /// Any text that the service ignores.
     Any,
 }
 
 impl Field {
-    /// All of them, in the order of their declaration.
+    /// All placeholders, in the order of their declaration.
     pub const ALL: [Self; 8] = [
         Self::Slug,
         Self::Uid,
@@ -77,7 +77,7 @@ impl Field {
         Self::Any,
     ];
 
-    /// What stands between the braces.
+    /// The text between the braces.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Slug => "slug",
@@ -91,7 +91,7 @@ impl Field {
         }
     }
 
-    /// Whether the chip writes it: it is part of a code.
+    /// Whether the chip writes this placeholder, as part of a code.
     pub const fn is_of_code(self) -> bool {
         !matches!(self, Self::Slug | Self::Any)
     }
@@ -127,7 +127,7 @@ pub enum MacStart {
 }
 
 impl MacStart {
-    /// The placeholder it names.
+    /// The placeholder at which the input begins, if it begins at one.
     const fn field(self) -> Option<Field> {
         match self {
             Self::None | Self::Offset(_) => None,
@@ -141,15 +141,15 @@ impl MacStart {
     }
 }
 
-/// What a person states of a template.
+/// The settings of a template, as a person states them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateSettings {
     /// The URL with its placeholders.
     pub template: String,
-    /// The chip.
+    /// Technology of the chips.
     pub technology: Technology,
-    /// Its cipher.
+    /// Cipher of the chips.
     pub mode: Mode,
     /// Where the MAC's input begins.
     pub mac_from: MacStart,
@@ -157,7 +157,7 @@ pub struct TemplateSettings {
     pub ndef_prefix: Option<u8>,
     /// Characters of `{enc}`, a multiple of 32.
     pub enc_length: Option<usize>,
-    /// At which byte of the decrypted file data the two letters of the tamper loop stand.
+    /// The byte of the decrypted file data at which the two letters of the tamper loop begin.
     pub tamper_at: Option<usize>,
 }
 
@@ -176,20 +176,19 @@ impl TemplateSettings {
     }
 }
 
-/// A URL template that was checked: nothing in it is ambiguous, and a chip of its technology can
-/// write it.
+/// A checked URL template: it is unambiguous, and a chip of its technology can write it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     settings: TemplateSettings,
     parts: Parts,
     /// Code of the prefix that the chip's NDEF record abbreviates.
     prefix: u8,
-    /// Whether the MAC covers `{tamper}`; known once, not found on every tap.
+    /// Whether the MAC covers `{tamper}`. Computed once instead of on every tap.
     tamper_covered: bool,
 }
 
 impl Template {
-    /// Checks what a person wrote.
+    /// Checks a person's settings.
     pub fn new(settings: TemplateSettings) -> Result<Self, TemplateError> {
         let parts = Parts::parse(&settings.template)?;
         let prefix = layout::prefix(&settings, &parts)?;
@@ -235,8 +234,8 @@ impl Template {
         self.prefix
     }
 
-    /// Whether a chip is written alike by both: a prefix that is stated can be the one that
-    /// follows from the text.
+    /// Whether a chip is written in the same way by both templates. A stated prefix may equal the
+    /// default one.
     pub fn is_same(&self, other: &Self) -> bool {
         let stated = |template: &Self| TemplateSettings {
             ndef_prefix: Some(template.prefix),
@@ -245,18 +244,18 @@ impl Template {
         stated(self) == stated(other)
     }
 
-    /// Whether the placeholder stands in it.
+    /// Whether the template has the placeholder.
     pub fn has(&self, field: Field) -> bool {
         self.parts.has(field)
     }
 
-    /// Whether a chip writes anything into its URLs.
+    /// Whether a chip writes any values into its URLs.
     pub fn has_code(&self) -> bool {
         let mut fields = Field::ALL.into_iter();
         fields.any(|field| field.is_of_code() && self.has(field))
     }
 
-    /// How many characters stand in place of a placeholder; `None` if that varies.
+    /// How many characters a placeholder takes; `None` if that varies.
     pub fn length(&self, field: Field) -> Option<usize> {
         match field {
             Field::Enc => self.settings.enc_length,
@@ -264,17 +263,17 @@ impl Template {
         }
     }
 
-    /// Whether the MAC covers tamper letters in clear. Otherwise anyone can write them.
+    /// Whether the MAC covers tamper letters in clear. If not, anyone can write them.
     pub fn tamper_covered(&self) -> bool {
         self.tamper_covered
     }
 
-    /// Whether its URLs have a place for the state of a tamper loop.
+    /// Whether its URLs show the state of a tamper loop.
     pub fn tells_tamper(&self) -> bool {
         self.has(Field::Tamper) || self.settings.tamper_at.is_some()
     }
 
-    /// Whether a code can ever prove a tap: it has a MAC, and a counter that is mirrored.
+    /// Whether a code can ever prove a tap: it needs a MAC and a mirrored counter.
     pub fn proves_taps(&self) -> bool {
         self.has(Field::Mac) && (self.has(Field::Counter) || self.has(Field::Picc))
     }

@@ -1,4 +1,5 @@
-//! Hex, and types that stand in JSON as the text that `Display` writes and `FromStr` reads.
+//! Hex, and types that are represented in JSON by the text that `Display` writes and `FromStr`
+//! reads.
 
 /// `N` bytes from exactly `2 * N` hex digits in either case.
 pub(crate) fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {

@@ -1,4 +1,4 @@
-//! The number a chip is known by.
+//! The UID, the number that identifies a chip.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +39,7 @@ impl fmt::Debug for Uid {
     }
 }
 
-/// A text that is no [`Uid`].
+/// A text that is not a valid [`Uid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a UID is 14 hex digits")]
 pub struct UidError;

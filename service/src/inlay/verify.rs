@@ -1,8 +1,8 @@
-//! Is this code of this inlay? Authentic says nothing yet about whether it was
-//! used before: that is the [counter](crate::inlay::counter)'s to say.
+//! Is this code of this inlay? An authentic code may still have been used before: the
+//! [counter](crate::inlay::counter) decides that.
 //!
-//! MACs are compared in constant time, and an unknown inlay costs the same
-//! cryptography as a known one: the time of an answer tells nothing of either.
+//! MACs are compared in constant time, and an unknown inlay costs the same cryptography as a known
+//! one: the response time reveals neither.
 
 use subtle::ConstantTimeEq;
 
@@ -11,16 +11,16 @@ use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::session::{PiccData, mac_session_key, sdmmac};
 use crate::inlay::{MacFrom, Mirror, Uid};
 
-/// An inlay that makes rolling codes, as it is configured.
+/// An inlay that makes rolling codes, with its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The chip.
+    /// UID of the chip.
     pub uid: Uid,
     /// How it shows UID and counter.
     pub mirror: Mirror,
-    /// Where its MAC begins.
+    /// Where the MAC's input begins.
     pub mac_from: MacFrom,
-    /// Its keys.
+    /// Meta key and file key of the chip.
     pub keys: Keys,
 }
 
@@ -40,35 +40,36 @@ pub struct Authentic {
     pub counter: u32,
 }
 
-/// A code that none of the candidates made.
+/// Why a code is not authentic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodeError {
-    /// `uid` and `token` are no code.
+    /// `uid` and `token` do not form a code.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// No candidate has this UID with the mirror that the code shows. UID and
-    /// counter are known with the plain mirror, and with the encrypted one if a
-    /// candidate's key decrypts the code of another chip.
+    /// No candidate has this UID with the mirror that the code shows. UID and counter are known
+    /// with the plain mirror. With the encrypted mirror they are known if a candidate's key
+    /// decrypts the code of another chip.
     #[error("the code is of no inlay that is configured here for the mirror it uses")]
     UnknownInlay {
-        /// The UID the code claims.
+        /// The UID that the code claims.
         uid: Option<Uid>,
-        /// The counter the code claims.
+        /// The counter that the code claims.
         counter: Option<u32>,
     },
-    /// The code names a candidate, but its MAC is not of that candidate's keys.
+    /// The code names a candidate, but its MAC was not made with that candidate's keys.
     #[error(
         "the code's MAC is not authentic: the code was altered, or the inlay's keys or MAC input differ from the settings"
     )]
     WrongMac {
         /// Which of the candidates.
         index: usize,
-        /// The counter the code claims.
+        /// The counter that the code claims.
         counter: u32,
     },
 }
 
-/// Stands in for the inlay that is not there. Its code is never authentic: see [`verify`].
+/// Replaces the keys of an unknown inlay, so that the work stays the same. Its code is never
+/// authentic: see [`verify`].
 static NOBODY: Keys = Keys {
     meta: None,
     file: AesKey::FACTORY,
@@ -91,7 +92,7 @@ pub fn verify<C: AsRef<Candidate>>(
         Mirrored::Encrypted { picc } => decrypt(picc, candidates),
     };
 
-    // An unknown inlay's MAC window is taken to be that of its would-be neighbours.
+    // For an unknown inlay, the MAC input begins as it does for a known inlay of the tag.
     let like = candidates.get(index.unwrap_or(0));
     let mac_from = like.map_or(MacFrom::None, |c| c.as_ref().mac_from);
     let keys = index.map_or(&NOBODY, |index| &candidates[index].as_ref().keys);
@@ -113,7 +114,7 @@ pub fn verify<C: AsRef<Candidate>>(
     }
 }
 
-/// Who made a code, by its own account.
+/// The maker of a code, as the code claims.
 struct Origin {
     /// Which of the candidates.
     index: Option<usize>,
@@ -121,7 +122,8 @@ struct Origin {
     said: Option<PiccData>,
 }
 
-/// Tries every candidate's key, however early one fits; without candidates, one that fits nobody.
+/// Tries every candidate's key, even if an early one fits; without candidates, a key that never
+/// fits.
 fn decrypt<C: AsRef<Candidate>>(picc: [u8; 16], candidates: &[C]) -> Origin {
     let mut origin = Origin {
         index: None,

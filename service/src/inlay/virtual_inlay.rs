@@ -10,13 +10,13 @@ use crate::inlay::{MacFrom, Mirror, Uid};
 /// A chip's configuration and its read counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualInlay {
-    /// The chip.
+    /// UID that the codes name.
     pub uid: Uid,
     /// How it shows UID and counter.
     pub mirror: Mirror,
-    /// Where its MAC begins.
+    /// Where the MAC's input begins.
     pub mac_from: MacFrom,
-    /// Its keys.
+    /// Keys that make the codes.
     pub keys: Keys,
     /// The read counter: how often it was tapped, at most [`COUNTER_MAX`].
     pub counter: u32,
@@ -57,7 +57,7 @@ impl VirtualInlay {
     }
 }
 
-/// The texts of a code, as they stand in the URL.
+/// The texts of a code, as they are in the URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OneTimeCode {
     /// The value of `uid`.

@@ -1,6 +1,6 @@
 //! Words that stand for the variants of an enum, in the API and in storage.
 
-/// A word that is none of those known.
+/// A word that no variant has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {}", .expected.join(" or "))]
 pub struct UnknownWord {

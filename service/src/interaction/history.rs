@@ -1,71 +1,73 @@
-//! Interactions as they are looked at later.
+//! Recorded interactions, for later queries.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Change, Returning, Tech, Traits, Verdict, VersionRef};
+use super::{Change, Returning, TapOrigin, Tech, Traits, Verdict, VersionRef};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::assessment::Tamper;
 use crate::scope::Reach;
 
-/// A recorded interaction.
+/// A recorded interaction, as stored.
 #[derive(Clone, Debug)]
 pub struct Interaction {
-    /// Its id.
+    /// Identifier, which also orders interactions.
     pub id: InteractionId,
-    /// Its time.
+    /// Time of the tap.
     pub at: Timestamp,
-    /// The tag; `None` if the inlay that made the code was on none.
+    /// The tag; `None` if the inlay that made the code was on no tag.
     pub tag_id: Option<TagId>,
     /// The inlay that made an authentic code.
     pub inlay_id: Option<InlayId>,
-    /// The verdict.
+    /// Verdict on the code.
     pub verdict: Verdict,
-    /// How the visitor came.
+    /// The way of scanning.
     pub tech: Tech,
-    /// Where the tap led.
+    /// The experience and version that the visitor got.
     pub experience: Option<VersionRef>,
     /// Country code; empty if it is not known or was erased.
     pub country: String,
-    /// What else is kept of the visitor.
+    /// Further facts about the visitor.
     pub traits: Traits,
-    /// Whether the client came before.
+    /// Whether the client tapped the tag before.
     pub returning: Returning,
-    /// The state of the inlay's tamper loop; `None` if it has none.
+    /// The state of the inlay's tamper loop; `None` if it has no loop.
     pub tamper: Option<Tamper>,
     /// The decrypted file data of its code.
     pub file_data: Option<Vec<u8>>,
     /// Whether the answer contained a rolling key.
     pub key_issued: bool,
-    /// Whether it is simulated.
+    /// Whether the tap is simulated.
     pub simulated: bool,
+    /// The origin of the tap.
+    pub origin: TapOrigin,
     /// The tag's interaction before it.
     pub previous: Option<InteractionId>,
 }
 
 impl Interaction {
-    /// Whether it led to an experience within `reach`.
+    /// Whether its experience is within `reach`.
     pub fn is_within(&self, reach: &Reach) -> bool {
         reach.has(self.experience.map(|version| version.experience_id))
     }
 }
 
-/// How a tag is called.
+/// The names of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TagName {
-    /// The tag.
+    /// Tag that has the names.
     pub tag_id: TagId,
     /// The last part of its URL.
     pub slug: String,
-    /// Its name.
+    /// Name that the owner gave it.
     pub tag_name: String,
 }
 
 /// An update of variables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RecordedUpdate {
-    /// When.
+    /// Time of the update.
     pub at: Timestamp,
     /// The changes. Empty if erased.
     pub changes: Vec<Change>,
@@ -75,11 +77,11 @@ pub struct RecordedUpdate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = RefusedUpdate)]
 pub struct RecordedRefusal {
-    /// When.
+    /// Time of the refusal.
     pub at: Timestamp,
-    /// Why.
+    /// Reason for the refusal.
     pub fault: UpdateFault,
-    /// The variable that the tag lacked, if that is why.
+    /// The variable that the tag lacked, if that is the reason.
     pub variable: Option<String>,
 }
 
@@ -87,11 +89,11 @@ pub struct RecordedRefusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UpdateFault {
-    /// The tag has no such variable: an update changes variables and makes none.
+    /// The tag does not have the variable: an update changes variables but creates none.
     UnknownVariable,
-    /// The tag is deleted, or leads to no experience any more.
+    /// The tag is deleted, or has no experience any more.
     NotAssigned,
-    /// The tag asks for a verified tap.
+    /// The tag requires a verified tap.
     NotVerified,
 }
 
@@ -113,10 +115,10 @@ impl UpdateFault {
     }
 }
 
-/// Reads of a payload.
+/// The reads of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RecordedReads {
-    /// When the first one was.
+    /// Time of the first read.
     pub first_at: Timestamp,
     /// How many there were.
     pub reads: u32,

@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[schema(as = VerificationState)]
 pub enum VerificationState {
-    /// `true`.
+    /// `true`: the code proved the tap.
     Verified,
-    /// `false`.
+    /// `false`: the code is missing, wrong or used.
     NotVerified,
-    /// `null`.
+    /// `null`: there was nothing to check.
     NotChecked,
 }
 
@@ -26,14 +26,14 @@ impl VerificationState {
         }
     }
 
-    /// The one of this name.
+    /// The verdict with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Verified, Self::NotVerified, Self::NotChecked]
             .into_iter()
             .find(|state| state.as_str() == name)
     }
 
-    /// The value of `tag_verified` that it is.
+    /// The value of `tag_verified` for this verdict.
     pub const fn tag_verified(self) -> Option<bool> {
         match self {
             Self::Verified => Some(true),
@@ -42,7 +42,7 @@ impl VerificationState {
         }
     }
 
-    /// Of the value of `tag_verified`.
+    /// The verdict for a value of `tag_verified`.
     pub const fn of(tag_verified: Option<bool>) -> Self {
         match tag_verified {
             Some(true) => Self::Verified,
@@ -52,7 +52,7 @@ impl VerificationState {
     }
 }
 
-/// What the counter did that the URL of a tap shows.
+/// How the counter in a tap's URL moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterMove {
@@ -60,7 +60,7 @@ pub enum CounterMove {
     Rose,
     /// It did not rise: the URL, or a later one, was opened before.
     Repeated,
-    /// It rose by more than it may in a day, and was not accepted.
+    /// It rose by more than is allowed in a day, and was not accepted.
     Jumped,
 }
 
@@ -70,15 +70,15 @@ pub enum CounterMove {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Verified: an authentic code, for the first time, in its order.
+    /// Verified: an authentic code that was not used before and came in order.
     Verified,
-    /// Not verified: the tag's inlay makes codes, and none came.
+    /// Not verified: the tag's inlay makes codes, but the URL has none.
     NoCode,
-    /// Not verified: the code is not of a code's shape.
+    /// Not verified: the code does not have the shape of a code.
     Malformed,
-    /// Not verified: the code is of no inlay of this tag.
+    /// Not verified: the code belongs to no inlay of this tag.
     UnknownInlay,
-    /// Not verified: the MAC is not the inlay's.
+    /// Not verified: the MAC was not made with the inlay's key.
     WrongMac,
     /// Not verified: the code was accepted before.
     Replayed,
@@ -88,7 +88,7 @@ pub enum Reason {
     KeysReplaced,
     /// Not verified: the chip's counter is switched off.
     CounterOff,
-    /// Not verified: too many wrong codes came for this chip.
+    /// Not verified: there were too many wrong codes for this chip.
     Guessed,
     /// Not verified: the owner blocked the inlay, because it was lost or cloned.
     Blocked,
@@ -100,7 +100,7 @@ pub enum Reason {
     SameCode,
     /// Not checked: the chip makes no MAC.
     NoMac,
-    /// Not checked: the chip makes no MAC, and its counter rose by too much.
+    /// Not checked: the chip makes no MAC, and its counter rose by more than is allowed.
     Jumped,
 }
 
@@ -124,7 +124,7 @@ impl Reason {
         Self::Jumped,
     ];
 
-    /// The name.
+    /// The name in the API and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Verified => "verified",

@@ -3,8 +3,7 @@
 use super::{CounterMove, Reason};
 use crate::inlay::Uid;
 
-/// The outcome of verification: three states, never two (decisions, "What sets
-/// `tag_verified`?").
+/// The outcome of verification. It has three states (decisions, "What sets `tag_verified`?").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// `tag_verified: true`. The code is authentic and its counter is higher
@@ -12,58 +11,58 @@ pub enum Verdict {
     Verified {
         /// The code's read counter.
         counter: u32,
-        /// The highest one accepted before it; 0 for none.
+        /// The highest counter accepted before it; 0 if there was none.
         previous: u32,
     },
-    /// `tag_verified: false`.
+    /// `tag_verified: false`, with the reason.
     NotVerified(Refusal),
-    /// `tag_verified: null`.
+    /// `tag_verified: null`, with the reason.
     NotChecked(Unchecked),
 }
 
 /// Why a tap is not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The tag's inlay makes codes, and none came.
+    /// The tag's inlay makes codes, but the URL has none.
     NoCode,
-    /// `uid` or `token` is missing, repeated, or not of its shape.
+    /// `uid` or `token` is missing, repeated, or does not have the shape of a code.
     Malformed,
-    /// The code names, or decrypts to, no inlay of this tag.
+    /// The code names no inlay of this tag, in clear or encrypted.
     UnknownInlay {
-        /// The UID it names, if it does in clear.
+        /// The UID that it names, if it names one in clear.
         uid: Option<Uid>,
     },
-    /// The MAC is not the inlay's.
+    /// The MAC was not made with the inlay's key.
     WrongMac {
-        /// The counter the code claims; `None` if it has none.
+        /// The counter that the code claims; `None` if it has no counter.
         counter: Option<u32>,
     },
     /// The chip's counter is switched off, so its codes are always the same.
     CounterOff,
-    /// Too many wrong codes came for the chip, so its codes are not checked for a while.
+    /// There were too many wrong codes for the chip, so its codes are not checked for a while.
     Guessed,
-    /// The owner blocked the inlay: it was lost, or cloned.
+    /// The owner blocked the inlay, because it was lost or cloned.
     Blocked {
-        /// The counter that the code proves; `None` if it proves none.
+        /// The counter that the code proves; `None` if it proves no counter.
         counter: Option<u32>,
     },
     /// The counter was accepted before.
     Replayed {
-        /// The code's counter.
+        /// Read counter of the code.
         counter: u32,
         /// The highest one accepted.
         last: u32,
     },
-    /// A higher counter was accepted before this code came.
+    /// A code with a higher counter was accepted earlier.
     OutOfOrder {
-        /// The code's counter.
+        /// Read counter of the code.
         counter: u32,
         /// The highest one accepted.
         last: u32,
     },
     /// The inlay's keys were replaced between reading and recording the code.
     KeysReplaced {
-        /// The counter the code claims.
+        /// The counter that the code claims.
         counter: u32,
     },
 }
@@ -73,7 +72,7 @@ pub enum Refusal {
 pub enum Unchecked {
     /// The tag's verifier is off.
     VerifierOff,
-    /// The visitor came by a QR code or a static URL, which contain no code.
+    /// The visitor used a QR code or a static URL, which contain no code.
     NoCode,
     /// The code is authentic, but always the same: the inlay mirrors no counter.
     SameCode,
@@ -81,15 +80,15 @@ pub enum Unchecked {
     NoMac {
         /// The counter that the URL shows, if it has one.
         counter: Option<u32>,
-        /// The highest one shown before it, if the inlay is known.
+        /// The highest counter shown before it, if the inlay is known.
         last: Option<u32>,
     },
-    /// The chip makes no MAC, and its counter rose by more than it may in a day: the stored one
-    /// stays.
+    /// The chip makes no MAC, and its counter rose by more than is allowed in a day. The stored
+    /// counter stays.
     Jumped {
         /// The counter that the URL shows.
         counter: u32,
-        /// The stored one.
+        /// Stored counter, which stays.
         last: u32,
     },
 }
@@ -104,7 +103,7 @@ impl Verdict {
         }
     }
 
-    /// Why.
+    /// Reason for the verdict.
     pub const fn reason(self) -> Reason {
         match self {
             Self::Verified { .. } => Reason::Verified,
@@ -136,8 +135,8 @@ impl Verdict {
         }
     }
 
-    /// What the counter did that the URL shows; `None` if it shows none, or one that is not
-    /// the inlay's.
+    /// How the counter in the URL moved; `None` if there is none, or if it is not known to be the
+    /// inlay's.
     pub const fn counter_move(self) -> Option<CounterMove> {
         match self {
             Self::NotVerified(Refusal::Replayed { .. } | Refusal::OutOfOrder { .. }) => {
@@ -157,7 +156,7 @@ impl Verdict {
         }
     }
 
-    /// The counters the verdict speaks of: the code's, and the highest accepted before it.
+    /// The code's counter, and the highest one accepted before it.
     pub const fn counters(self) -> (Option<u32>, Option<u32>) {
         match self {
             Self::Verified { counter, previous } => (Some(counter), Some(previous)),
@@ -174,8 +173,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict that storage kept as its reason, counters and presented
-    /// UID; `None` if they are no verdict's.
+    /// The verdict from its stored reason, counters and UID; `None` if they do not form a verdict.
     pub fn from_parts(
         reason: Reason,
         counter: Option<u32>,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
+use super::{Interaction, Reason, Refusal, TagName, TapOrigin, Tech, Verdict};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
@@ -18,23 +18,24 @@ use crate::visitor::OperatingSystem;
 #[derive(Serialize, ToSchema)]
 #[schema(as = Interaction)]
 pub(crate) struct InteractionView {
-    /// Its identifier.
+    /// Identifier, used in the API.
     id: InteractionId,
-    /// When it was.
+    /// Time of the tap.
     at: Timestamp,
-    /// The tag; null if the inlay that made the code was on none.
+    /// The tag; null if the inlay that made the code was on no tag.
     tag_id: Option<TagId>,
-    /// The last part of the tag's URL.
+    /// The last part of the tag's URL; null if the tag is not within the token's reach any more.
     slug: Option<String>,
-    /// The tag's name.
+    /// The tag's name; null under the same condition as `slug`.
     tag_name: Option<String>,
     /// Whether the code proved a tap; `null` if it was not checked.
     tag_verified: Option<bool>,
-    /// Why.
+    /// Reason for the verdict.
     reason: Reason,
     /// The code's read counter.
     counter: Option<u32>,
-    /// The highest counter accepted before it; 0 for none.
+    /// The counter before this tap: the highest accepted one, plus the reads of the inlay that this
+    /// application made since. 0 if there was none.
     last_counter: Option<u32>,
     /// How many reads of the inlay before this one never reached the service.
     missed_reads: u32,
@@ -42,45 +43,49 @@ pub(crate) struct InteractionView {
     inlay_id: Option<InlayId>,
     /// The UID that a code of no inlay of this tag names.
     uid: Option<Uid>,
-    /// How the visitor came: `n` NFC, `q` QR code, `u` bare URL.
+    /// The way of scanning: `n` NFC, `q` QR code, `u` bare URL.
     tech: Tech,
-    /// The experience it led to.
+    /// The experience that the visitor got.
     experience_id: Option<ExperienceId>,
     /// The version of that experience.
     experience_version: Option<u32>,
     /// Two-letter country of the visitor; empty if it is not known or was erased.
     country: String,
-    /// The operating system of the visitor's device, as its browser says; null if it is not known
-    /// or was erased.
+    /// The operating system of the visitor's device, according to its browser; null if it is not
+    /// known or was erased.
     system: Option<OperatingSystem>,
-    /// The first part of the visitor's language, as `de`; null if it is not known or was erased.
+    /// The first part of the visitor's language, such as `de`; null if it is not known or was
+    /// erased.
     language: Option<String>,
     /// Which of a hundred groups, from 0, the visitor is in for this experience; null if the
     /// experience has no groups of visitors.
     visitor_group: Option<u8>,
-    /// Whether this visitor had come to the tag in the 30 days before.
+    /// Whether this visitor tapped the tag in the 30 days before.
     returning_month: bool,
-    /// Whether this visitor had come to the tag in the 24 hours before.
+    /// Whether this visitor tapped the tag in the 24 hours before.
     returning_day: bool,
     /// Whether the answer contained a rolling key.
     key_issued: bool,
-    /// The state of the inlay's tamper loop: null if it has none, `unknown` if it is not
+    /// The state of the inlay's tamper loop: null if it has no loop, `unknown` if the state is not
     /// authenticated.
     tamper: Option<Tamper>,
-    /// The decrypted file data of its code; null if it has none.
+    /// The decrypted file data of its code; null if it has no file data.
     file_data: Option<FileDataView>,
-    /// Whether it is simulated.
+    /// Whether the tap is simulated.
     simulated: bool,
+    /// The origin of the tap: `visitor`, or a part of this application. Statistics count its test
+    /// taps separately.
+    origin: TapOrigin,
 }
 
 /// File data that the chip encrypted.
 #[derive(Serialize, ToSchema)]
 #[schema(as = FileData)]
 struct FileDataView {
-    /// All of it, in hex digits.
+    /// All file data, in hex digits.
     #[schema(pattern = "^([0-9A-F]{2})*$")]
     hex: String,
-    /// The same as text, up to the first zero byte; null if it is no text.
+    /// The same data as text, up to the first zero byte; null if they are not text.
     text: Option<String>,
 }
 
@@ -131,6 +136,7 @@ impl InteractionView {
             tamper: interaction.tamper,
             file_data: interaction.file_data.as_deref().map(FileDataView::of),
             simulated: interaction.simulated,
+            origin: interaction.origin,
         }
     }
 }

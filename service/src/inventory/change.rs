@@ -1,24 +1,24 @@
-//! What a patch says of an inlay, and of its keys.
+//! The changes that a patch makes to an inlay and to its keys.
 
 use serde::{Deserialize, Deserializer};
 
 use crate::inventory::{InvalidInlay, SealedKey, SealedKeys};
 
-/// What a merge patch (RFC 7396) says of one member, which is [`MemberPatch::Keep`]
-/// by default: `#[serde(default)]`.
+/// The change that a merge patch (RFC 7396) makes to one member. The default is
+/// [`MemberPatch::Keep`], by `#[serde(default)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemberPatch<T> {
-    /// It was not sent: what is there stays.
+    /// The member was not sent: its value stays.
     #[default]
     Keep,
-    /// It was null: what is there goes.
+    /// The member was null: its value is removed.
     Remove,
-    /// Something else takes its place.
+    /// The member gets a new value.
     Set(T),
 }
 
 impl<T> MemberPatch<T> {
-    /// What is there after the change, where `present` was before.
+    /// The value after the change; `present` is the value before.
     pub fn apply(self, present: Option<T>) -> Option<T> {
         match self {
             Self::Keep => present,
@@ -36,7 +36,7 @@ impl<T> MemberPatch<T> {
         })
     }
 
-    /// What is to be there, if it is another thing.
+    /// The new value, if there is one.
     pub const fn set(&self) -> Option<&T> {
         match self {
             Self::Set(value) => Some(value),
@@ -57,7 +57,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for MemberPatch<T> {
     }
 }
 
-/// Other keys for an inlay, sealed.
+/// New keys for an inlay, sealed.
 #[derive(Clone, Debug, Default)]
 pub struct KeyChange {
     /// The meta read key.
@@ -69,7 +69,7 @@ pub struct KeyChange {
 }
 
 impl KeyChange {
-    /// The keys of an inlay whose keys are `present` until now.
+    /// The keys after the change; `present` are the keys before.
     pub fn apply(self, present: Option<SealedKeys>) -> Result<Option<SealedKeys>, InvalidInlay> {
         let own_sent = self.meta.set().or(self.file.set()).is_some();
         let (meta, file) = match (self.master, present) {

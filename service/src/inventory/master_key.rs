@@ -1,4 +1,4 @@
-//! A key from which the keys of many inlays are derived, as it is stored.
+//! A key from which the keys of many inlays are derived, in its stored form.
 
 use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
@@ -7,12 +7,12 @@ use crate::inventory::SealedKey;
 use crate::keyring::WrappedKeys;
 use crate::revision::{Revised, Revision};
 
-/// A master key. All but its name is as it was created.
+/// A master key. Only its name can change.
 #[derive(Clone, Debug)]
 pub struct SealedMasterKey {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: MasterKeyId,
-    /// What it is and how it is used.
+    /// Its name, its key and its derivation scheme.
     pub fields: MasterKeyFields,
     /// When it was created.
     pub created_at: Timestamp,
@@ -21,15 +21,15 @@ pub struct SealedMasterKey {
 /// The writable members of a master key.
 #[derive(Clone, Debug)]
 pub struct MasterKeyFields {
-    /// Its name. Need not be unique.
+    /// The owner's name for it; need not be unique.
     pub name: String,
-    /// The key.
+    /// Key, wrapped and with its fingerprint.
     pub key: SealedKey,
-    /// How the keys of an inlay follow from it.
+    /// The scheme by which the keys of an inlay are derived.
     pub derivation: Derivation,
 }
 
-/// All but its name is as it was created.
+/// The revision covers only the name, because nothing else can change.
 impl Revised for SealedMasterKey {
     fn revision(&self) -> Revision {
         Revision::of(&self.fields.name)
@@ -37,7 +37,7 @@ impl Revised for SealedMasterKey {
 }
 
 impl SealedMasterKey {
-    /// The master key as an inlay has it.
+    /// The master key in the form in which an inlay refers to it.
     pub fn wrapped_keys(&self) -> WrappedKeys {
         WrappedKeys::Master {
             id: self.id,

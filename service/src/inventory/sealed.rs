@@ -1,4 +1,4 @@
-//! Keys as they are stored.
+//! Keys in their stored form.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::inlay::{Technology, Uid};
 use crate::inventory::SealedMasterKey;
 use crate::keyring::{Keyring, KeyringError, WrappedKeys};
 
-/// A key as it is stored.
+/// A key in its stored form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedKey {
     /// Encrypted by the keyring.
@@ -65,32 +65,32 @@ impl fmt::Debug for SealedKey {
     }
 }
 
-/// Where an inlay's keys come from.
+/// The source of an inlay's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealedKeys {
-    /// They are its own.
+    /// The inlay's own keys.
     Own {
-        /// The meta read key; codes in clear need none.
+        /// The meta read key; `None` for codes in clear.
         meta: Option<SealedKey>,
         /// The file read key.
         file: SealedKey,
     },
-    /// They are derived from a master key for this chip.
+    /// Keys derived from a master key for this chip.
     Diversified {
-        /// The master key.
+        /// Master key of the derivation.
         master_key_id: MasterKeyId,
-        /// The meta read key.
+        /// Fingerprint of the meta read key.
         meta: KeyFingerprint,
-        /// The file read key.
+        /// Fingerprint of the file read key.
         file: KeyFingerprint,
         /// Whether the master key is the all-zero factory key.
         factory: bool,
-        /// The keys themselves, if deriving them takes milliseconds: a tap must not.
+        /// The keys themselves, if deriving them takes milliseconds, which is too long for a tap.
         kept: Option<KeptKeys>,
     },
 }
 
-/// Derived keys that are stored, because deriving them takes long.
+/// Derived keys that are stored because deriving them takes long.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptKeys {
     /// The meta read key, wrapped.
@@ -132,7 +132,7 @@ impl SealedKeys {
         })
     }
 
-    /// They themselves, as the keyring opens them; `None` if they are derived each time.
+    /// The stored keys, for the keyring to open; `None` if they are derived each time.
     pub fn wrapped(&self) -> Option<WrappedKeys> {
         match self {
             Self::Own { meta, file } => Some(WrappedKeys::Own {
@@ -154,8 +154,7 @@ impl SealedKeys {
         }
     }
 
-    /// The fingerprint of the key that opens PICC data: the file key serves both if there is
-    /// no meta key.
+    /// The fingerprint of the key that decrypts PICC data. Without a meta key it is the file key.
     pub fn for_picc_data(&self) -> KeyFingerprint {
         self.meta().unwrap_or_else(|| self.file())
     }
@@ -176,14 +175,15 @@ impl SealedKeys {
         }
     }
 
-    /// Whether everyone knows one of the keys of the chip `uid`: a code made with it proves nothing.
+    /// Whether one of the keys of the chip `uid` is publicly known: a code made with it proves
+    /// nothing.
     pub fn factory(&self, technology: Technology, uid: Uid) -> bool {
         let derived = matches!(self, Self::Diversified { factory: true, .. });
         let known = |key| technology.is_factory_key(uid, key);
         derived || known(self.file()) || self.meta().is_some_and(known)
     }
 
-    /// Whether these are the same keys, wherever they come from.
+    /// Whether both have the same keys, from any source.
     pub fn same_keys(&self, other: &Self) -> bool {
         self.file() == other.file() && self.meta() == other.meta()
     }

@@ -13,32 +13,32 @@ use crate::inventory::{SealedKey, SealedMasterKey};
 use crate::keyring::{Keyring, KeyringError};
 use crate::revision::{Revised, Revision};
 
-/// Most shared keys of a template: each is one decryption on every tap without slug and UID.
+/// Most shared keys of a template: on every tap without slug and UID, each costs one decryption.
 pub const SHARED_KEYS_MAX: usize = 64;
 /// The same in LRP mode, where a decryption is some 50 AES operations.
 const SHARED_LRP_KEYS_MAX: usize = 4;
-/// Most templates: a request that no route takes is compared with those of its host.
+/// Most templates: a request that matches no route is compared with the templates of its host.
 pub const URL_TEMPLATES_MAX: usize = 1_000;
 
 /// The form of the URLs of a batch of inlays.
 #[derive(Clone, Debug)]
 pub struct UrlTemplate {
-    /// Its identifier.
+    /// Identifier, used in the API.
     pub id: UrlTemplateId,
-    /// The members that its owner decides.
+    /// The members that its owner sets.
     pub fields: UrlTemplateFields,
     /// How many inlays use it.
     pub inlays: u64,
-    /// When the first real tap of its inlays came in; `None` before.
+    /// When the first real tap of its inlays came in; `None` if none did.
     pub first_tap_at: Option<Timestamp>,
 }
 
 /// The writable members of a URL template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlTemplateFields {
-    /// Its name. Need not be unique.
+    /// The owner's name for it; need not be unique.
     pub name: String,
-    /// The template, checked.
+    /// Template that passed all checks.
     pub template: Template,
     /// The keys that open the PICC data of its codes.
     pub keys: Vec<SharedKey>,
@@ -47,33 +47,33 @@ pub struct UrlTemplateFields {
 /// A meta key that many inlays share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedKey {
-    /// The print by which the key is recognised.
+    /// The fingerprint by which the key is recognised.
     pub fingerprint: KeyFingerprint,
-    /// Where it comes from.
+    /// The source of the key.
     pub source: SharedKeySource,
 }
 
-/// Where a shared meta key comes from.
+/// The source of a shared meta key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedKeySource {
-    /// It is the template's own, wrapped by the keyring.
+    /// The template's own key, wrapped by the keyring.
     Own(Vec<u8>),
-    /// It follows from a master key.
+    /// A key derived from a master key.
     Master(MasterKeyId),
 }
 
-/// Why a URL template cannot be as it is asked for. Each is a sentence for people.
+/// Why a URL template is not valid. Each is a sentence for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrlTemplate {
-    /// There is nothing for them to open.
+    /// It has shared keys, but its URLs have nothing to decrypt.
     #[error("Shared meta keys open {{picc}}, and the template does not have it.")]
     NothingToOpen,
-    /// Each costs a decryption on a tap.
+    /// It has too many shared keys: each costs a decryption on a tap.
     #[error(
         "A template has at most {SHARED_KEYS_MAX} shared meta keys, of LRP at most {SHARED_LRP_KEYS_MAX}: this would be {0}."
     )]
     TooManyKeys(usize),
-    /// The master key gives each inlay a meta key of its own.
+    /// The master key derives a different meta key for each inlay.
     #[error("The master key {0} gives each inlay a meta key of its own, so none is shared.")]
     NotShared(MasterKeyId),
 }
@@ -88,12 +88,12 @@ impl OfField for InvalidUrlTemplate {
 }
 
 impl UrlTemplateFields {
-    /// What decides a MAC: it stays as it is while inlays use the template.
+    /// The settings that determine a MAC. They cannot change while inlays use the template.
     pub fn settings(&self) -> &TemplateSettings {
         self.template.settings()
     }
 
-    /// Checks what the template alone does not say.
+    /// Checks the shared keys against the template.
     pub fn validate(&self) -> Result<(), InvalidUrlTemplate> {
         let max = match self.settings().mode {
             Mode::Aes => SHARED_KEYS_MAX,
@@ -108,7 +108,7 @@ impl UrlTemplateFields {
         Ok(())
     }
 
-    /// Adds keys; those that it has stay as they are.
+    /// Adds keys; existing ones stay as they are.
     pub fn add(&mut self, keys: impl IntoIterator<Item = SharedKey>) {
         for key in keys {
             if !self.has_key(key.fingerprint) {
@@ -117,12 +117,12 @@ impl UrlTemplateFields {
         }
     }
 
-    /// Whether a key is among its shared ones.
+    /// Whether the template has this shared key.
     pub fn has_key(&self, key: KeyFingerprint) -> bool {
         self.keys.iter().any(|shared| shared.fingerprint == key)
     }
 
-    /// Whether a tag can be found by the URL alone, without opening its code.
+    /// Whether a tag can be found by the URL only, without decrypting its code.
     pub fn names_inlays(&self) -> bool {
         self.template.has(Field::Slug) || self.template.has(Field::Uid)
     }
@@ -152,7 +152,8 @@ impl SharedKey {
         }
     }
 
-    /// The one that all inlays of a master key have; `None` if each has its own.
+    /// The meta key that all inlays of a master key share; `None` if each inlay has a different
+    /// one.
     pub fn of_master(
         master: &SealedMasterKey,
         keyring: &Keyring,
@@ -164,7 +165,7 @@ impl SharedKey {
         }))
     }
 
-    /// What [`Self::of_master`] stands for.
+    /// The opened key for [`Self::of_master`].
     pub fn open_master(
         master: &SealedMasterKey,
         keyring: &Keyring,

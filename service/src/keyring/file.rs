@@ -1,4 +1,4 @@
-//! The wrapping key in a file: 64 hexadecimal digits, for its owner alone.
+//! The wrapping key in a file: 64 hexadecimal digits, readable only by its owner.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::private_file;
 /// Why the key file cannot be used. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
-    /// The file system refused.
+    /// A file system error.
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     Io(PathBuf, std::io::Error),
-    /// The content is no key.
+    /// The content is not a key.
     #[error("{} is not a key file: it holds 64 hexadecimal digits.", .0.display())]
     Malformed(PathBuf),
 }

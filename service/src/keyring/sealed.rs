@@ -1,5 +1,5 @@
-//! What leaves under a passphrase: the wrapping key in a backup, and the keys of a factory order.
-//! Argon2id makes a key of the passphrase, AES-256-GCM seals with it.
+//! Keys that leave under a passphrase: the wrapping key in a backup, and the keys of a factory
+//! order. Argon2id derives a key from the passphrase, and AES-256-GCM seals with it.
 
 use std::fmt;
 
@@ -14,17 +14,18 @@ use zeroize::Zeroizing;
 use super::NONCE;
 use crate::entropy::{self, Entropy};
 
-/// Bound into the sealed key, so that nothing else sealed this way passes for one.
+/// Bound into the sealed key, so that no other sealed data can be used in its place.
 const PURPOSE: &[u8] = b"tapdesk wrapping key v1";
-/// Bound into a sealed file of keys. Its instructions name it, so that other programs open it, too.
+/// Bound into a sealed file of keys. The file's instructions contain it, so that other programs can
+/// open the file, too.
 pub(crate) const FILE_PURPOSE: &str = "tapdesk factory keys v1";
 /// Argon2id with 19 MiB, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet).
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
-/// Most memory that a stored record may ask for: 1 GiB.
+/// Most memory that a stored record may require: 1 GiB.
 const MEMORY_KIB_MAX: u32 = 1024 * 1024;
-/// Fewest characters of a passphrase.
+/// Shortest passphrase, in characters.
 const PASSPHRASE_MIN: usize = 12;
 
 /// A passphrase of at least 12 characters.
@@ -36,7 +37,7 @@ pub struct Passphrase(Zeroizing<String>);
 pub struct ShortPassphrase;
 
 impl Passphrase {
-    /// A passphrase as somebody wrote it; a line break at its end is not part of it.
+    /// A passphrase as a person wrote it. A line break at its end is not part of it.
     pub fn parse(text: &str) -> Result<Self, ShortPassphrase> {
         let text = text.trim_end_matches(['\r', '\n']);
         if text.chars().count() < PASSPHRASE_MIN {
@@ -95,13 +96,13 @@ impl SealedWrappingKey {
         }
     }
 
-    /// Whether it is this very record, which opens with the same passphrase.
+    /// Whether both are the same record, which opens with the same passphrase.
     pub fn is_same(&self, other: &Self) -> bool {
         let parts = |of: &Self| [of.salt.0.clone(), of.nonce.0.clone(), of.sealed.0.clone()];
         parts(self) == parts(other)
     }
 
-    /// The wrapping key; `None` if the passphrase is another one.
+    /// The wrapping key; `None` if the passphrase is wrong.
     pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<[u8; 32]>> {
         let opened = self.open_bytes(PURPOSE, passphrase)?;
         <[u8; 32]>::try_from(opened.as_slice())
@@ -137,7 +138,8 @@ impl SealedWrappingKey {
 pub struct SealedKeys(SealedWrappingKey);
 
 impl SealedKeys {
-    /// Seals the keys of an order. It takes the time and the memory that a guess is to cost.
+    /// Seals the keys of an order. It takes much time and memory on purpose, because each guess
+    /// then costs the same.
     pub fn seal(keys: &str, passphrase: &Passphrase, entropy: &dyn Entropy) -> Self {
         let purpose = FILE_PURPOSE.as_bytes();
         Self(SealedWrappingKey::seal_bytes(
@@ -148,7 +150,7 @@ impl SealedKeys {
         ))
     }
 
-    /// The keys; `None` if the passphrase is another one.
+    /// The keys; `None` if the passphrase is wrong.
     pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<String>> {
         let opened = self.0.open_bytes(FILE_PURPOSE.as_bytes(), passphrase)?;
         String::from_utf8(opened.to_vec()).ok().map(Zeroizing::new)

@@ -1,25 +1,35 @@
-//! Inlay keys as they are stored.
+//! Inlay keys in their stored form.
 
 use crate::id::MasterKeyId;
 use crate::inlay::derivation::Derivation;
 
-/// Where an inlay's keys come from. Key bytes are wrapped by `keyring`.
+/// The source of an inlay's keys. Key bytes are wrapped by `keyring`.
 #[derive(Clone, Debug)]
 pub enum WrappedKeys {
-    /// The inlay's own keys, or derived ones that are kept because deriving them takes long.
+    /// The inlay's own keys, or derived ones that are stored because deriving them takes long.
     Own {
-        /// The meta read key; codes in clear need none.
+        /// The meta read key; `None` for codes in clear.
         meta: Option<Vec<u8>>,
         /// The file read key.
         file: Vec<u8>,
     },
-    /// Derived from a master key.
+    /// Keys derived from a master key.
     Master {
-        /// Which.
+        /// Identifier of the master key.
         id: MasterKeyId,
-        /// The master key.
+        /// Master key, wrapped by the keyring.
         key: Vec<u8>,
-        /// How.
+        /// Scheme of the derivation.
         derivation: Derivation,
     },
+}
+
+impl WrappedKeys {
+    /// How many keys must be opened for them.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Own { meta, .. } => 1 + usize::from(meta.is_some()),
+            Self::Master { .. } => 1,
+        }
+    }
 }

@@ -1,23 +1,22 @@
-//! Where a redirect experience leads.
+//! The destination of a redirect experience.
 //!
-//! A target is an absolute `http` or `https` URL with macros in its path, query
-//! or fragment. Invariants, whatever the values are:
+//! A target is an absolute `http` or `https` URL with macros in its path, query or fragment.
+//! Invariants, whatever the values are:
 //!
-//! * Scheme, host and port are the owner's own: macros stand only behind the
-//!   first `/`, `?` or `#` after the host. The one exception is a target that
-//!   is nothing but one expression of `tag:attribute` and `tag:data` macros,
-//!   which only the owner writes; its value must then be such a URL itself.
-//! * A value is percent-encoded, so it never begins a path segment, a parameter
-//!   or a fragment, and a segment it makes `.` or `..` is left empty: the path
-//!   has the segments that the owner wrote.
+//! * Scheme, host and port are the owner's own: macros are allowed only after the first `/`, `?` or
+//!   `#` after the host. The one exception is a target that consists of a single expression of
+//!   `tag:attribute` and `tag:data` macros, which only the owner writes; its value must then be
+//!   such a URL itself.
+//! * A value is percent-encoded, so it never begins a path segment, a parameter or a fragment, and
+//!   a segment it makes `.` or `..` is left empty: the path has the segments that the owner wrote.
 //! * A location is ASCII without control characters or spaces.
-//! * The owner's own text is kept byte by byte as far as it is valid in a URL
-//!   (RFC 3986, with the `[`, `]` and repeated `#` that browsers let pass); the
-//!   rest of it is percent-encoded, the host as IDNA says.
+//! * The owner's own text is kept byte by byte if it is valid in a URL (RFC 3986, with the `[`, `]`
+//!   and repeated `#` that browsers accept); the rest of it is percent-encoded, and the host is
+//!   encoded by IDNA.
 //! * Without a rolling key a location has no parameter named `rk`.
-//! * A location has at most [`LOCATION_MAX`] bytes. The owner's own text, its
-//!   fallbacks and the key always have room, which is seen to as a target is
-//!   saved; values give way, those that strangers write first.
+//! * A location has at most [`LOCATION_MAX`] bytes. The owner's own text, its fallbacks and the key
+//!   always have room: this is checked when a target is saved. Values that do not fit are replaced,
+//!   those that strangers write first.
 
 mod address;
 #[cfg(test)]
@@ -28,14 +27,14 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::template::{Expression, Part};
-use super::{Macro, Scope, Template};
+use super::{Macro, Misspelt, Scope, Template};
 use address::Address;
 
 /// Longest target, in bytes of UTF-8.
 pub const TARGET_MAX: usize = 4096;
-/// Longest location, in bytes. With the rest of an answer's head, the cookie for
-/// one, it stays below the 4 KiB that nginx reads of a head unless it is told
-/// otherwise: a longer one is answered with 502, and the tag leads nowhere.
+/// Longest location, in bytes. With the other headers of an answer, such as the cookie, it stays
+/// below the 4 KiB that nginx accepts by default. nginx answers longer headers with 502, so the
+/// visitor would not be redirected.
 pub const LOCATION_MAX: usize = 3584;
 
 /// A redirect experience's target URL, checked.
@@ -47,32 +46,32 @@ pub struct Target {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Shape {
-    /// A URL with macros behind its host.
+    /// A URL with macros after its host.
     Address(Address),
-    /// One expression, whose value is the URL.
+    /// A single expression, whose value is the URL.
     Whole(Expression),
 }
 
-/// A target that leads somewhere, whatever its other values are.
+/// A target that has a URL, whatever its other values are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled<'a> {
     target: &'a Target,
     address: Cow<'a, Address>,
 }
 
-/// Where a visitor is sent.
+/// The destination of a visitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The URL. A valid header value of at most [`LOCATION_MAX`] bytes.
     pub url: String,
-    /// The macros whose values it had no room for, each once.
+    /// The macros whose values did not fit, each once.
     pub left_out: Vec<Macro>,
 }
 
 /// Why a target cannot be saved. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Longer than [`TARGET_MAX`].
+    /// It has more than [`TARGET_MAX`] bytes.
     #[error("A target URL can have at most {TARGET_MAX} bytes.")]
     TooLong,
     /// Too long for a redirect, whatever its values are.
@@ -84,40 +83,43 @@ pub enum TargetError {
     /// It begins or ends with white space.
     #[error("A target URL cannot begin or end with a space.")]
     SurroundingSpace,
-    /// It holds a control character, a line break for one.
+    /// It has a control character, for example a line break.
     #[error("A target URL cannot contain line breaks, tabs or other control characters.")]
     ControlCharacter,
-    /// It holds a backslash, which browsers take for a slash and others do not.
+    /// It has a backslash, which browsers read as a slash but other programs do not.
     #[error("A target URL cannot contain a backslash. Write / in the path, or %5C in a parameter.")]
     Backslash,
-    /// Its scheme is another, or it has none.
+    /// Its scheme is not `http` or `https`, or is missing.
     #[error("A target URL begins with http:// or https:// and the name of a host.")]
     NotHttp,
-    /// Its host does not exist in any network, or its port is no number.
+    /// Its host cannot exist, or its port is not a number.
     #[error("The target URL has an invalid host: {0}.")]
     Host(url::ParseError),
-    /// It has a user name before its host, which looks like a host itself.
+    /// It has a user name before its host, which can be mistaken for a host.
     #[error("A target URL cannot contain a user name or password before the host.")]
     UserInfo,
-    /// A macro stands in, or touches, its scheme, host or port.
+    /// A macro is part of its scheme, host or port, or adjacent to them.
     #[error(
         "A macro cannot be part of the scheme, host or port of a target URL. \
          Put it behind the first / after the host."
     )]
     MacroInHost,
-    /// It is one macro, but of a kind that is not an owner's URL.
+    /// It is a single macro whose values the owner does not write.
     #[error(
         "Only a tag:attribute or tag:data macro can be a whole target URL. \
          A tag:variable cannot: visitors write it."
     )]
     WholeMacro,
-    /// It is one macro, and the text that stands in for it is no target URL.
+    /// A macro in it can never have a value.
+    #[error(transparent)]
+    Macro(#[from] Misspelt),
+    /// It is a single macro, and its fallback text is not a valid target URL.
     #[error("The fallback of the target URL is not a URL itself: {0}")]
     Fallback(Box<TargetError>),
 }
 
 impl Target {
-    /// Checks a target.
+    /// Checks and parses a target.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         check(text)?;
         let template = Template::parse(text);
@@ -133,7 +135,7 @@ impl Target {
         self.template.source()
     }
 
-    /// Whether it has a macro that `f` holds for.
+    /// Whether it has a macro for which `f` is true.
     pub fn uses(&self, f: impl Fn(&Macro) -> bool) -> bool {
         self.template.uses(f)
     }
@@ -143,19 +145,18 @@ impl Target {
         self.uses(|name| matches!(name, Macro::TagVariable(_)))
     }
 
-    /// The URL that a visitor is sent to. A valid header value.
+    /// The URL of the redirect, which is a valid header value.
     ///
-    /// `rk` is the rolling key, the value of `{{ interaction:rk }}` whatever
-    /// `scope` says; if the target has no such macro, it is set as the
-    /// parameter `rk` of the query, in the place of parameters of this name. It is
-    /// `None` if no key was issued.
+    /// `rk` is the rolling key, which is also the value of `{{ interaction:rk }}`, whatever `scope`
+    /// returns. If the target has no such macro, the key becomes the parameter `rk` of the query,
+    /// and replaces parameters of this name. `rk` is `None` if no key was issued.
     ///
-    /// `None` if the target is one macro and its value no URL that could be saved as a target.
+    /// Returns `None` if the target is a single macro whose value is not a valid target.
     pub fn expand(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
         self.location(scope, rk).map(|location| location.url)
     }
 
-    /// As [`expand`](Self::expand), and what it left out.
+    /// Like [`expand`](Self::expand), with the macros that were left out.
     pub fn location(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<Location> {
         Some(self.settled(scope)?.location(scope, rk))
     }
@@ -165,8 +166,8 @@ impl Target {
         self.template.macros()
     }
 
-    /// The target with its URL settled, which is open if it is one macro: that
-    /// macro's value. `None` if the value is no URL that could be saved as a target.
+    /// The target with its URL determined. This matters for a target that is a single macro: the
+    /// URL is that macro's value. `None` if the value is not a valid target.
     pub fn settled<'a>(&'a self, scope: &dyn Scope) -> Option<Settled<'a>> {
         let address = match &self.shape {
             Shape::Address(address) => Cow::Borrowed(address),
@@ -176,13 +177,13 @@ impl Target {
         Some(Settled { target, address })
     }
 
-    /// Whether it is one macro, whose value is the URL.
+    /// Whether it is a single macro whose value is the URL.
     pub fn is_whole(&self) -> bool {
         matches!(self.shape, Shape::Whole(_))
     }
 
-    /// The URL of a link on a page: as [`expand`](Self::expand), but the rolling
-    /// key is only where the owner put it.
+    /// The URL of a link on a page: like [`expand`](Self::expand), but the rolling key is only
+    /// where the owner placed it.
     pub fn link(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
         let address = self.settled(scope)?.address;
         Some(address.expand(&Keyed { scope, rk }, rk, true).url)
@@ -190,13 +191,13 @@ impl Target {
 }
 
 impl Settled<'_> {
-    /// Where a visitor is sent.
+    /// The destination of the visitor.
     pub fn location(&self, scope: &dyn Scope, rk: Option<&str>) -> Location {
         let placed = self.uses(|name| *name == Macro::InteractionRk);
         self.address.expand(&Keyed { scope, rk }, rk, placed)
     }
 
-    /// Whether it has a macro left that `f` holds for.
+    /// Whether it still has a macro for which `f` is true.
     pub fn uses(&self, f: impl Fn(&Macro) -> bool) -> bool {
         !self.target.is_whole() && self.target.uses(f)
     }
@@ -216,7 +217,7 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-/// What holds for every text that is to become a location.
+/// The checks for every text that becomes a location.
 fn check(text: &str) -> Result<(), TargetError> {
     if text.len() > TARGET_MAX {
         Err(TargetError::TooLong)
@@ -229,8 +230,8 @@ fn check(text: &str) -> Result<(), TargetError> {
     }
 }
 
-/// A target that is one expression: its macros are those that only the owner
-/// writes, its fallbacks URLs.
+/// A target that is a single expression: only the owner may write the values of its macros, and its
+/// fallbacks must be URLs.
 fn whole(expression: &Expression) -> Result<Shape, TargetError> {
     let owned = |name: &Macro| matches!(name, Macro::TagAttribute(_) | Macro::TagData(_));
     if expression.macros().next().is_none() || !expression.macros().all(owned) {
@@ -242,7 +243,7 @@ fn whole(expression: &Expression) -> Result<Shape, TargetError> {
     Ok(Shape::Whole(expression.clone()))
 }
 
-/// A scope in which the rolling key is the one that was issued.
+/// A scope in which the rolling key is the issued one.
 struct Keyed<'a> {
     scope: &'a dyn Scope,
     rk: Option<&'a str>,

@@ -5,16 +5,15 @@
 //! operand    = name | '"' text '"'          in a text, \" is a quote and \\ a backslash
 //! ```
 //!
-//! Space around operands is free. The first operand that is not empty stands;
-//! without one the expression is empty text. `\{{` is a literal `{{`. What does
-//! not read as an expression (an unclosed `{{`, an operator that does not
-//! exist) is literal text, so that every text is a template.
+//! Space around operands is free. The first operand that is not empty is the value; without one the
+//! expression is empty text. `\{{` is a literal `{{`. Text that does not parse as an expression (an
+//! unclosed `{{`, an unknown operator) is literal, so every text is a template.
 
 use std::borrow::Cow;
 
 use super::{Encoding, Macro, Scope};
 
-/// A text with macros, read once.
+/// A text with macros, parsed once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     source: String,
@@ -30,10 +29,10 @@ pub(super) enum Part {
     Expression(Expression),
 }
 
-/// `{{ a || b || "fallback" }}`: the operands in their order, unknown names left out.
+/// `{{ a || b || "fallback" }}`: the operands in order, without unknown names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expression {
-    /// What it was read from, braces included.
+    /// The source text, braces included.
     source: String,
     operands: Vec<Operand>,
 }
@@ -44,13 +43,13 @@ enum Operand {
     Text(String),
 }
 
-/// The operand that an expression has come to.
+/// The operand that an expression uses.
 pub(super) struct Choice<'a> {
-    /// The macro; `None` for the owner's own text, and if nothing is left.
+    /// The macro; `None` for the owner's own text, and if no operand is left.
     pub(super) name: Option<&'a Macro>,
-    /// Its value.
+    /// Text of the operand.
     pub(super) value: Cow<'a, str>,
-    /// The place of the operand that follows it.
+    /// The index of the next operand.
     pub(super) next: usize,
 }
 
@@ -85,7 +84,7 @@ impl Template {
         }
     }
 
-    /// The text it was read from.
+    /// The source text, from which it was parsed.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -99,12 +98,12 @@ impl Template {
         expressions.flat_map(Expression::macros)
     }
 
-    /// Whether it has a macro that `f` holds for.
+    /// Whether it has a macro for which `f` is true.
     pub fn uses(&self, f: impl Fn(&Macro) -> bool) -> bool {
         self.macros().any(f)
     }
 
-    /// The text with its values, each encoded as `encoding` says.
+    /// The text with its values, each in the given `encoding`.
     pub fn render(&self, scope: &dyn Scope, encoding: Encoding) -> String {
         let mut out = String::with_capacity(self.source.len());
         for part in &self.parts {
@@ -120,8 +119,8 @@ impl Template {
         &self.parts
     }
 
-    /// The text with a mark in the place of each expression, for readers of
-    /// another syntax: to them a mark is a word.
+    /// The text with a mark in place of each expression, for parsers of another syntax. They treat
+    /// a mark as a word.
     pub fn marked(&self) -> String {
         let mut out = String::with_capacity(self.source.len());
         for (number, part) in self.parts.iter().enumerate() {
@@ -137,7 +136,7 @@ impl Template {
         out
     }
 
-    /// A piece of the [marked](Self::marked) text, with values in the place of its marks.
+    /// A piece of the [marked](Self::marked) text, with values in place of its marks.
     pub fn fill_marks(&self, piece: &str, scope: &dyn Scope) -> String {
         self.replace_marks(
             piece,
@@ -146,7 +145,7 @@ impl Template {
         )
     }
 
-    /// A piece of the [marked](Self::marked) text as a template's source again.
+    /// A piece of the [marked](Self::marked) text, turned back into a template's source.
     pub fn unmark(&self, piece: &str) -> String {
         let source = |expression: &Expression| expression.source.clone().into();
         self.replace_marks(piece, source, |text| text.replace("{{", r"\{{").into())
@@ -176,8 +175,8 @@ impl Template {
     }
 }
 
-/// Around the number of an expression in a marked text: two of the characters
-/// that Unicode keeps free of any meaning, and that stand in no text.
+/// The characters around the number of an expression in a marked text. Unicode reserves them as
+/// noncharacters, so they occur in no text.
 const MARK: char = '\u{FDD0}';
 const MARK_END: char = '\u{FDD1}';
 
@@ -192,38 +191,24 @@ fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
 }
 
 impl Expression {
-    /// Reads an expression from behind its `{{`; with it comes the text behind its `}}`.
-    ///
-    /// It ends at the next brace outside quotes whatever that is, so that
-    /// reading a text full of `{{` takes time in proportion to its length.
+    /// Reads an expression that begins after its `{{`. Also returns the text after its `}}`.
     fn parse(text: &str) -> Option<(Self, &str)> {
-        let mut operands = Vec::new();
-        let mut rest = text;
-        loop {
-            rest = rest.trim_start();
-            if let Some(quoted) = rest.strip_prefix('"') {
-                let (text, after) = quoted_text(quoted)?;
-                operands.push(Operand::Text(text));
-                rest = after.trim_start();
-            } else {
-                let (name, after) = rest.split_at(rest.find(['{', '}', '|', '"'])?);
-                operands.extend(name.trim_end().parse().ok().map(Operand::Macro));
-                rest = after;
-            }
-            if let Some(after) = rest.strip_prefix("}}") {
-                let source = format!("{{{{{}", &text[..text.len() - after.len()]);
-                return Some((Self { source, operands }, after));
-            }
-            rest = rest.strip_prefix("||")?;
-        }
+        let (written, after) = operands(text)?;
+        let source = format!("{{{{{}", &text[..text.len() - after.len()]);
+        let known = written.into_iter().filter_map(|operand| match operand {
+            Written::Name(name) => name.parse().ok().map(Operand::Macro),
+            Written::Text(text) => Some(Operand::Text(text)),
+        });
+        let operands = known.collect();
+        Some((Self { source, operands }, after))
     }
 
-    /// The first operand that is not empty, or the empty text.
+    /// The value of the first operand that is not empty, or the empty text.
     pub(super) fn value<'a>(&'a self, scope: &'a dyn Scope) -> Cow<'a, str> {
         self.choice(scope, 0).value
     }
 
-    /// The first operand from the place `from` on that is not empty, or the empty text.
+    /// The first operand at index `from` or later that is not empty, or the empty text.
     pub(super) fn choice<'a>(&'a self, scope: &'a dyn Scope, from: usize) -> Choice<'a> {
         let mut choices = (from..)
             .zip(&self.operands[from..])
@@ -244,7 +229,7 @@ impl Expression {
             })
     }
 
-    /// Its macros.
+    /// Macros among the operands.
     pub(super) fn macros(&self) -> impl Iterator<Item = &Macro> {
         self.operands.iter().filter_map(|operand| match operand {
             Operand::Macro(name) => Some(name),
@@ -252,7 +237,7 @@ impl Expression {
         })
     }
 
-    /// Its fallback texts.
+    /// Fallback texts among the operands.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.operands.iter().filter_map(|operand| match operand {
             Operand::Macro(_) => None,
@@ -261,7 +246,41 @@ impl Expression {
     }
 }
 
-/// A text up to its closing quote, and what stands behind the quote.
+/// An operand, as written in the source.
+pub(super) enum Written<'a> {
+    /// The name of a macro, which may be unknown; empty if the operand is missing.
+    Name(&'a str),
+    /// A text in quotes, without them.
+    Text(String),
+}
+
+/// Reads the operands of an expression that begins after its `{{`. Also returns the text after its
+/// `}}`.
+///
+/// The expression ends at the next brace outside quotes, whatever that brace is. So a text full of
+/// `{{` is read in time proportional to its length.
+pub(super) fn operands(text: &str) -> Option<(Vec<Written<'_>>, &str)> {
+    let mut operands = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let (text, after) = quoted_text(quoted)?;
+            operands.push(Written::Text(text));
+            rest = after.trim_start();
+        } else {
+            let (name, after) = rest.split_at(rest.find(['{', '}', '|', '"'])?);
+            operands.push(Written::Name(name.trim_end()));
+            rest = after;
+        }
+        if let Some(after) = rest.strip_prefix("}}") {
+            return Some((operands, after));
+        }
+        rest = rest.strip_prefix("||")?;
+    }
+}
+
+/// A text up to its closing quote, and the text after the quote.
 fn quoted_text(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.chars();

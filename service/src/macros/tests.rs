@@ -1,6 +1,6 @@
 use super::*;
 
-/// A tag and an interaction with something to say to most macros.
+/// A tag and an interaction that have a value for most macros.
 pub(super) struct Example;
 
 impl Scope for Example {
@@ -131,7 +131,7 @@ fn templates_read_as_the_decisions_say() {
         (r#"{{ || "x" || }}"#, "x"),
         ("{{ tag:title || }}", ""),
         ("{{}}", ""),
-        // What is literal.
+        // Literal text.
         (r"\{{ tag:id }}", "{{ tag:id }}"),
         (r"\{{tag:id}} {{tag:id}}", "{{tag:id}} 41"),
         (r"a\b \\{{ tag:id }}", r"a\b \{{ tag:id }}"),
@@ -145,11 +145,11 @@ fn templates_read_as_the_decisions_say() {
         ("{{ tag:id | tag:name }}", "{{ tag:id | tag:name }}"),
         (r#"{{ tag:id "x" }}"#, r#"{{ tag:id "x" }}"#),
         (r#"{{ "x" tag:id }}"#, r#"{{ "x" tag:id }}"#),
-        // An expression right behind what is none.
+        // An expression directly after text that is not one.
         ("{{ open {{ tag:id }}", "{{ open 41"),
         ("{{{tag:id}}}", "{41}"),
         ("{{{{tag:id}}}}", "{{41}}"),
-        // A value is never read again.
+        // A value is never expanded again.
         ("{{ tag:data:template }}", "{{ tag:id }}"),
     ] {
         assert_eq!(render(template, Encoding::Text), text, "{template}");

@@ -1,4 +1,4 @@
-//! The files of a rotation: the present key, and beside it the new one until it takes its place.
+//! The files of a rotation: the present key, and next to it the new key until it replaces it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ pub struct KeyFiles {
 }
 
 impl KeyFiles {
-    /// The present key in `present`; the new one will be beside it. `find` says what to do if the
-    /// present key is not there, or is another database's.
+    /// The present key is in `present`; the new one will be next to it. `find` is the way out if
+    /// the present key is missing, or belongs to another database.
     pub fn of(present: &Path, find: &'static str) -> Self {
         Self {
             present: present.to_owned(),
@@ -25,7 +25,7 @@ impl KeyFiles {
         }
     }
 
-    /// Whether the present key, or the new one of a rotation, is in a file.
+    /// Whether there is a file with the present key, or with the new one of a rotation.
     pub fn are_there(&self) -> bool {
         private_file::is_there(&self.present) || private_file::is_there(&self.next)
     }
@@ -51,7 +51,7 @@ impl KeyPlaces for KeyFiles {
     }
 
     fn keep_next(&self, key: &WrappingKey) -> Result<(), String> {
-        // Half a file would keep every later rotation from beginning.
+        // An incomplete file would block every later rotation.
         let part = with(&self.next, ".part");
         let io = |error| KeyFileError::Io(part.clone(), error).to_string();
         match std::fs::remove_file(&part) {
@@ -127,7 +127,7 @@ mod tests {
         let refused = keys(None, Some(&other));
         assert!(matches!(refused, Err(RotateError::OtherKey(_))));
 
-        // Its new key is there before anything is changed, whole, and stays the same one.
+        // The new key is completely stored before anything changes, and stays the same.
         std::fs::write(folder.path().join("inlay.key.next.part"), b"a5").unwrap();
         let begun = keys(None, Some(&secret)).unwrap();
         let again = keys(None, Some(&secret)).unwrap();
@@ -136,7 +136,7 @@ mod tests {
         let going_on = keys(Some(&mark), Some(&secret)).unwrap();
         assert!(is_new_key(&going_on.new, &mark) && going_on.former.is_some());
 
-        // Between the two moves.
+        // A crash between the two moves.
         let aside = private_file::move_aside(&path, ".replaced-at-7").unwrap();
         let between = keys(Some(&mark), None).unwrap();
         assert!(is_new_key(&between.new, &mark) && between.former.is_none());
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(file::read(&aside).unwrap().as_deref(), Some(&[1; 32]));
         let after = keys(Some(&mark), None).unwrap();
         assert!(is_new_key(&after.new, &mark) && after.former.is_none());
-        // Once more, and nothing is moved.
+        // Called again, it moves nothing.
         let new = file::read(&path).unwrap();
         assert_eq!(files.replace(NOW).unwrap(), None);
         assert_eq!(file::read(&path).unwrap(), new);

@@ -1,4 +1,4 @@
-//! Where the keys of a rotation are kept, and which of them it uses.
+//! The places of a rotation's keys, and which of these keys it uses.
 
 use std::sync::Arc;
 
@@ -13,39 +13,39 @@ use crate::storage::KeyRotation;
 /// A key that wraps secrets.
 pub type WrappingKey = Zeroizing<[u8; 32]>;
 
-/// Where the present key is kept, and beside it the new one until it takes its place. An `Err` is a
-/// sentence for people, with a way out.
+/// The place of the present key, and of the new one until it replaces it. An `Err` is a sentence
+/// for people, with a way out.
 pub trait KeyPlaces: Send + Sync {
-    /// The present key.
+    /// Reads the present key, if there is one.
     fn present(&self) -> Result<Option<WrappingKey>, String>;
 
-    /// The new key, before it has taken its place.
+    /// Reads the new key, if it has not replaced the present one yet.
     fn next(&self) -> Result<Option<WrappingKey>, String>;
 
-    /// Keeps a new key. It is safe there, whole, when this returns.
+    /// Stores a new key. It is completely on disk when this returns.
     fn keep_next(&self, key: &WrappingKey) -> Result<(), String>;
 
-    /// Puts the new key in the place of the present one, which is kept under another name: which
-    /// one. Does nothing if there is no new key.
+    /// Replaces the present key by the new one. The present key is stored under another name, which
+    /// is returned. Does nothing if there is no new key.
     fn replace(&self, now: Timestamp) -> Result<Option<String>, String>;
 
-    /// The places in words.
+    /// The names of the places, for messages.
     fn names(&self) -> Names;
 }
 
-/// Places of keys in words.
+/// Names of the places, for messages.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// That of the present key, as in "no key in ...".
+    /// The place of the present key, as in "no key in ...".
     pub present: String,
-    /// That of the new key.
+    /// The place of the new key.
     pub next: String,
-    /// What to do if the present key is not there, or is another database's: a sentence.
+    /// The way out if the present key is missing, or belongs to another database: a sentence.
     pub find: &'static str,
 }
 
-/// The keys of the rotation that is not done, or of a new one: then its new key is safe when this
-/// returns. `wrapped` is any secret of the database.
+/// The keys of an unfinished rotation, or of a new one. The new key is on disk when this returns.
+/// `wrapped` is any secret of the database.
 pub fn keys(
     places: &dyn KeyPlaces,
     rotation: Option<&KeyRotation>,
@@ -61,7 +61,7 @@ pub fn keys(
         let is_new = |key: &Arc<Keyring>| is_new_key(key, rotation);
         return match (present, next) {
             (former, Some(new)) if is_new(&new) => Ok(Keys { former, new }),
-            // It has taken its place.
+            // The new key has already replaced the present one.
             (Some(new), _) if is_new(&new) => Ok(Keys { former: None, new }),
             _ => Err(RotateError::NewKeyMissing(places.names())),
         };
@@ -71,12 +71,12 @@ pub fn keys(
         return Err(RotateError::OtherKey(places.names()));
     }
     let new = if let Some(next) = next {
-        // One that was ended before it changed anything has left it.
+        // A rotation that stopped before it changed anything left this key.
         next
     } else {
         let key = Zeroizing::new(entropy::bytes::<32>(entropy));
         places.keep_next(&key).map_err(RotateError::Place)?;
-        // Secrets are wrapped by what is really there.
+        // Reads the key back, so that secrets are wrapped by the key that is really stored.
         let kept = places.next().map_err(RotateError::Place)?;
         let kept = kept.ok_or_else(|| RotateError::NewKeyMissing(places.names()))?;
         open(&kept)

@@ -1,4 +1,4 @@
-//! Which key is this, is it ours, and does it live?
+//! Finds the interaction of a rolling key, if the key is ours and has not expired.
 
 use super::Service;
 use crate::interaction::KeyedInteraction;
@@ -6,11 +6,11 @@ use crate::rolling_key::{IssuedKey, RollingKey, is_live};
 use crate::storage::StorageError;
 
 impl Service {
-    /// What was issued as `key`, and the interaction that it was issued with. `None` for
-    /// a key that is not ours or no longer lives: nobody learns which. A consumed key
-    /// lives until its five minutes are over.
+    /// The stored part of `key`, and the interaction that it was issued with. `None` if the key is
+    /// not ours or has expired: the caller cannot distinguish the two. A consumed key stays valid
+    /// until its five minutes are over.
     ///
-    /// What may be done with it is not decided here: an update is one storage operation.
+    /// Whether the key may be used is not decided here: an update is one storage operation.
     pub(crate) async fn live_key(
         &self,
         key: &RollingKey,

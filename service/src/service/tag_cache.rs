@@ -1,5 +1,5 @@
-//! Configuration of tags as taps need it, kept in memory. What is kept of a tag or of an
-//! experience is void once it is changed; counters, keys and properties are never kept.
+//! Keeps the configuration of tags in memory, in the form that taps need. An entry becomes invalid
+//! when the tag or the experience changes. Counters, keys and properties are never cached.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::ops::Deref;
@@ -11,41 +11,49 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use super::tap_tag::TapTag;
 use super::template_cache::{OpenedInlay, TemplateCache};
 use crate::clock::Stopwatch;
+use crate::entropy::Entropy;
 use crate::experience::{Content, PublishedExperience};
 use crate::id::{ExperienceId, TagId};
 use crate::inlay::Uid;
+use crate::inlay::key::AesKey;
 use crate::inlay::verify::Candidate;
-use crate::keyring::{Keyring, KeyringError};
+use crate::keyring::{Keyring, KeyringError, WrappedKeys};
 use crate::metrics::CacheMetrics;
-use crate::storage::{BoundInlay, Part, Storage, StorageError, TagKey, TagTap};
+use crate::storage::{BoundInlay, Part, Storage, StorageError, TagInlays, TagKey, TagTap};
+use crate::tag::Tag;
 
-/// What the cache itself takes for a tag: its place by id, and that by slug.
+/// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
 pub(super) const PLACE: usize = 56;
 pub(super) const PLACE_BY_SLUG: usize = 40;
-/// About what a tag takes with both places, if its texts are short: by it the budget is shared
-/// between them.
+/// The approximate size of a tag with both entries, if its texts are short. The budget is divided
+/// by it.
 pub(super) const TAG: usize = 300;
-/// Experiences kept at the most. Owners have few, and many tags of each.
+/// The most keys that an inlay has: one for its PICC data, and one for its MAC.
+const INLAY_KEYS_MAX: usize = 2;
+/// Maximum number of cached experiences. Owners have few, with many tags each.
 const EXPERIENCES: usize = 1_000;
-/// Tags that are read at once ahead of their taps.
+/// Tags that are read in one query when the cache is filled.
 const PAGE: usize = 500;
 
-/// The cache.
+/// Cached tags and experiences.
 pub(crate) struct TagCache {
     storage: Arc<dyn Storage>,
     keyring: Arc<Keyring>,
     templates: Arc<TemplateCache>,
     tags: Cache<TagId, Kept<TapTag>, Bytes>,
-    /// Which tag has the slug with this hash. What is found says by itself whether it has it.
+    /// The tag that has the slug with this hash. The tag itself shows whether it really has the
+    /// slug.
     ids: Cache<u64, TagId>,
-    /// Which tag has the inlay with the UID of this hash, if the inlay writes by a template.
+    /// The tag whose inlay has the UID with this hash, if the inlay writes by a template.
     of_inlays: Cache<u64, TagId>,
+    /// A wrapped key that belongs to no inlay. Opening it takes as long as opening an inlay's key.
+    nobodys_key: Vec<u8>,
     hasher: RandomState,
     experiences: Cache<ExperienceId, Kept<Option<PublishedExperience>>>,
     metrics: CacheMetrics,
 }
 
-/// What was read under an epoch of configuration.
+/// A cached value, with the epoch of configuration under which it was read.
 struct Kept<T> {
     epoch: u64,
     value: Arc<T>,
@@ -69,11 +77,13 @@ impl Weighter<TagId, Kept<TapTag>> for Bytes {
     }
 }
 
-/// A tag with its inlays' keys at hand, and what a tap leads to.
+/// A tag with the opened keys of its inlays, and its experience.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedTag {
     tag: Arc<TapTag>,
     experience: Arc<Option<PublishedExperience>>,
+    /// For a preview: properties and counts that replace the stored ones.
+    previewed: Option<Arc<Tag>>,
 }
 
 impl Deref for CachedTag {
@@ -84,20 +94,34 @@ impl Deref for CachedTag {
     }
 }
 
+/// The result of looking up a UID.
+pub(crate) enum FoundInlay {
+    /// No inlay that writes its URLs by a template has this UID.
+    Unknown,
+    /// An inlay whose tag is in the cache: the database was not queried.
+    AtHand(OpenedInlay),
+    /// An inlay from the database; or why its keys cannot be opened.
+    Stored(Result<OpenedInlay, KeyringError>),
+}
+
 impl TagCache {
-    /// Nothing is kept yet; at most `budget` bytes will be.
+    /// An empty cache that will hold at most `budget` bytes.
     pub(super) fn new(
         storage: Arc<dyn Storage>,
         keyring: Arc<Keyring>,
         templates: Arc<TemplateCache>,
+        entropy: &dyn Entropy,
         budget: usize,
     ) -> Self {
+        // A locked keyring cannot open the keys of inlays either.
+        let nobodys_key = keyring.wrap(AesKey::FACTORY.expose(), entropy);
         let tags = budget / TAG;
         let by_slug = tags * PLACE_BY_SLUG;
         let options = OptionsBuilder::new()
             .estimated_items_capacity(tags)
             .weight_capacity(budget.saturating_sub(by_slug) as u64)
-            // Those that were dropped lately are known for a while by nothing but a place.
+            // A tenth of the capacity remembers the keys of recently dropped entries, without their
+            // values.
             .ghost_allocation(0.1)
             .build()
             .expect("both capacities are set");
@@ -113,39 +137,42 @@ impl TagCache {
             ),
             ids: Cache::new(tags),
             of_inlays: Cache::new(tags),
+            nobodys_key: nobodys_key.unwrap_or_default(),
             hasher: RandomState::new(),
             experiences: Cache::new(EXPERIENCES),
             metrics: CacheMetrics::default(),
         }
     }
 
-    /// How often a tag was at hand.
+    /// How often a tag was in the cache.
     pub(crate) fn metrics(&self) -> &CacheMetrics {
         &self.metrics
     }
 
-    /// A tag as it is configured now. `None` for no tag, or a deleted one.
+    /// A tag with its present configuration. `None` if there is no such tag, or it is deleted.
     pub(crate) async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
         let Some(tag) = self.tag(key).await? else {
             return Ok(None);
         };
         let experience = self.experience(tag.experience_id()).await?;
-        Ok(Some(CachedTag { tag, experience }))
+        Ok(Some(CachedTag {
+            tag,
+            experience,
+            previewed: None,
+        }))
     }
 
     async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
         let id = match key {
             TagKey::Slug(slug) => self.ids.get(&self.hash(slug)),
             TagKey::Id(id) => Some(id),
-            TagKey::Inlay(uid) => self.of_inlays.get(&self.hash(uid)),
         };
-        let kept = id.and_then(|id| self.holds(Part::Tag(id), self.tags.get(&id)));
-        if let Some(tag) = kept.filter(|tag| tag.is(key)) {
+        if let Some(tag) = self.at_hand(id).filter(|tag| tag.is(key)) {
             self.metrics.hits.inc();
             return Ok(Some(tag));
         }
         self.metrics.misses.inc();
-        // The epoch is read first: what changes after it makes the entry void.
+        // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
         let Some(tap) = self.storage.tag_tap(key).await? else {
             return Ok(None);
@@ -157,25 +184,51 @@ impl TagCache {
         Ok(Some(tag))
     }
 
-    /// The inlay with this UID, if it writes its URLs by a template. It comes with its tag, which
-    /// the tap needs next, so that both are read at once; one on no tag is read alone.
-    pub(crate) async fn inlay(
-        &self,
-        uid: Uid,
-    ) -> Result<Option<Result<OpenedInlay, KeyringError>>, StorageError> {
-        let tag = self.tag(TagKey::Inlay(uid)).await?;
+    /// The cached tag, if it is still current.
+    fn at_hand(&self, id: Option<TagId>) -> Option<Arc<TapTag>> {
+        let id = id?;
+        self.holds(Part::Tag(id), self.tags.get(&id))
+    }
+
+    /// The inlay with this UID, if it writes its URLs by a template. If its tag is not in the
+    /// cache, the inlay is read without its tag and opened, as it is for an unknown UID.
+    pub(crate) async fn inlay(&self, uid: Uid) -> Result<FoundInlay, StorageError> {
+        let tag = self.at_hand(self.of_inlays.get(&self.hash(uid)));
         if let Some(tag) = tag
             && let Some(inlay) = tag.of_template(uid)
         {
-            return Ok(Some(Ok(OpenedInlay {
+            self.metrics.hits.inc();
+            return Ok(FoundInlay::AtHand(OpenedInlay {
                 codes: inlay.clone(),
                 tag_id: Some(tag.id()),
                 simulated: tag.simulated(),
-            })));
+            }));
         }
-        // Of one whose keys are locked the reason is told.
+        self.metrics.misses.inc();
         let found = self.storage.template_inlay(uid).await?;
-        Ok(found.map(|inlay| OpenedInlay::of(&inlay, &self.keyring)))
+        let keys = found.as_ref().and_then(|inlay| inlay.keys.as_ref());
+        self.open_nobodys_keys(keys.map_or(0, WrappedKeys::count));
+        Ok(found.map_or(FoundInlay::Unknown, |inlay| {
+            FoundInlay::Stored(OpenedInlay::of(&inlay, &self.keyring))
+        }))
+    }
+
+    /// Does the same work as looking up an unknown inlay.
+    pub(crate) async fn look_for_nobody(&self) -> Result<(), StorageError> {
+        // No chip has this UID.
+        let nobody = Uid::from_bytes([0; 7]);
+        let found = self.storage.template_inlay(nobody).await?;
+        std::hint::black_box(found);
+        self.open_nobodys_keys(0);
+        Ok(())
+    }
+
+    /// Opens further keys in addition to the `own` keys of an inlay, so that every UID costs as
+    /// many as an inlay with two keys.
+    fn open_nobodys_keys(&self, own: usize) {
+        for _ in own..INLAY_KEYS_MAX {
+            std::hint::black_box(self.keyring.unwrap(&self.nobodys_key).is_ok());
+        }
     }
 
     async fn experience(
@@ -197,7 +250,7 @@ impl TagCache {
         Ok(value)
     }
 
-    /// A tag as it is configured now, read past the cache.
+    /// A tag with its present configuration, read from the database instead of the cache.
     pub(crate) async fn read(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
         let Some(tap) = self.storage.tag_tap(key).await? else {
             return Ok(None);
@@ -209,11 +262,26 @@ impl TagCache {
         Ok(Some(CachedTag {
             tag: Arc::new(self.opened(tap).await?),
             experience: Arc::new(experience),
+            previewed: None,
         }))
     }
 
-    /// Reads tags ahead of their taps, until all are at hand or the budget is used. It takes
-    /// at most half of a processor.
+    /// A tag for a preview that is not stored. It has no inlay.
+    pub(crate) fn sample(&self, tag: Tag) -> CachedTag {
+        let tap = TagTap {
+            tag: tag.clone(),
+            inlays: TagInlays::default(),
+        };
+        let sample = CachedTag {
+            tag: Arc::new(TapTag::new(tap, &self.keyring, |_| false)),
+            experience: Arc::default(),
+            previewed: None,
+        };
+        sample.showing(tag)
+    }
+
+    /// Reads tags before their first taps, until all are in the cache or the budget is used. It
+    /// takes at most half of a processor.
     pub(crate) async fn fill(&self) -> Result<(), StorageError> {
         let mut after = TagId(0);
         loop {
@@ -231,7 +299,7 @@ impl TagCache {
                 let tag = Arc::new(self.opened(tap).await?);
                 self.keep(epoch, &tag);
             }
-            // Full: what comes in drops what is there.
+            // The cache is full: new entries would replace others.
             if self.tags.weight() <= weight {
                 return Ok(());
             }
@@ -251,7 +319,7 @@ impl TagCache {
         }))
     }
 
-    /// What is kept of a part, if the part was not changed since.
+    /// The cached value of a part, if the part did not change since.
     fn holds<T>(&self, part: Part, kept: Option<Kept<T>>) -> Option<Arc<T>> {
         let kept = kept?;
         let changed = self.storage.changed_at(part)?;
@@ -273,7 +341,20 @@ impl TagCache {
 }
 
 impl CachedTag {
-    /// Its experience's published version.
+    /// The tag with the properties and counts of `tag`, for a preview.
+    pub(crate) fn showing(self, tag: Tag) -> Self {
+        Self {
+            previewed: Some(Arc::new(tag)),
+            ..self
+        }
+    }
+
+    /// The tag of a preview, whose properties and counts replace the stored ones.
+    pub(crate) fn previewed(&self) -> Option<&Tag> {
+        self.previewed.as_deref()
+    }
+
+    /// The published version of its experience.
     pub(crate) fn experience(&self) -> Option<&PublishedExperience> {
         Option::as_ref(&self.experience)
     }

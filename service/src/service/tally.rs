@@ -1,5 +1,5 @@
-//! What happens too often within an hour: wrong codes of a chip whose codes are short, since 32
-//! bits can be guessed in hours; one code that is opened again and again.
+//! Counts events that happen too often within an hour: wrong codes of a chip with short codes,
+//! because 32 bits can be guessed in hours; and repeated openings of one code.
 
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
@@ -8,22 +8,22 @@ use quick_cache::sync::Cache;
 
 use crate::clock::Timestamp;
 
-/// Wrong codes after which a chip's codes are not checked: with 100 guesses an hour, one of 2^32
-/// codes is found in thousands of years, and no visitor comes with so many wrong ones.
+/// Wrong codes after which a chip's codes are not checked. With 100 guesses an hour, finding one of
+/// 2^32 codes takes thousands of years, and no visitor sends that many wrong codes.
 pub(super) const WRONG_CODES: u32 = 100;
-/// Openings of a spent code after which its owner is told that the URL was copied: a visitor who
-/// goes back or shares a link with friends opens it less often.
+/// Openings of a used code after which its owner gets an alert that the URL was copied. A visitor
+/// who goes back or shares a link with friends opens it less often.
 pub(super) const OPENED_AGAIN: u32 = 10;
-/// For how long it counts, in milliseconds: an hour.
+/// The period in which events are counted, in milliseconds: an hour.
 const WINDOW_MILLIS: i64 = 60 * 60 * 1000;
-/// Keys that are watched at the most.
+/// The maximum number of keys that are counted.
 const KEPT: usize = 10_000;
 
-/// How often something happened, by key, on this node.
+/// How often an event happened for each key, on this node.
 pub(crate) struct Tally<K> {
     most: u32,
     seen: Cache<K, Seen>,
-    /// Keys that reached the most since a moment ago, and of which nobody was told yet.
+    /// Keys that reached the limit, and for which no alert was raised yet.
     reached: Mutex<Vec<K>>,
 }
 
@@ -34,7 +34,7 @@ struct Seen {
 }
 
 impl<K: Copy + Eq + Hash> Tally<K> {
-    /// One that tells of what happens `most` times.
+    /// A tally with the limit `most`.
     pub(super) fn new(most: u32) -> Self {
         Self {
             most,
@@ -43,13 +43,13 @@ impl<K: Copy + Eq + Hash> Tally<K> {
         }
     }
 
-    /// Whether it happened so often.
+    /// Whether the limit was reached.
     pub(crate) fn is_reached(&self, key: K, now: Timestamp) -> bool {
         self.counted(key, now)
             .is_some_and(|seen| seen.times >= self.most)
     }
 
-    /// Counts it.
+    /// Counts one event.
     pub(crate) fn note(&self, key: K, now: Timestamp) {
         let seen = self.counted(key, now).unwrap_or(Seen {
             since: now,
@@ -63,12 +63,12 @@ impl<K: Copy + Eq + Hash> Tally<K> {
         }
     }
 
-    /// Takes what reached the most since the last time.
+    /// Takes the keys that reached the limit since the last call.
     pub(crate) fn take_reached(&self) -> Vec<K> {
         std::mem::take(&mut *self.reached.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts back what nobody could be told of.
+    /// Puts back keys for which no alert could be raised.
     pub(crate) fn put_back(&self, keys: impl Iterator<Item = K>) {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         reached.extend(keys);

@@ -1,5 +1,5 @@
-//! A tag as taps need it, in as little memory as a million of them can have: texts in one
-//! piece, the one inlay that most tags have in place, and what few have apart.
+//! A tag in the form that taps need, small enough that a million of them fit into memory: texts in
+//! one piece, the single inlay of most tags in place, and rare parts in a separate piece.
 
 use crate::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
@@ -12,20 +12,20 @@ use super::template_cache::TemplateTapInlay;
 
 const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
 
-/// What the allocator takes for each piece.
+/// The allocator's overhead for each piece, in bytes.
 const PIECE: usize = 16;
-/// What the cache takes to find the tag of an inlay by its UID.
+/// The cache's overhead for finding a tag by the UID of its inlay, in bytes.
 const PLACE_BY_UID: usize = 40;
 
-/// A tag with its inlays' keys at hand.
+/// A tag with the opened keys of its inlays.
 #[derive(Debug)]
 pub(crate) struct TapTag {
     id: TagId,
-    /// 0 for none, which takes half of an `Option`.
+    /// 0 for none, which takes half the memory of an `Option`.
     experience: ExperienceId,
-    /// Slug, name, title, description and language, one behind the other.
+    /// Slug, name, title, description and language, one after the other.
     texts: Box<str>,
-    /// Where the first four of them end.
+    /// The ends of the first four of them, in bytes.
     ends: [u32; 4],
     inlays: Inlays,
     rare: Option<Box<Rare>>,
@@ -36,7 +36,7 @@ pub(crate) struct TapTag {
     has_static_inlay: bool,
 }
 
-/// What an owner can switch on and off.
+/// The switches that an owner sets.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -54,35 +54,35 @@ pub(crate) struct Switches {
 #[derive(Debug)]
 enum Inlays {
     None,
-    /// One that makes them of the canonical form.
+    /// One that makes codes of the canonical form.
     One(TapInlay),
     /// One that writes its URLs by a template.
     OfTemplate(TemplateTapInlay),
     Several(Box<Several>),
 }
 
-/// More inlays than one, or one whose keys cannot be had.
+/// Several inlays, or one whose keys cannot be opened.
 #[derive(Debug)]
 struct Several {
     canonical: Result<Box<[TapInlay]>, KeyringError>,
     of_templates: Result<Box<[TemplateTapInlay]>, KeyringError>,
-    /// Which template each of the latter has, their keys locked or not.
+    /// The template of each of the latter, whether or not their keys can be opened.
     templates: Box<[(InlayId, UrlTemplateId)]>,
 }
 
 /// An inlay that makes codes of the canonical form, with its keys.
 #[derive(Clone, Debug)]
 pub(crate) struct TapInlay {
-    /// The inlay.
+    /// Identifier of the inlay.
     pub(crate) id: InlayId,
-    /// Rises if its keys are replaced, or if it is blocked or unblocked.
+    /// Rises whenever its keys are replaced, or it is blocked or unblocked.
     pub(crate) key_version: u32,
     /// Whether its owner blocked it.
     pub(crate) blocked: bool,
     candidate: Candidate,
 }
 
-/// What few tags have.
+/// The parts that few tags have.
 #[derive(Debug, Default)]
 struct Rare {
     location: Option<Location>,
@@ -107,7 +107,7 @@ impl TapInlay {
 }
 
 impl TapTag {
-    /// A tag as it was just read. `proves_taps` says of a template whether its codes do.
+    /// A tag that was just read. `proves_taps` returns whether a template's codes prove taps.
     pub(super) fn new(
         tap: TagTap,
         keyring: &Keyring,
@@ -139,22 +139,22 @@ impl TapTag {
         }
     }
 
-    /// Its id.
+    /// Identifier of the tag.
     pub(crate) fn id(&self) -> TagId {
         self.id
     }
 
-    /// The experience a tap leads to.
-    pub(super) fn experience_id(&self) -> Option<ExperienceId> {
+    /// The experience that a tap gets.
+    pub(crate) fn experience_id(&self) -> Option<ExperienceId> {
         Some(self.experience).filter(|id| *id != NO_EXPERIENCE)
     }
 
-    /// The last part of its URL as it is now; it may have been found by a former one.
+    /// The last part of its present URL. The tag may have been found by a former one.
     pub(crate) fn slug(&self) -> &str {
         self.text(0)
     }
 
-    /// Its name.
+    /// Name that the owner gave it.
     pub(crate) fn name(&self) -> &str {
         self.text(1)
     }
@@ -198,12 +198,12 @@ impl TapTag {
         self.language_code().replace('_', "-")
     }
 
-    /// Whether it lives in the simulated world.
+    /// Whether it belongs to the simulated world.
     pub(crate) fn simulated(&self) -> bool {
         self.simulated
     }
 
-    /// Where it is.
+    /// Location of the tag, if it has one.
     pub(crate) fn location(&self) -> Option<&Location> {
         self.rare.as_ref()?.location.as_ref()
     }
@@ -215,22 +215,21 @@ impl TapTag {
         rare.map_or(&NONE, |rare| &rare.widget_settings)
     }
 
-    /// Whether it has an inlay whose codes can ever prove a tap.
+    /// Whether it has an inlay whose codes can prove a tap.
     pub(crate) fn rolls(&self) -> bool {
         self.rolls
     }
 
-    /// Whether it has an inlay whose codes prove nothing, or that makes none.
+    /// Whether it has an inlay whose codes prove nothing, or that makes no codes.
     pub(crate) fn has_static_inlay(&self) -> bool {
         self.has_static_inlay
     }
 
-    /// Whether a look-up by `key` means it. A hash may say so wrongly.
+    /// Whether it has this key. The look-up goes by hashes, which can collide.
     pub(super) fn is(&self, key: TagKey<'_>) -> bool {
         match key {
             TagKey::Slug(slug) => self.slug() == slug,
             TagKey::Id(id) => self.id == id,
-            TagKey::Inlay(uid) => self.of_template(uid).is_some(),
         }
     }
 
@@ -258,8 +257,8 @@ impl TapTag {
         inlays.find(|inlay| inlay.uid == uid)
     }
 
-    /// The template of the address at which a tap was: that of the inlay that made its code, or
-    /// else of its first inlay; `None` for the canonical form.
+    /// The template of the address at which a tap came in: the template of the inlay that made its
+    /// code, or else of its first inlay; `None` for the canonical form.
     pub(crate) fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
         match &self.inlays {
             Inlays::None | Inlays::One(_) => None,
@@ -268,8 +267,7 @@ impl TapTag {
         }
     }
 
-    /// The memory that it takes, in bytes: what is asked of the allocator, and a word for each
-    /// piece.
+    /// The memory that it takes, in bytes: its allocations, and the overhead of each piece.
     pub(super) fn bytes(&self) -> usize {
         let inlays = match &self.inlays {
             Inlays::None | Inlays::One(_) => 0,
@@ -382,7 +380,7 @@ mod tests {
     use crate::inlay::key::{AesKey, InlayKeys, Keys};
     use crate::inlay::{MacFrom, Mirror, Technology};
 
-    /// Texts of a tag as an import of many makes them: slug, name and language.
+    /// Typical texts of an imported tag: slug, name and language.
     const TEXTS: usize = "k7Qm2xZp".len() + "Bottle 1000000 of 1000000".len() + "en_US".len();
 
     fn taken_by(inlays: Inlays) -> usize {
@@ -407,7 +405,7 @@ mod tests {
         tag.bytes() + PLACE + PLACE_BY_SLUG
     }
 
-    /// So that 300 MB hold a million of them.
+    /// Ensures that 300 MB hold a million tags.
     #[test]
     fn a_tag_with_an_inlay_takes_no_more_than_it_is_counted_with() {
         let keys = Keys {

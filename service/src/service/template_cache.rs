@@ -1,4 +1,4 @@
-//! URL templates as taps need them, kept in memory until they are changed, as the tags are.
+//! Keeps URL templates in memory, in the form that taps need, until they change.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use crate::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplat
 use crate::keyring::{Keyring, KeyringError};
 use crate::storage::{Part, Storage, StorageError, TemplateInlay};
 
-/// The cache.
+/// Cached templates with their keys.
 pub(crate) struct TemplateCache {
     storage: Arc<dyn Storage>,
     keyring: Arc<Keyring>,
@@ -25,30 +25,31 @@ pub(crate) struct TemplateCache {
 #[derive(Default)]
 pub(crate) struct Templates {
     by_host: HashMap<String, Vec<Arc<TapTemplate>>>,
-    /// Those with a slug in their host.
+    /// Templates with a slug in their host.
     any_host: Vec<Arc<TapTemplate>>,
     by_id: HashMap<UrlTemplateId, Arc<TapTemplate>>,
 }
 
-/// A template with its shared keys made ready.
+/// A template with its shared keys prepared.
 pub(crate) struct TapTemplate {
-    /// Its identifier.
+    /// Identifier of the template.
     pub(crate) id: UrlTemplateId,
-    /// The template.
+    /// Template that passed all checks.
     pub(crate) template: Template,
     keys: Result<Vec<MetaKey>, KeyringError>,
-    /// Whether a real tap was recorded at its address; `false` also if another node recorded it.
+    /// Whether a real tap was recorded at its address. It can be `false` if another node recorded
+    /// it.
     tapped: AtomicBool,
 }
 
 /// An inlay that writes its URLs by a template, with its keys opened.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenedInlay {
-    /// What its codes are checked by.
+    /// The data that check its codes.
     pub(super) codes: TemplateTapInlay,
-    /// The tag it is bound to.
+    /// The tag that it is bound to.
     pub(crate) tag_id: Option<TagId>,
-    /// Whether it lives in the simulated world.
+    /// Whether it belongs to the simulated world.
     pub(crate) simulated: bool,
 }
 
@@ -60,27 +61,28 @@ impl Deref for OpenedInlay {
     }
 }
 
-/// The same as its tag has it: a million tags may have one each.
+/// The part of an inlay that its tag keeps in memory. It is small, because a million tags may have
+/// one each.
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateTapInlay {
-    /// The inlay.
+    /// Identifier of the inlay.
     pub(crate) id: InlayId,
-    /// Its UID.
+    /// UID of its chip.
     pub(crate) uid: Uid,
-    /// Its chip.
+    /// Technology of its chip.
     pub(crate) technology: Technology,
-    /// The template.
+    /// URL template that its chip writes.
     pub(crate) url_template_id: UrlTemplateId,
     /// Whether its owner blocked it.
     pub(crate) blocked: bool,
-    /// Rises if its keys are replaced, or if it is blocked or unblocked.
+    /// Rises whenever its keys are replaced, or it is blocked or unblocked.
     pub(crate) key_version: u32,
-    /// Its keys.
+    /// Opened keys of its chip.
     pub(crate) keys: InlayKeys,
 }
 
 impl TemplateCache {
-    /// Nothing is kept yet.
+    /// A cache without any templates yet.
     pub(super) fn new(storage: Arc<dyn Storage>, keyring: Arc<Keyring>) -> Self {
         Self {
             storage,
@@ -89,12 +91,12 @@ impl TemplateCache {
         }
     }
 
-    /// The templates as they are configured now.
+    /// The templates with their present configuration.
     pub(crate) async fn current(&self) -> Result<Arc<Templates>, StorageError> {
         if let Some(templates) = self.kept() {
             return Ok(templates);
         }
-        // The epoch is read first: what changes after it makes the entry void.
+        // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
         let templates = Arc::new(self.read().await?);
         if let Some(epoch) = epoch {
@@ -117,7 +119,7 @@ impl TemplateCache {
         (changed <= *of).then(|| Arc::clone(templates))
     }
 
-    /// The templates, read past the cache.
+    /// The templates, read from the database instead of the cache.
     pub(crate) async fn read(&self) -> Result<Templates, StorageError> {
         let mut templates = Templates::default();
         let stored = self.storage.url_templates(None, URL_TEMPLATES_MAX).await?;
@@ -171,9 +173,19 @@ impl TemplateCache {
 }
 
 impl Templates {
-    /// The template at whose address a request is, and what the request contains. There is one at
-    /// the most: no URL is of two.
+    /// The template that a request matches, either unchanged or after correction, and the values in
+    /// the request.
     pub(crate) fn find(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
+        self.at(request).or_else(|| {
+            let (path, query) = request.forgiven()?;
+            let (host, query) = (request.host, &*query);
+            self.at(&Request { host, path, query })
+        })
+    }
+
+    /// The template that a request matches unchanged. There is at most one, because no URL matches
+    /// two.
+    fn at(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
         let host = host_without_port(request.host).to_ascii_lowercase();
         let here = self.by_host.get(&host).into_iter().flatten();
         here.chain(&self.any_host).find_map(|template| {
@@ -182,7 +194,7 @@ impl Templates {
         })
     }
 
-    /// A template.
+    /// The template with this identifier.
     pub(crate) fn get(&self, id: UrlTemplateId) -> Option<&Arc<TapTemplate>> {
         self.by_id.get(&id)
     }
@@ -198,17 +210,17 @@ impl Templates {
 }
 
 impl TapTemplate {
-    /// Its shared keys, made ready.
+    /// Its shared keys, prepared.
     pub(crate) fn keys(&self) -> Result<&[MetaKey], KeyringError> {
         self.keys.as_deref().map_err(Clone::clone)
     }
 
-    /// Whether a real tap was recorded at its address, as far as this node knows.
+    /// Whether a real tap was recorded at its address, if this node knows it.
     pub(crate) fn was_tapped(&self) -> bool {
         self.tapped.load(Ordering::Relaxed)
     }
 
-    /// Notes that one was.
+    /// Records that a real tap came in at its address.
     pub(crate) fn note_tap(&self) {
         if !self.was_tapped() {
             self.tapped.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! An update of variables with a rolling key, whoever sends it.
+//! An update of variables with a rolling key, by any sender.
 
 use super::Service;
 use crate::experience::PublishedExperience;
@@ -6,19 +6,27 @@ use crate::id::{InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, VerificationState, VersionRef};
 use crate::rolling_key::RollingKey;
 use crate::storage::{StorageError, TagKey, UpdateRefusal, Updated, VariableUpdate};
-use crate::submission::NewSubmission;
+use crate::submission::{NewSubmission, SeveralForms};
 use crate::tag::PropertyKey;
 
-/// The tap that a key was issued with, as far as its updates need it. None of it ever changes: it
-/// can be kept, and need not be read again.
+/// The part of a tap that updates with its key need. It never changes, so it can be cached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentFrom {
-    /// The tag.
+    /// Tag that was tapped.
     pub(crate) tag_id: TagId,
-    /// Where the tap led.
+    /// The experience and version that the visitor got.
     pub(crate) page: Option<VersionRef>,
-    /// What became of it.
+    /// Verdict on the tap.
     pub(crate) verification: VerificationState,
+}
+
+/// An update that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// Reason for the refusal.
+    pub(crate) why: UpdateRefusal,
+    /// Whether the submission is kept until the owner saves it.
+    pub(crate) kept: bool,
 }
 
 impl From<&KeyedInteraction> for SentFrom {
@@ -32,63 +40,69 @@ impl From<&KeyedInteraction> for SentFrom {
 }
 
 impl Service {
-    /// Consumes `key` and writes `data`, in one storage operation, which also stores what was sent
-    /// if a form of the tap's page sends it: `form` is its number, if the sender says one. `request`
-    /// is the digest by which the same request is known when it is sent again. Answers why it was
-    /// refused, if it was, which is noted for the trace of the key's tap.
+    /// Consumes `key` and writes `data` in one storage operation. If a form of the tap's page sends
+    /// the data, the operation also stores the submission; `form` is the form's number, if the
+    /// sender gave it. `request` is the digest by which a repeated request is recognised. Returns
+    /// the refusal, if there is one. It is recorded for the trace of the key's tap, and says
+    /// whether the submission is kept.
     pub(crate) async fn update(
         &self,
         key: &RollingKey,
         request: Option<[u8; 32]>,
         form: Option<usize>,
         data: Vec<(PropertyKey, String)>,
-    ) -> Result<Option<UpdateRefusal>, StorageError> {
+    ) -> Result<Option<Refused>, StorageError> {
+        let refused = |why| Refused { why, kept: false };
         let Some(id) = self.key_mask.interaction_id(key) else {
-            return Ok(Some(UpdateRefusal::InvalidKey));
+            return Ok(Some(refused(UpdateRefusal::InvalidKey)));
+        };
+        let Ok(submission) = self.submission(id, form, &data).await? else {
+            // Refused without looking at the key, because the answer is the same for every refusal.
+            return Ok(Some(refused(UpdateRefusal::SeveralForms)));
         };
         let update = VariableUpdate {
             id,
             hash: key.hash(),
             request,
-            submission: self.submission(id, form, &data).await?,
+            submission,
             data,
             simulated_offset: self.storage.simulated_offset(),
         };
-        Ok(match self.storage.update_variables(update).await? {
-            Updated::Done(_) | Updated::Repeated => None,
-            Updated::Refused(refusal) => {
-                tracing::debug!(interaction = %id, ?refusal, "an update was refused");
-                self.storage
-                    .note_refused_update(id, self.clock.now(), &refusal);
-                Some(refusal)
-            }
-        })
+        let refused = match self.storage.update_variables(update).await? {
+            Updated::Done(_) | Updated::Repeated => return Ok(None),
+            Updated::Refused(why) => Refused { why, kept: false },
+            Updated::Kept(why) => Refused { why, kept: true },
+        };
+        tracing::debug!(interaction = %id, refusal = ?refused.why, "an update was refused");
+        self.storage
+            .note_refused_update(id, self.clock.now(), &refused.why);
+        Ok(Some(refused))
     }
 
-    /// The form that sends `data`. Nothing that it is found by ever changes: the tap of the key,
-    /// and the published version of its page.
+    /// The form that sends `data`. The tap of the key and the published version of its page
+    /// determine it, and neither ever changes.
     async fn submission(
         &self,
         id: InteractionId,
         form: Option<usize>,
         data: &[(PropertyKey, String)],
-    ) -> Result<Option<NewSubmission>, StorageError> {
+    ) -> Result<Result<Option<NewSubmission>, SeveralForms>, StorageError> {
         let known = self.recent_taps.get(&id);
         let from = match known {
             Some(from) => from,
             None => match self.storage.issued_key(id).await? {
                 Some((_, tap)) => SentFrom::from(&tap),
-                None => return Ok(None),
+                None => return Ok(Ok(None)),
             },
         };
-        let published = self.page_of(from).await?;
-        Ok(published.and_then(|published| {
-            let page = (&*published.content, published.version);
-            NewSubmission::of(page, from.verification, form, data)
-        }))
+        let Some(published) = self.page_of(from).await? else {
+            return Ok(Ok(None));
+        };
+        let page = (&*published.content, published.version);
+        Ok(NewSubmission::of(page, from.verification, form, data))
     }
 
-    /// What a tap led to, as it was then.
+    /// The published page of a tap, in the version of that time.
     pub(crate) async fn page_of(
         &self,
         from: SentFrom,

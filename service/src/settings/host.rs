@@ -1,11 +1,11 @@
-//! The host by which something is addressed, however it is spelled.
+//! Hosts in one canonical form, whatever their spelling.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use url::Host;
 
-/// A host from its name or address. An IPv6 address may stand in brackets or
-/// without; a port makes it no host.
+/// A host from its name or address. An IPv6 address may have brackets. `None` if the text has a
+/// port.
 pub(crate) fn parse(text: &str) -> Option<Host> {
     match text.parse::<Ipv6Addr>() {
         Ok(address) => Some(canonical(Host::Ipv6(address))),
@@ -13,11 +13,10 @@ pub(crate) fn parse(text: &str) -> Option<Host> {
     }
 }
 
-/// The host in an authority, which is what a `Host` header has: a port may
-/// follow it (RFC 3986, section 3.2).
+/// The host of an authority, as in a `Host` header: a port may follow it (RFC 3986, section 3.2).
 pub(crate) fn of_authority(text: &str) -> Option<Host> {
     let (host, port) = match text.rsplit_once(':') {
-        // The colons of an IPv6 address stand in its brackets.
+        // The colons of an IPv6 address are inside its brackets.
         Some((host, port)) if !port.ends_with(']') => (host, port),
         _ => (text, ""),
     };
@@ -25,13 +24,14 @@ pub(crate) fn of_authority(text: &str) -> Option<Host> {
     is_port.then(|| in_url(host)).flatten()
 }
 
-/// The host of a URL, and no other spelling of an IPv4 address.
+/// The host of a URL. An IPv4 address has only one spelling there.
 pub(crate) fn of_url(text: &str) -> Option<Host> {
     let url = url::Url::parse(text).ok()?;
-    url.host().map(|host| canonical(host.to_owned()))
+    let host = url.host().filter(is_name)?;
+    Some(canonical(host.to_owned()))
 }
 
-/// The address that a host is, if it is one.
+/// The address, if the host is one.
 pub(crate) fn address(host: &Host) -> Option<IpAddr> {
     match host {
         Host::Domain(_) => None,
@@ -41,11 +41,22 @@ pub(crate) fn address(host: &Host) -> Option<IpAddr> {
 }
 
 fn in_url(text: &str) -> Option<Host> {
-    // A dot at the end is the root of all names.
-    Host::parse(text.trim_end_matches('.')).ok().map(canonical)
+    // A dot at the end only marks a fully qualified name.
+    let host = Host::parse(text.trim_end_matches('.')).ok()?;
+    is_name(&host).then(|| canonical(host))
 }
 
-/// An IPv4 address that is written as an IPv6 one is the IPv4 address.
+/// Whether a host is an address, or a name that can have an address. URLs accept more, such as `*`,
+/// which looks like a wildcard but is not.
+fn is_name<S: AsRef<str>>(host: &Host<S>) -> bool {
+    let Host::Domain(name) = host else {
+        return true;
+    };
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    name.as_ref().bytes().all(part)
+}
+
+/// An IPv4 address in the form of IPv6 becomes the IPv4 address.
 fn canonical(host: Host) -> Host {
     match host {
         Host::Ipv6(address) => match address.to_canonical() {
@@ -96,6 +107,10 @@ mod tests {
             ("[2001:db8::5]:80", None),
             ("2001:db8::g", None),
             ("[admin.example]", None),
+            ("*", None),
+            ("*.example", None),
+            ("admin.*", None),
+            ("a_b.bücher.example", Some("a_b.xn--bcher-kva.example")),
         ] {
             let found = parse(text).map(|host| host.to_string());
             assert_eq!(found.as_deref(), host, "{text}");

@@ -1,4 +1,4 @@
-//! Where settings come from, one layer over the other.
+//! The sources of settings, one layer over the other.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
 use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
 
-/// The settings that one source names; the others it leaves as they are.
+/// The settings that one source names; the others stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Overrides {
@@ -72,14 +72,15 @@ pub struct Overrides {
     pub hosts: Option<Vec<String>>,
 }
 
-/// As they are stored: what arguments and the environment fix is not edited.
+/// The revision covers the stored settings. Values fixed by arguments and the environment cannot be
+/// edited.
 impl Revised for Overrides {
     fn revision(&self) -> Revision {
         Revision::of(self)
     }
 }
 
-/// Why a setting is not well formed. Each is a sentence for people.
+/// Why a setting is not valid. Each is a sentence for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {what}")]
 pub struct InvalidSetting {
@@ -93,13 +94,13 @@ impl OfField for InvalidSetting {
     }
 }
 
-/// Most months that something can be kept.
+/// Longest retention, in months.
 const RETENTION_MAX: u32 = 1200;
-/// Most mebibytes below which an alert is raised: 16 TiB.
+/// Highest limit for the disk alert, in mebibytes: 16 TiB.
 const DISK_LOW_MAX: u32 = 16 << 20;
 
 impl Settings {
-    /// These settings with what `over` names in their place.
+    /// These settings, replaced by those that `over` names.
     pub fn with(&self, over: &Overrides) -> Result<Self, InvalidSetting> {
         let invalid = |setting, what| move || InvalidSetting { setting, what };
         let mut settings = self.clone();
@@ -178,14 +179,14 @@ impl Settings {
             let hosts: Option<_> = hosts.iter().map(|host| parse::host(host)).collect();
             settings.hosts = hosts.ok_or_else(invalid(
                 "hosts",
-                "A host is a name such as admin.example or an address such as 2001:db8::5, without scheme, port or path.",
+                "A host is a name such as admin.example or an address such as 2001:db8::5, without scheme, port, path or `*`: list each host.",
             ))?;
         }
         Ok(settings)
     }
 }
 
-/// Where a setting in force comes from.
+/// The source of a setting in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -193,18 +194,18 @@ pub enum Source {
     Argument,
     /// The environment at the start.
     Environment,
-    /// The stored settings.
+    /// A value that was stored through the admin API.
     Stored,
-    /// Nobody decided.
+    /// No source sets it.
     Default,
 }
 
-/// The settings fixed from outside, for as long as the process lives.
+/// The values fixed by arguments and the environment, for the lifetime of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Fixed {
-    /// By arguments.
+    /// Values from command-line arguments.
     pub argument: Overrides,
-    /// By the environment.
+    /// Values from the environment.
     pub environment: Overrides,
 }
 
@@ -219,7 +220,7 @@ impl Overrides {
         self.members().contains_key(name)
     }
 
-    /// Those whose name `keep` wants.
+    /// The settings for whose names `keep` is true.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut members = self.members();
@@ -227,7 +228,7 @@ impl Overrides {
         serde_json::from_value(Value::Object(members)).unwrap_or_default()
     }
 
-    /// What it names, by name.
+    /// The named settings, by name.
     fn members(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(members)) => members,
@@ -239,9 +240,9 @@ impl Overrides {
 /// The defaults below the stored settings, and the fixed values above them.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    /// The value if nobody set one.
+    /// The values that apply if no source sets them.
     pub defaults: Settings,
-    /// What was fixed from outside.
+    /// The fixed values from arguments and the environment.
     pub fixed: Fixed,
 }
 
@@ -254,12 +255,12 @@ impl Layers {
             .with(&self.fixed.argument)
     }
 
-    /// Whether what is fixed from outside is well formed.
+    /// Checks that the fixed values are valid.
     pub fn check_fixed(&self) -> Result<(), InvalidSetting> {
         self.in_force(&Overrides::default()).map(|_| ())
     }
 
-    /// Where the setting `name` comes from.
+    /// The source of the setting `name`.
     pub fn source(&self, stored: &Overrides, name: &str) -> Source {
         [
             (&self.fixed.argument, Source::Argument),
@@ -315,6 +316,8 @@ mod tests {
             (r#"{"submission_months": 0}"#, "submission_months"),
             (r#"{"disk_low_mebibytes": 16777217}"#, "disk_low_mebibytes"),
             (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
+            (r#"{"hosts": ["*"]}"#, "hosts"),
+            (r#"{"hosts": ["a.example", "*.example"]}"#, "hosts"),
         ] {
             let over = serde_json::from_str(json).unwrap();
             let error = Settings::default().with(&over).unwrap_err();

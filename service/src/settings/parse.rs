@@ -20,23 +20,23 @@ pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {
         .map_err(|_| InvalidNetwork)
 }
 
-/// The text is no address block.
+/// The text is not an address block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("A network is an address, or an address block such as 10.0.0.0/8.")]
 pub struct InvalidNetwork;
 
-/// Refusals a minute and client before they become 429. As text and in JSON a
-/// number, or `off`.
+/// Refused calls per minute and client before the answer is 429. As text and in JSON a number, or
+/// `off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
-    /// No limit.
+    /// No limit: calls are never refused.
     Off,
-    /// So many a minute.
+    /// At most this many a minute.
     PerMinute(NonZeroU32),
 }
 
 impl RateLimit {
-    /// The limit as a number, if there is one.
+    /// The limit as a number; `None` if it is off.
     pub fn per_minute(self) -> Option<u32> {
         match self {
             Self::Off => None,
@@ -44,7 +44,7 @@ impl RateLimit {
         }
     }
 
-    /// The limit of `number` refusals, or none.
+    /// The limit of `number` refused calls; `None` switches it off.
     pub fn from_number(number: Option<u32>) -> Self {
         number
             .and_then(NonZeroU32::new)
@@ -123,13 +123,13 @@ impl utoipa::PartialSchema for RateLimit {
 
 impl utoipa::ToSchema for RateLimit {}
 
-/// How a network is written, for the OpenAPI document.
+/// The form of a network, for the OpenAPI document.
 pub(super) struct Network;
 text_schema!(Network, "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$");
 
-/// How a host is written, for the OpenAPI document.
+/// The form of a host, for the OpenAPI document.
 pub(super) struct HostName;
-text_schema!(HostName, "^([^\\[\\]/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
+text_schema!(HostName, "^([^\\[\\]/:@?#*\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
 
 /// The base of the tags' URLs, without a slash at its end.
 pub(crate) fn tag_url(text: &str) -> Option<String> {
@@ -137,11 +137,11 @@ pub(crate) fn tag_url(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;
     let plain = url.query().is_none() && url.fragment().is_none();
     let nobody = url.username().is_empty() && url.password().is_none();
-    (matches!(url.scheme(), "http" | "https") && url.has_host() && plain && nobody)
-        .then(|| text.to_owned())
+    let named = host::of_url(text).is_some();
+    (matches!(url.scheme(), "http" | "https") && named && plain && nobody).then(|| text.to_owned())
 }
 
-/// A two-letter country code in upper case, or none at all.
+/// A two-letter country code in upper case, or an empty text.
 pub(super) fn country(text: &str) -> Option<String> {
     let code = text.trim();
     let two_letters = code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -156,7 +156,7 @@ pub(super) fn header(text: &str) -> Option<String> {
     (!name.is_empty() && name.bytes().all(is_token)).then(|| name.to_ascii_lowercase())
 }
 
-/// A host's name in lower case, or its address, one of IPv6 in brackets; without a port.
+/// A host's name in lower case, or its address, with IPv6 in brackets; without a port.
 pub(super) fn host(text: &str) -> Option<String> {
     host::parse(text.trim()).map(|host| host.to_string())
 }
@@ -176,6 +176,8 @@ mod tests {
             ("ftp://tags.example/t", None),
             ("javascript:alert(1)", None),
             ("tags.example/t", None),
+            ("https://*/t", None),
+            ("https://*.example/t", None),
             ("", None),
         ] {
             assert_eq!(tag_url(text).as_deref(), expected, "{text}");

@@ -1,4 +1,4 @@
-//! What the installation itself keeps: secrets, settings, tokens.
+//! The installation's own data: secrets, settings, admin tokens.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -10,32 +10,39 @@ use crate::clock::Timestamp;
 use crate::id::TokenId;
 use crate::keyring::SealedWrappingKey;
 use crate::settings::Overrides;
+use crate::tag_url::TagUrlCheck;
 
 /// An edit of the stored settings, applied inside the operation that stores
 /// them. An `Err` stores nothing.
 pub type SettingsEdit = Box<dyn Fn(Overrides) -> Result<Overrides, Conflict> + Send + Sync>;
 
-/// The operations on what the installation itself keeps.
+/// The operations on the installation's own data.
 #[async_trait]
 pub trait Administration: Send + Sync {
-    /// The installation's secrets, made when the database was.
+    /// The installation's secrets, which were generated with the database.
     async fn secrets(&self) -> Result<Secrets, StorageError>;
 
-    /// The stored settings.
+    /// The settings as stored in the database, without arguments and variables.
     async fn settings(&self) -> Result<Overrides, StorageError>;
 
-    /// Applies `edit` to the stored settings, and answers what is stored then.
+    /// Applies `edit` to the stored settings, and returns the settings as stored afterwards.
     ///
     /// # Errors
     ///
-    /// What `edit` refuses.
+    /// The error of `edit`.
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError>;
 
-    /// Any inlay's or master key in its stored form. If there is one, the key
-    /// that wraps them must not be made again, and must be the one that opens it.
+    /// The newest check result of each tag URL that was checked recently, the newest first.
+    async fn tag_url_checks(&self) -> Result<Vec<TagUrlCheck>, StorageError>;
+
+    /// Stores the result of a tag URL check, in place of the earlier result of that tag URL.
+    async fn note_tag_url_check(&self, check: TagUrlCheck) -> Result<(), StorageError>;
+
+    /// Any inlay's or master key in its stored form. If there is one, the wrapping key must not be
+    /// generated again, and must be the key that opens it.
     async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError>;
 
-    /// At most `limit` stored admin tokens, the oldest first, beginning behind `after`.
+    /// At most `limit` stored admin tokens, the oldest first, after the token `after`.
     async fn tokens(
         &self,
         after: Option<TokenId>,
@@ -46,36 +53,36 @@ pub trait Administration: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for an experience it would be limited to.
+    /// [`Conflict::Missing`] if the token is limited to an experience that does not exist.
     async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError>;
 
-    /// Removes an admin token. `None` if there is none.
+    /// Deletes an admin token. `None` if there is no such token.
     async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError>;
 
-    /// The admin token with this hash, also if it has expired.
+    /// The admin token with this hash, even if it has expired.
     async fn token(&self, hash: TokenHash) -> Result<Option<StoredToken>, StorageError>;
 
     /// Notes that an admin token was used at `now`.
     async fn note_token_use(&self, id: TokenId, now: Timestamp) -> Result<(), StorageError>;
 }
 
-/// What can be seen of a database without opening it for writing.
+/// Facts about a database that can be read without opening it for writing.
 #[derive(Clone, Debug)]
 pub struct Examination {
     /// The version of its schema.
     pub format: u32,
-    /// Any inlay's key in its stored form: what the wrapping key must open.
+    /// Any inlay's key in its stored form; the wrapping key must open it.
     pub wrapped_key: Option<Vec<u8>>,
     /// The time of its newest interaction that is not simulated.
     pub newest_at: Option<Timestamp>,
-    /// Tables that it should have in this format and does not.
+    /// Tables that its schema version requires and that it does not have.
     pub missing_tables: Vec<&'static str>,
 }
 
-/// What a backup tells of itself.
+/// The description that a backup contains of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupNote {
-    /// When it was made.
+    /// When the backup was made.
     pub at: Timestamp,
     /// The key that wraps the inlay keys; `None` if the backup does not contain it.
     pub inlay_key: Option<SealedWrappingKey>,
@@ -84,9 +91,9 @@ pub struct BackupNote {
 /// Secrets that all nodes share. They are in no export.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Secrets {
-    /// Hides the interaction's id in a rolling key.
+    /// The mask that hides the interaction's id in a rolling key.
     pub key_mask: [u8; 32],
-    /// Makes a client's identity out of address and user agent.
+    /// The key that turns an IP address and a user agent into a client's identity.
     pub client: [u8; 32],
 }
 

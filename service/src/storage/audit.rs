@@ -1,5 +1,4 @@
-//! The audit log, in the words of the domain. Its rows are written by `plane`, in the commit of
-//! the change.
+//! The audit log, in domain terms. `plane` writes its rows in the commit of the change.
 
 use async_trait::async_trait;
 
@@ -8,26 +7,26 @@ use crate::audit::{Fault, Note, Row};
 use crate::clock::Timestamp;
 use crate::id::TagId;
 
-/// Which rows; what is absent selects all.
+/// Selects rows of the audit log; an absent member selects all.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    /// Those of this actor.
+    /// Rows of this actor.
     pub actor: Option<String>,
-    /// Those of this action, or of those whose names continue it behind a dot.
+    /// Rows of this action, or of actions whose name starts with it and a dot.
     pub action: Option<String>,
-    /// Those of this object, or of those beneath it.
+    /// Rows of this object, or of objects below it.
     pub object: Option<String>,
-    /// Those at this time or later.
+    /// Rows at this time or later.
     pub since: Option<Timestamp>,
-    /// Those before this time.
+    /// Rows before this time.
     pub until: Option<Timestamp>,
 }
 
 /// The operations on the audit log.
 #[async_trait]
 pub trait Audit: Send + Sync {
-    /// At most `limit` rows that `filter` lets through, the newest first: those before the row
-    /// `before` if it is given.
+    /// At most `limit` rows that match `filter`, the newest first. With `before`, only rows before
+    /// that row.
     async fn audit(
         &self,
         filter: AuditFilter,
@@ -35,16 +34,17 @@ pub trait Audit: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Row>, StorageError>;
 
-    /// Records the request at work by itself: for what is not configuration, before it is done.
+    /// Records the current request in a commit of its own: for requests that do not change the
+    /// configuration, before they are carried out.
     async fn record(&self, note: Note) -> Result<(), StorageError>;
 
-    /// What is wrong with the log, if anything is.
+    /// The first fault that a check of the log finds, if any.
     async fn check_audit(&self) -> Result<Option<Fault>, StorageError>;
 
-    /// Erases the values in the rows of a tag, and of what is beneath it, and records the request
-    /// at work. `None` where there is no such tag, not even a deleted one.
+    /// Erases the values in the rows of a tag and of objects below it, and records the current
+    /// request. `None` if there is no such tag, not even a deleted one.
     async fn erase_audit(&self, tag: TagId) -> Result<Option<()>, StorageError>;
 
-    /// Removes some rows of before `keep_since`, the oldest first; `true` if more are left.
+    /// Removes some rows older than `keep_since`, the oldest first; `true` if more are left.
     async fn prune_audit(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 }

@@ -1,26 +1,27 @@
-//! Scheduled backups: what was asked for, and what came of the last one.
+//! Scheduled backups: the schedule, and the result of the last backup.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::{BackupNote, StorageError};
 use crate::clock::Timestamp;
-use crate::keyring::SealedWrappingKey;
+use crate::keyring::{BackupKey, SealedWrappingKey};
 
-/// Which backups the service makes by itself.
+/// The schedule by which the service makes backups.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupSchedule {
-    /// Where they go, on the machine of the service.
+    /// The folder for the backups, on the service's machine.
     pub folder: String,
-    /// Hours between two.
+    /// Hours between two backups.
     pub every_hours: u32,
-    /// How many are kept.
+    /// How many backups are kept.
     pub keep: u32,
-    /// The key that wraps inlay keys, sealed; without it backups do not contain it.
+    /// The key that wraps inlay keys, sealed; without it, backups do not contain that key.
     pub sealed: Option<SealedForBackups>,
-    /// What came of the last one.
+    /// The result of the last backup; `None` before the first.
     pub last: Option<BackupResult>,
-    /// Those that are there, the oldest first. No other file is ever removed.
+    /// File names of the existing scheduled backups, the oldest first. No other file is ever
+    /// removed.
     #[serde(default)]
     pub files: Vec<String>,
 }
@@ -28,42 +29,67 @@ pub struct BackupSchedule {
 /// The wrapping key, sealed for all scheduled backups.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SealedForBackups {
-    /// The sealed key.
+    /// The wrapping key, sealed with the owner's passphrase, so that the service keeps no
+    /// passphrase.
     pub key: SealedWrappingKey,
-    /// Something that it wrapped: by it a rotation is noticed.
+    /// A value that this key wrapped: if the current key does not open it, the key was rotated.
     pub probe: Vec<u8>,
 }
 
-/// What came of a backup.
+/// The result of a scheduled backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupResult {
-    /// When it was made.
+    /// When the backup was made.
     pub at: Timestamp,
-    /// Its name in the folder, if it is good.
+    /// Its file name in the folder, if the backup is good.
     pub file: Option<String>,
-    /// Its size.
+    /// Its size, in bytes.
     pub bytes: u64,
-    /// Why it is not good: a sentence for people.
+    /// Why the backup is not good: a sentence for people.
     pub error: Option<String>,
 }
 
-/// What a backup has, as it is restored.
+/// The content of a backup, read from its restored copy.
 #[derive(Clone, Debug)]
 pub struct BackupContent {
-    /// What it tells of itself.
+    /// The backup's description of itself; `None` if it has none.
     pub note: Option<BackupNote>,
-    /// How many tags it has.
+    /// How many tags the backup contains.
     pub tags: u64,
-    /// How many interactions it has.
+    /// How many interactions the backup contains.
     pub interactions: u64,
-    /// Any inlay's key in its stored form.
+    /// Any inlay's key in its stored form; the wrapping key must open it.
     pub wrapped_key: Option<Vec<u8>>,
+    /// Its seal; `None` for a database file that is not a backup.
+    pub seal: Option<BackupSeal>,
+}
+
+/// The trailer of a backup, after its checksum was found correct.
+#[derive(Clone, Copy, Debug)]
+pub struct BackupSeal {
+    /// The SHA-256 digest of its content.
+    pub(super) digest: [u8; 32],
+    /// The seal by the backup key; `None` if the backup does not contain the wrapping key.
+    pub(super) seal: Option<[u8; 32]>,
+}
+
+impl BackupSeal {
+    /// Whether the trailer has a seal, which only a key can make. Anyone can make the checksum.
+    pub const fn is_sealed(&self) -> bool {
+        self.seal.is_some()
+    }
+
+    /// Whether the writer of the backup had this key.
+    pub fn is_by(&self, key: &BackupKey) -> bool {
+        self.seal
+            .is_some_and(|seal| key.has_sealed(&self.digest, &seal))
+    }
 }
 
 /// The row of `settings` that holds the schedule.
 pub(super) const SCHEDULE: &str = "backup_schedule";
 
-/// An edit of the schedule, applied inside the operation that stores it. `None`: there is none.
+/// An edit of the schedule, applied inside the operation that stores it. `None` means no schedule.
 pub type ScheduleEdit = Box<dyn Fn(Option<BackupSchedule>) -> Option<BackupSchedule> + Send + Sync>;
 
 /// The operations on scheduled backups.
@@ -72,19 +98,19 @@ pub trait Backups: Send + Sync {
     /// The schedule; `None` if there is none.
     async fn backup_schedule(&self) -> Result<Option<BackupSchedule>, StorageError>;
 
-    /// Applies `edit` to the schedule, and answers what is stored then.
+    /// Applies `edit` to the schedule, and returns the schedule as stored afterwards.
     async fn edit_backup_schedule(
         &self,
         edit: ScheduleEdit,
     ) -> Result<Option<BackupSchedule>, StorageError>;
 
-    /// Notes what came of a backup; `None` if the schedule is gone.
+    /// Stores the result of a backup; `None` if the schedule no longer exists.
     async fn note_backup(
         &self,
         result: BackupResult,
     ) -> Result<Option<BackupSchedule>, StorageError>;
 
-    /// Notes that these backups are there no more.
+    /// Removes these files from the list of existing backups.
     async fn forget_backups(&self, files: Vec<String>) -> Result<(), StorageError>;
 
     /// How many tags and interactions there are, as [`BackupContent`] counts them.

@@ -1,4 +1,4 @@
-//! What a write can be refused for.
+//! The reasons for which the database refuses a write.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::sheet::ROWS_MAX;
 use crate::tag::InvalidProperty;
 use crate::webhook::{Disabled, ENDPOINTS_MAX};
 
-/// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
-/// are; a tag that is encoded or printed again has two or three in its life, and a program that
-/// renames tags every day must not fill the database.
+/// Most former slugs of a tag. Each stays reserved, and every list of tags shows it. A tag that is
+/// encoded or printed again has two or three in its lifetime; the limit stops a program that
+/// renames tags every day from filling the database.
 pub(super) const FORMER_SLUGS_MAX: u64 = 100;
 
-/// Most encodings that a token begins in a day with chips that prove nothing. A chip is a UID that
-/// whoever relays says it has, and each is kept: a token that can only encode must not fill the
-/// database with UIDs that it invents. A desk lays down fewer chips of other people in a day.
+/// Most encodings per day that one token may start with chips that prove no key. The caller only
+/// claims a chip's UID, and each UID is stored: a token that may only encode must not fill the
+/// database with invented UIDs. An encoding desk sees fewer foreign chips in a day.
 pub(super) const UNPROVED_MAX: u64 = 1_000;
 
-/// A rule of the data that a write would break. Each is a sentence for people.
+/// A rule of the data that a write would break. The message of each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// Another tag has the slug.
@@ -34,23 +34,23 @@ pub enum Conflict {
         "The slug \"{slug}\" is a former slug of the tag {tag}, and still leads there. Release it at that tag first."
     )]
     SlugReserved {
-        /// The slug.
+        /// The slug that the write asked for.
         slug: String,
         /// The tag that had it.
         tag: TagId,
     },
-    /// The tag has had as many slugs before as it may have.
+    /// The tag already has the maximum number of former slugs.
     #[error(
         "The tag has {FORMER_SLUGS_MAX} former slugs, and can have no more. Release one first that is neither encoded nor printed."
     )]
     TooManyFormerSlugs,
-    /// An import that is not finished needs the slug.
+    /// An unfinished import needs the slug.
     #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
     SlugInImport(String),
-    /// An import that is not finished has an inlay with the UID.
+    /// An unfinished import has an inlay with the UID.
     #[error("An import that is not finished yet has an inlay with the UID {0}.")]
     UidInImport(String),
-    /// Nobody went on with an import, so it was given up.
+    /// The import stood still for too long, so it was cancelled.
     #[error(
         "The import was cancelled, because it stood still for too long. Nothing of it is stored: start it again."
     )]
@@ -58,194 +58,208 @@ pub enum Conflict {
     /// Another inlay has the UID.
     #[error("An inlay with the UID {0} exists already.")]
     UidTaken(String),
-    /// The write refers to something that does not exist.
+    /// The write refers to an object that does not exist.
     #[error("There is no {noun} {id}.")]
     Missing {
-        /// What it refers to.
+        /// The kind of the missing object, as a noun for people.
         noun: &'static str,
-        /// Its id.
+        /// The id of the missing object.
         id: i64,
     },
-    /// Inlay and tag are of two worlds: one is simulated, the other is not.
+    /// One of inlay and tag is simulated, and the other is not.
     #[error(
         "A {} inlay cannot be bound to the tag {tag}, which is {}: the simulated world and the real one do not mix.",
         if *simulated { "simulated" } else { "real" },
         if *simulated { "real" } else { "simulated" }
     )]
     OtherWorld {
-        /// The tag.
+        /// The tag to which the inlay would be bound.
         tag: TagId,
-        /// Whether the inlay is simulated, and the tag is not.
+        /// `true` if the inlay is simulated and the tag is real; `false` for the reverse.
         simulated: bool,
     },
-    /// One URL could be of two templates.
+    /// One URL could match both templates.
     #[error(
         "A URL could match this template and \"{name}\" (URL template {id}), so neither would say whose code it has. Change the host, the path, or a fixed parameter of one of them."
     )]
     TemplatesOverlap {
         /// The other template's name.
         name: String,
-        /// The other template.
+        /// The other template's id.
         id: UrlTemplateId,
     },
-    /// A chip was written by a template that has changed since, or is deleted.
+    /// A chip was begun with a URL template that has since changed or been deleted.
     #[error(
         "The URL template changed since this chip was begun, so its taps would not verify. \
          Give the encoding up (DELETE it), and lay the chip down again: it is written anew."
     )]
     TemplateChanged,
-    /// There are as many templates as there may be.
+    /// The maximum number of URL templates exists already.
     #[error(
         "There are {URL_TEMPLATES_MAX} URL templates, and there can be no more. Delete one first."
     )]
     TooManyTemplates,
-    /// There are as many endpoints of webhooks as there may be.
+    /// The maximum number of webhook endpoints exists already.
     #[error("There are {ENDPOINTS_MAX} webhooks, and there can be no more. Delete one first.")]
     TooManyWebhooks,
-    /// The webhook is off, so that nothing is sent to it.
+    /// The webhook is off, so nothing can be sent to it.
     #[error("{} Switch it on, then send again.", why_off(*.0))]
     WebhookOff(Option<Disabled>),
-    /// A token began as many encodings in a day with chips that prove nothing as it may.
+    /// The token started the maximum number of encodings in a day with chips that prove no key.
     #[error(
         "This token began {UNPROVED_MAX} encodings in 24 hours with chips that proved nothing. Continue with those \
          chips, so that they prove a key; or wait, or use another token."
     )]
     TooManyUnproved,
-    /// A virtual inlay's counter is at its end.
+    /// A virtual inlay's counter has reached its maximum.
     #[error(transparent)]
     UsedUp(#[from] UsedUp),
-    /// What is to be changed is not as its editor saw it.
+    /// The object has changed since its editor read it.
     #[error(transparent)]
     Changed(#[from] Changed),
-    /// What is asked for is not valid, whatever is stored.
+    /// The request is not valid, whatever the stored data is.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// What is to be changed or deleted is in use, or takes no more.
+    /// The object is in use, or accepts no more entries.
     #[error(transparent)]
     InUse(#[from] InUse),
 }
 
-/// Why what is asked for cannot be. Each is a sentence for people.
+/// Why a request is not valid. The message of each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// The experience is of another kind.
+    /// The experience is of another kind than the edit.
     #[error("The kind of an experience does not change. Create another one for that.")]
     OtherKind,
-    /// The tag would be out of the reach of who makes the change.
+    /// The tag would leave the experiences to which the caller's token is limited.
     #[error("This token is limited to some experiences: name one of them.")]
     NoExperience,
-    /// The tag would have such a property.
+    /// The caller's token is limited to experiences, and the request chooses a slug.
+    #[error(
+        "This token is limited to some experiences, and chooses no slugs: whether one is free would tell which \
+         ones other tags have. Leave the slug out, and a new tag gets a random one."
+    )]
+    ChosenSlug,
+    /// The tag would have an invalid property.
     #[error(transparent)]
     Property(#[from] InvalidProperty),
-    /// The inlay cannot be as it would be.
+    /// The inlay would be invalid.
     #[error(transparent)]
     Inlay(#[from] InvalidInlay),
-    /// The URL template cannot be as it would be.
+    /// The URL template would be invalid.
     #[error(transparent)]
     UrlTemplate(#[from] InvalidUrlTemplate),
-    /// A list continues at a place in another order.
+    /// The cursor of a list comes from a list in another order.
     #[error("after is a place in another order.")]
     OtherOrder,
-    /// No such setting can be in force.
+    /// The setting cannot take this value.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
-    /// An edit, or a row of an import, says by itself what is wrong with it.
+    /// An edit, or a row of an import, has an invalid field; the error names it.
     #[error(transparent)]
     Edit(#[from] FieldError),
 }
 
-/// Why something stays as it is: others need it so. Each is a sentence for people.
+/// Why an object cannot change: other objects depend on it. The message of each is a sentence for
+/// people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InUse {
-    /// Tags lead to the experience.
+    /// A refused form cannot be saved yet, for this reason.
+    #[error("{0}")]
+    NotSavable(String),
+    /// A refused form has already been saved.
+    #[error("This entry is saved already.")]
+    SavedAlready,
+    /// This many tags lead to the experience.
     #[error(
         "{} to this experience. Assign {} another one first.",
         if *.0 == 1 { "One tag leads".to_owned() } else { format!("{} tags lead", .0) },
         if *.0 == 1 { "it" } else { "them" }
     )]
     ByTags(u64),
-    /// Inlays have their keys from the master key.
+    /// This many inlays derive their keys from the master key.
     #[error(
         "{} keys from this master key. Give them other keys, or delete them, first.",
         if *.0 == 1 { "One inlay has its".to_owned() } else { format!("{} inlays have their", .0) }
     )]
     ByInlays(u64),
-    /// Templates open codes with the master key.
+    /// This many URL templates open codes with the master key.
     #[error(
         "{} codes with this master key. Take it from {} first.",
         if *.0 == 1 { "One URL template opens".to_owned() } else { format!("{} URL templates open", .0) },
         if *.0 == 1 { "it" } else { "them" }
     )]
     ByTemplates(u64),
-    /// Inlays write their URLs by the template.
+    /// This many inlays write their URLs with the template.
     #[error(
         "{} this URL template. What decides its codes stays as it is until they have another one, or are deleted.",
         if *.0 == 1 { "One inlay uses".to_owned() } else { format!("{} inlays use", .0) }
     )]
     ByTemplateInlays(u64),
-    /// Chips are half way with the template.
+    /// Chips are partly encoded with the template.
     #[error(
         "{} partly encoded with this URL template. Finish {what}, or cancel the encoding (DELETE), first.",
         if *chips == 1 { format!("The chip {first} is") } else { format!("{chips} chips, {first} among them, are") },
         what = if *chips == 1 { "it" } else { "them" }
     )]
     ByEncodings {
-        /// How many.
+        /// How many chips are partly encoded.
         chips: u64,
-        /// One of them.
+        /// The UID of one of these chips.
         first: Uid,
     },
-    /// An encoding run writes its chips by the template.
+    /// An open encoding run writes its chips with the template.
     #[error(
         "The encoding run \"{name}\" (run {id}) is open and writes this URL template. Close the run first."
     )]
     ByRun {
-        /// The run's name.
+        /// The run's name, for people.
         name: String,
-        /// The run.
+        /// The run's id, to close it.
         id: EncodingRunId,
     },
-    /// A bureau writes chips by the template.
+    /// An encoding bureau writes chips with the template.
     #[error(
         "The factory order \"{name}\" (order {id}) writes this URL template, and {chips} of its chips did not come \
          back. Import what the bureau reports first; or delete the order, or the tags whose chips will not come."
     )]
     ByOrder {
-        /// The order's name.
+        /// The order's name, for people.
         name: String,
-        /// The order.
+        /// The order's id, to find it.
         id: FactoryOrderId,
-        /// How many chips are out.
+        /// How many chips have not come back yet.
         chips: u64,
     },
-    /// Chips of a factory order came back.
+    /// This many chips of the factory order have come back.
     #[error(
         "{0} of the chips of this order came back, and goods-in needs the order. If the others will not come, delete their tags."
     )]
     ByReceivedChips(u64),
-    /// Inlays are found by the meta key alone.
+    /// This many inlays can be identified by the meta key only.
     #[error(
         "{} found by this key alone. Give {} another URL template first.",
         if *.0 == 1 { "One inlay is".to_owned() } else { format!("{} inlays are", .0) },
         if *.0 == 1 { "it" } else { "them" }
     )]
     ByFoundInlays(u64),
-    /// Rows of an import need it.
+    /// Rows of an unfinished import need the object, which this noun names.
     #[error("An import that is not finished yet needs this {0}. Wait for it to end.")]
     ByImport(&'static str),
-    /// The draft or what is published shows the image.
+    /// The draft or the published version shows the image.
     #[error("The page shows this image. Take it out of the draft and publish that first.")]
     Shown,
-    /// The sheet is closed.
+    /// The encoding sheet is closed.
     #[error("The sheet is closed. It takes rows again once it is opened.")]
     Closed,
-    /// The sheet has as many rows as a sheet can have.
+    /// The encoding sheet has the maximum number of rows.
     #[error("The sheet has {ROWS_MAX} rows and takes no more. Begin another.")]
     Full,
     /// The encoding run is closed.
     #[error("The run is closed. It encodes again once it is opened.")]
     RunClosed,
-    /// Every tag of the encoding run has an inlay, or is kept for a chip that is half way.
+    /// Every tag of the encoding run has an inlay, or is reserved for a chip that is partly
+    /// encoded.
     #[error(
         "Every tag of the run has an inlay, or is reserved for an unfinished one. Finish or reject those, or create another run."
     )]
@@ -279,7 +293,7 @@ impl OfField for Conflict {
     }
 }
 
-/// The member by which a request refers to such a thing.
+/// The request member that refers to an object of this noun.
 fn member(noun: &str) -> Option<&'static str> {
     Some(match noun {
         "tag" => "tag_id",
@@ -296,6 +310,7 @@ impl From<Invalid> for FieldError {
         match why {
             Invalid::OtherKind => Self::of("kind", why.to_string()),
             Invalid::NoExperience => Self::of("experience_id", why.to_string()),
+            Invalid::ChosenSlug => Self::of("slug", why.to_string()),
             Invalid::Property(why) => why.into(),
             Invalid::Inlay(why) => why.into(),
             Invalid::UrlTemplate(why) => why.into(),
@@ -306,14 +321,14 @@ impl From<Invalid> for FieldError {
     }
 }
 
-/// What is wrong with an edit.
+/// An invalid field of an edit is a conflict.
 impl From<FieldError> for Conflict {
     fn from(why: FieldError) -> Self {
         Invalid::Edit(why).into()
     }
 }
 
-/// What is wrong with a row of a file, in words: its columns are no fields of a request.
+/// An invalid row of a file, in words: its columns are not fields of a request.
 impl From<String> for Conflict {
     fn from(why: String) -> Self {
         FieldError::whole(why).into()

@@ -1,4 +1,4 @@
-//! Encoding runs: which tag is whose chip's.
+//! Encoding runs: which chip gets which tag.
 
 use async_trait::async_trait;
 
@@ -8,44 +8,45 @@ use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::tag::TagFields;
 
-/// An edit of a run, applied inside the operation that stores it. An `Err` is a sentence for
-/// people, and nothing is stored.
+/// An edit of a run, applied inside the operation that stores it. An `Err` stores nothing; its
+/// message is a sentence for people.
 pub type RunEdit = Box<dyn Fn(RunFields) -> Result<RunFields, Conflict> + Send + Sync>;
 
 /// Makes the tag of a position, for runs that create tags as they go.
 pub type RunTag = Box<dyn Fn(&RunPlan, u32) -> Result<TagFields, Conflict> + Send + Sync>;
 
-/// A place in a run.
+/// A place in a run: a position with its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlace {
-    /// The run.
+    /// The encoding run that contains the place.
     pub run_id: EncodingRunId,
-    /// The position, from 1.
+    /// The position in the run, from 1.
     pub position: u32,
-    /// Its tag; `None` if there is none yet.
+    /// The tag at this position; `None` if it does not exist yet.
     pub tag_id: Option<TagId>,
 }
 
-/// A place that is kept for a chip, in the commit that begins its encoding.
+/// A place to reserve for a chip, in the commit that begins its encoding.
 #[derive(Clone, Debug)]
 pub struct KeptPlace {
     /// The place, as the decision saw it.
     pub place: RunPlace,
-    /// The tag to be created for it, if it has none.
+    /// The tag to create at this place, if there is none yet.
     pub new: Option<TagFields>,
 }
 
 /// The operations on encoding runs.
 #[async_trait]
 pub trait EncodingRuns: Send + Sync {
-    /// Stores a new run for these tags, in their order. Those that have an inlay are left out. Unless
-    /// the run creates tags, as many inlays are planned as are left, if nothing else is.
+    /// Stores a new run for these tags, in their order. Tags that have an inlay are left out. If no
+    /// number of inlays is planned, and the run does not create tags, the number of the remaining
+    /// tags is planned.
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for a tag that does not exist or is deleted, [`Conflict::OtherWorld`] for a
-    /// simulated one, and [`Conflict::Invalid`] if the planned number and that of the tags contradict
-    /// each other.
+    /// [`Conflict::Missing`] for a tag that does not exist or is deleted, [`Conflict::OtherWorld`]
+    /// for a simulated tag, and [`Conflict::Invalid`] if the planned number contradicts the number
+    /// of tags.
     async fn insert_encoding_run(
         &self,
         fields: RunFields,
@@ -53,10 +54,10 @@ pub trait EncodingRuns: Send + Sync {
         tags: Vec<TagId>,
     ) -> Result<Run, StorageError>;
 
-    /// A run.
+    /// The run with this id.
     async fn encoding_run(&self, id: EncodingRunId) -> Result<Option<Run>, StorageError>;
 
-    /// At most `limit` runs, the newest first, beginning behind `after`.
+    /// At most `limit` runs, the newest first, after the run `after`.
     async fn encoding_runs(
         &self,
         after: Option<EncodingRunId>,
@@ -70,37 +71,37 @@ pub trait EncodingRuns: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What `edit` refuses.
+    /// The error of `edit`.
     async fn edit_encoding_run(
         &self,
         id: EncodingRunId,
         edit: RunEdit,
     ) -> Result<Option<Run>, StorageError>;
 
-    /// The run, and the tag that this chip gets: the one that it had, else the first that has no
-    /// inlay and no chip, or whose chip was rejected, given up or wiped, or went elsewhere; else a new
-    /// one, else the first that was passed over. It is kept for the chip by the turn that begins its
-    /// encoding.
+    /// The run, and the tag for this chip. The order of preference is: the tag that the chip had;
+    /// the first tag that has neither inlay nor chip, or whose chip was rejected, cancelled, wiped
+    /// or moved to another tag; a new tag; the first tag that was skipped. The turn that begins the
+    /// chip's encoding reserves the tag.
     ///
     /// # Errors
     ///
-    /// [`InUse::RunClosed`](super::InUse::RunClosed), and
-    /// [`InUse::RunFull`](super::InUse::RunFull) if no tag is left.
+    /// [`InUse::RunClosed`](super::InUse::RunClosed), and [`InUse::RunFull`](super::InUse::RunFull)
+    /// if no tag is left.
     async fn run_place(
         &self,
         id: EncodingRunId,
         uid: Uid,
     ) -> Result<Option<(Run, RunPlace)>, StorageError>;
 
-    /// The tag that the next chip gets which has none yet. `None` if there is no such run;
-    /// inside, if no tag is left.
+    /// The tag for the next chip that has no tag yet. The outer `None` means that there is no such
+    /// run, the inner one that no tag is left.
     async fn next_run_tag(
         &self,
         id: EncodingRunId,
     ) -> Result<Option<Option<RunNext>>, StorageError>;
 
-    /// Passes over the tag that the next chip would get: it comes after all others. `make` makes
-    /// it, if it is to be created. Answers the tag that is next then.
+    /// Skips the tag that the next chip would get: it comes after all others. `make` creates the
+    /// tag if it does not exist yet. Returns the tag that is next afterwards.
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ pub trait EncodingRuns: Send + Sync {
         make: RunTag,
     ) -> Result<Option<Option<RunNext>>, StorageError>;
 
-    /// The chips of a run, in the order in which they were first laid down.
+    /// The chips of a run, in the order in which they were first placed on the reader.
     async fn encoding_run_rows(
         &self,
         id: EncodingRunId,

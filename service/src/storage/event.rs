@@ -1,5 +1,5 @@
-//! What happens, told as it happens: to the live feed, never to a log. An event
-//! carries no rolling key.
+//! Events for the live feed, as they happen; they are never logged. An event contains no rolling
+//! key.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::id::{EncodingId, EncodingRunId, ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
-use crate::interaction::{Change, Interaction, Reason};
+use crate::interaction::{Change, Interaction, Reason, TapOrigin};
 use crate::webhook::EventKind;
 
-/// Something that happened, committed before it is told.
+/// Something that happened; it is sent after its commit.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -23,82 +23,86 @@ pub enum Event {
         interaction_id: InteractionId,
         /// The tag; null if the inlay that made the code is on none.
         tag_id: Option<TagId>,
-        /// Its time.
+        /// When the tap was made.
         at: Timestamp,
-        /// Its `tag_verified`.
+        /// The interaction's `tag_verified`; null if the tap was not checked.
         tag_verified: Option<bool>,
-        /// Why.
+        /// The reason for the verification result.
         reason: Reason,
-        /// Whether it is simulated.
+        /// Whether the interaction is simulated.
         simulated: bool,
+        /// Who made the tap.
+        origin: TapOrigin,
     },
     /// Variables were updated with a rolling key.
     Update {
-        /// The interaction whose key it was.
+        /// The interaction to which the key belonged.
         interaction_id: InteractionId,
-        /// The tag.
+        /// The tag whose variables changed.
         tag_id: TagId,
-        /// When.
+        /// When the variables were updated.
         at: Timestamp,
-        /// What changed.
+        /// The changed variables, with their values.
         #[schema(value_type = Vec<Change>)]
         changes: Arc<[Change]>,
-        /// Whether it is simulated.
+        /// Whether the interaction is simulated.
         simulated: bool,
     },
-    /// A form was sent.
+    /// A visitor sent a form.
     Submission {
-        /// The interaction whose page it was on.
+        /// The interaction whose page contained the form.
         interaction_id: InteractionId,
-        /// The tag.
+        /// The tag that was tapped.
         tag_id: TagId,
-        /// The experience.
+        /// The experience whose page contained the form.
         experience_id: ExperienceId,
-        /// When.
+        /// When the form was sent.
         at: Timestamp,
-        /// Whether it is simulated.
+        /// Whether the interaction is simulated.
         simulated: bool,
     },
-    /// Something that the operator should know.
+    /// An alert for the operator.
     Alert {
-        /// Its type, as webhooks have it.
+        /// The alert's type, as in webhooks.
         alert: EventKind,
-        /// What happened, and what to do about it.
+        /// The problem, and the way to solve it.
         message: String,
-        /// When.
+        /// When the alert was raised.
         at: Timestamp,
     },
     /// An inlay was encoded, and its tap was verified.
     #[serde(rename = "inlay.encoded")]
     Encoded {
-        /// The encoding.
+        /// The encoding of the chip.
         encoding_id: EncodingId,
-        /// The run that it is part of.
+        /// The encoding run that it belongs to, if any.
         run_id: Option<EncodingRunId>,
-        /// The tag.
+        /// The tag to which the inlay was bound.
         tag_id: TagId,
-        /// The inlay.
+        /// The inlay that the encoding created or changed.
         inlay_id: Option<InlayId>,
-        /// The chip.
+        /// The UID of the encoded chip.
         uid: Uid,
-        /// The counter of the read that proved it.
+        /// The counter of the verified read.
         counter: u32,
-        /// When.
+        /// When the tap was verified.
         at: Timestamp,
     },
 }
 
-/// What an event is about.
+/// The object of an event. Whether a limited listener receives the event depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// An interaction.
+    /// An interaction; its tag may be read by the listener.
     Interaction(InteractionId),
-    /// A tag, whoever tapped it.
+    /// An interaction, and its tag, whose earlier values the event contains.
+    Update(InteractionId, TagId),
+    /// A tag, not a particular interaction.
     Tag(TagId),
 }
 
 impl Event {
-    /// What kind of event it is: its `event` in JSON.
+    /// The kind of the event: its `event` in JSON.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Interaction { .. } => "interaction",
@@ -109,7 +113,7 @@ impl Event {
         }
     }
 
-    /// The tap, if it is the event of one.
+    /// The interaction, if the event is a tap.
     pub const fn tap(&self) -> Option<InteractionId> {
         match self {
             Self::Interaction { interaction_id, .. } => Some(*interaction_id),
@@ -120,14 +124,17 @@ impl Event {
         }
     }
 
-    /// What it is about; an alert is about the whole service.
+    /// The object of the event. `None` for an alert, which concerns the whole service.
     pub const fn subject(&self) -> Option<Subject> {
         match self {
-            Self::Interaction { interaction_id, .. }
-            | Self::Update { interaction_id, .. }
-            | Self::Submission { interaction_id, .. } => {
+            Self::Interaction { interaction_id, .. } | Self::Submission { interaction_id, .. } => {
                 Some(Subject::Interaction(*interaction_id))
             }
+            Self::Update {
+                interaction_id,
+                tag_id,
+                ..
+            } => Some(Subject::Update(*interaction_id, *tag_id)),
             Self::Encoded { tag_id, .. } => Some(Subject::Tag(*tag_id)),
             Self::Alert { .. } => None,
         }
@@ -139,7 +146,7 @@ impl Event {
             Self::Interaction { simulated, .. }
             | Self::Update { simulated, .. }
             | Self::Submission { simulated, .. } => *simulated,
-            // No virtual inlay is encoded.
+            // Virtual inlays are never encoded.
             Self::Alert { .. } | Self::Encoded { .. } => false,
         }
     }
@@ -154,11 +161,12 @@ impl From<&Interaction> for Event {
             tag_verified: interaction.verdict.tag_verified(),
             reason: interaction.verdict.reason(),
             simulated: interaction.simulated,
+            origin: interaction.origin,
         }
     }
 }
 
-/// An event as listeners get it: one for all of them, which is made JSON once.
+/// An event for all listeners: they share it, and it is serialized to JSON once.
 #[derive(Clone, Debug)]
 pub struct Told(Arc<Shared>);
 

@@ -12,23 +12,23 @@ use crate::revision::Precondition;
 pub type ExperienceEdit =
     Box<dyn Fn(ExperienceFields) -> Result<ExperienceFields, Conflict> + Send + Sync>;
 
-/// Which experiences a list is of: those that fit all that is given.
+/// Selects experiences for a list; an experience must match every given member.
 #[derive(Clone, Debug, Default)]
 pub struct ExperienceFilter {
-    /// Those with this text in their name, in letters of either case.
+    /// Experiences with this text in their name, ignoring case.
     pub name_contains: Option<String>,
-    /// Those of this kind.
+    /// Experiences of this kind.
     pub kind: Option<ExperienceKind>,
 }
 
 /// The operations on experiences.
 ///
-/// A version never changes and is never removed: a repeated answer is made from
-/// the version of its tap. What is published already is not published again as
-/// a new version. Drafts and what is published show only images that exist.
+/// A version never changes and is never removed, because a repeated answer is made from the version
+/// of its tap. Publishing unchanged content creates no new version. Drafts and published versions
+/// show only images that exist.
 #[async_trait]
 pub trait Experiences: Send + Sync {
-    /// Stores a new experience; with `publish` as version 1.
+    /// Stores a new experience; with `publish`, also publishes it as version 1.
     ///
     /// # Errors
     ///
@@ -39,11 +39,11 @@ pub trait Experiences: Send + Sync {
         publish: bool,
     ) -> Result<Experience, StorageError>;
 
-    /// An experience.
+    /// The experience with this id.
     async fn experience(&self, id: ExperienceId) -> Result<Option<Experience>, StorageError>;
 
-    /// At most `limit` experiences that `filter` lets through, after the one
-    /// with the id `after`, in the order of their ids.
+    /// At most `limit` experiences that match `filter`, after the one with the id `after`, ordered
+    /// by id.
     async fn experiences(
         &self,
         filter: ExperienceFilter,
@@ -51,15 +51,15 @@ pub trait Experiences: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Experience>, StorageError>;
 
-    /// How many experiences `filter` lets through.
+    /// How many experiences match `filter`.
     async fn count_experiences(&self, filter: ExperienceFilter) -> Result<u64, StorageError>;
 
-    /// Applies `edit` to an experience, and with `publish` publishes what comes of it.
+    /// Applies `edit` to an experience; with `publish`, also publishes the result.
     ///
     /// # Errors
     ///
-    /// What `edit` refuses; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an image
-    /// that the experience does not have.
+    /// The error of `edit`; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an
+    /// image that the experience does not have.
     async fn edit_experience(
         &self,
         id: ExperienceId,
@@ -67,12 +67,12 @@ pub trait Experiences: Send + Sync {
         publish: bool,
     ) -> Result<Option<Experience>, StorageError>;
 
-    /// Publishes the content of an earlier version. The draft follows, unless
-    /// it has changes that were never published: those are kept.
+    /// Publishes the content of an earlier version again. The draft becomes the same, unless it has
+    /// unpublished changes: those are kept.
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for the version, or an image of it that is deleted.
+    /// [`Conflict::Missing`] for the version, or for an image of it that is deleted.
     async fn roll_back_experience(
         &self,
         id: ExperienceId,
@@ -82,7 +82,8 @@ pub trait Experiences: Send + Sync {
             .await
     }
 
-    /// The same, if the experience is as `expected`: else [`Conflict::Changed`].
+    /// Like [`Self::roll_back_experience`], but only if the experience still matches `expected`:
+    /// otherwise [`Conflict::Changed`].
     async fn roll_back_experience_if(
         &self,
         id: ExperienceId,
@@ -95,7 +96,7 @@ pub trait Experiences: Send + Sync {
         self.delete_experience_if(id, Precondition::None).await
     }
 
-    /// The same, if it is as `expected`.
+    /// Like [`Self::delete_experience`], but only if the experience still matches `expected`.
     ///
     /// # Errors
     ///
@@ -107,8 +108,8 @@ pub trait Experiences: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
 
-    /// At most `limit` versions of an experience, those before `before` where
-    /// it is given, the newest first.
+    /// At most `limit` versions of an experience, the newest first. With `before`, only versions
+    /// before that one.
     async fn versions(
         &self,
         id: ExperienceId,
@@ -124,8 +125,7 @@ pub trait Experiences: Send + Sync {
         bytes: Vec<u8>,
     ) -> Result<Option<Image>, StorageError>;
 
-    /// At most `limit` images of an experience, after the one with the id
-    /// `after`, in the order of their ids.
+    /// At most `limit` images of an experience, after the one with the id `after`, ordered by id.
     async fn images(
         &self,
         id: ExperienceId,
@@ -140,7 +140,7 @@ pub trait Experiences: Send + Sync {
         image: ImageId,
     ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError>;
 
-    /// Deletes an image that neither the draft nor what is published shows.
+    /// Deletes an image that neither the draft nor the published version shows.
     ///
     /// # Errors
     ///

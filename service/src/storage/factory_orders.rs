@@ -1,4 +1,4 @@
-//! Factory orders: tags, the keys that a bureau writes, and the chips that come back.
+//! Factory orders: the tags, the keys that an encoding bureau writes, and the returned chips.
 
 use async_trait::async_trait;
 
@@ -9,37 +9,37 @@ use crate::inlay::Uid;
 use crate::inlay::ev2::KEYS;
 use crate::inventory::NewInlay;
 
-/// Five keys, wrapped.
+/// The five keys of one chip, wrapped.
 pub type WrappedSet = [Vec<u8>; KEYS as usize];
 
-/// An order to be stored.
+/// A factory order to store.
 #[derive(Clone)]
 pub struct NewOrder {
-    /// Its name.
+    /// The order's name, for people.
     pub name: String,
-    /// What is written.
+    /// The plan for the bureau: the data that each chip gets.
     pub plan: OrderPlan,
-    /// Its tags, in their order. Those that have an inlay are left out.
+    /// The order's tags, in their order. Tags that have an inlay are left out.
     pub tags: Vec<TagId>,
-    /// A set of keys for each of them.
+    /// One set of keys for each tag, in the same order.
     pub keys: Vec<WrappedSet>,
 }
 
-/// A chip that came back.
+/// A chip that came back from the bureau.
 #[derive(Clone, Debug)]
 pub struct CameBack {
-    /// Its position.
+    /// The chip's position in the order.
     pub position: u32,
-    /// Its inlay, with the keys of the position.
+    /// The chip's inlay, with the keys of the position.
     pub inlay: NewInlay,
 }
 
-/// What became of a chip that came back.
+/// The result for a chip that came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is the inlay of its tag.
+    /// The chip is now the inlay of its tag.
     Bound,
-    /// It was before.
+    /// The chip was already the inlay of its tag.
     Unchanged,
 }
 
@@ -53,42 +53,42 @@ pub trait FactoryOrders: Send + Sync {
     /// [`Conflict::Missing`] for a tag that does not exist.
     async fn insert_factory_order(&self, order: NewOrder) -> Result<Order, StorageError>;
 
-    /// An order.
+    /// The order with this id.
     async fn factory_order(&self, id: FactoryOrderId) -> Result<Option<Order>, StorageError>;
 
-    /// At most `limit` orders, the newest first, beginning behind `after`.
+    /// At most `limit` orders, the newest first, after the order `after`.
     async fn factory_orders(
         &self,
         after: Option<FactoryOrderId>,
         limit: usize,
     ) -> Result<Vec<Order>, StorageError>;
 
-    /// How many there are.
+    /// How many orders there are.
     async fn count_factory_orders(&self) -> Result<u64, StorageError>;
 
-    /// Its positions, in their order.
+    /// The order's positions, in their order.
     async fn factory_order_positions(
         &self,
         id: FactoryOrderId,
     ) -> Result<Option<Vec<OrderPosition>>, StorageError>;
 
-    /// The keys of its positions, in their order.
+    /// The wrapped keys of the order's positions, in their order.
     async fn factory_order_keys(&self, id: FactoryOrderId)
     -> Result<Vec<WrappedSet>, StorageError>;
 
-    /// Notes that its keys leave.
+    /// Notes that the order's keys are exported.
     async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError>;
 
-    /// Deletes an order of which no chip came back, with its keys.
+    /// Deletes an order and its keys, if none of its chips came back.
     ///
     /// # Errors
     ///
     /// [`InUse::ByReceivedChips`](super::InUse::ByReceivedChips).
     async fn delete_factory_order(&self, id: FactoryOrderId) -> Result<Option<()>, StorageError>;
 
-    /// Takes chips that came back: each becomes the inlay of its position's tag, and the position's
-    /// keys those that the chip is known to have. With `dry_run` nothing is stored. Answers what
-    /// becomes of each, in their order.
+    /// Accepts chips that came back: each becomes the inlay of its position's tag, and the
+    /// position's keys become the keys that the chip is known to have. With `dry_run`, nothing is
+    /// stored. Returns the result of each chip, in their order.
     async fn receive_chips(
         &self,
         id: FactoryOrderId,
@@ -96,7 +96,7 @@ pub trait FactoryOrders: Send + Sync {
         dry_run: bool,
     ) -> Result<Vec<Result<Taken, Conflict>>, StorageError>;
 
-    /// The order, and the tag of the position that this chip came back for.
+    /// The order, and the tag at the position for which this chip came back.
     async fn order_of_chip(
         &self,
         id: FactoryOrderId,

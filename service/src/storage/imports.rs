@@ -1,7 +1,6 @@
-//! Imports whose rows are stored all or none, without holding taps up: rows are
-//! set aside in short commits, one commit decides, and short commits make them
-//! tags. Until the decision an import that breaks off leaves nothing; from then
-//! on it is finished, by whoever finds it.
+//! Imports whose rows are stored all or none, without holding taps up. Short commits first set the
+//! rows aside; then one commit decides; then short commits turn the rows into tags. An import that
+//! breaks off before the decision leaves no data. After the decision, whoever finds it finishes it.
 
 use std::sync::Arc;
 
@@ -18,20 +17,19 @@ use crate::inlay::technology::Mode;
 use crate::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use crate::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
 
-/// Rows written by one command of the database: taps that come meanwhile wait
-/// for one such piece at the most, some milliseconds.
+/// Rows written by one command of the database: taps wait for at most one such command, which takes
+/// some milliseconds.
 pub const ROWS_AT_ONCE: usize = 100;
 
-/// An import that nobody touched for this long is nobody's, in milliseconds: a
-/// piece of it takes far less than a second.
+/// How long an import stays untouched until it counts as abandoned, in milliseconds: each piece of
+/// an import takes far less than a second.
 pub const LEFT_AFTER_MILLIS: i64 = 60_000;
 
 /// The operations on imports whose rows are stored all or none.
 #[async_trait]
 pub trait Imports: Send + Sync {
-    /// What rows would come to, no slug twice; nothing is written. The results
-    /// stand in the order of `rows`. With `upsert`, a row whose slug a tag has is
-    /// to change that tag; else it is refused.
+    /// Checks rows, no slug twice, without writing. The results are in the order of `rows`. With
+    /// `upsert`, a row whose slug belongs to a tag changes that tag; otherwise the row is refused.
     ///
     /// # Errors
     ///
@@ -42,11 +40,11 @@ pub trait Imports: Send + Sync {
         upsert: bool,
     ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
 
-    /// Begins an import. Nothing is set aside yet.
+    /// Begins an import. No row is set aside yet.
     async fn begin_import(&self) -> Result<ImportId, StorageError>;
 
-    /// The same as [`Self::check_rows`], and sets the good ones aside: what they
-    /// take (slugs, UIDs) and what they need is not to be had by others from then on.
+    /// Checks rows like [`Self::check_rows`], and sets the good ones aside. From then on, their
+    /// slugs and UIDs are reserved, and the objects that they refer to cannot be deleted.
     ///
     /// # Errors
     ///
@@ -58,48 +56,47 @@ pub trait Imports: Send + Sync {
         upsert: bool,
     ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
 
-    /// Decides that all rows that are set aside become tags, whatever happens.
+    /// Decides that all rows set aside become tags: from then on, the import cannot be cancelled.
     ///
     /// # Errors
     ///
     /// [`Conflict::ImportGivenUp`].
     async fn decide_import(&self, import: ImportId) -> Result<(), StorageError>;
 
-    /// Makes the next rows of an import that is decided tags, at most
-    /// [`ROWS_AT_ONCE`], in their order; answers each with its place among all,
-    /// from 0. Nothing if no row is left: then the import is over.
+    /// Turns the next rows of a decided import into tags, in their order, at most [`ROWS_AT_ONCE`].
+    /// Returns each with its index among all rows, from 0. An empty result means that no row is
+    /// left and the import is over.
     async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError>;
 
-    /// Gives up an import that is not decided, and removes some of what it set
-    /// aside; `true` if more is left to remove.
+    /// Cancels an import that is not decided, and removes some of its rows; `true` if more are left
+    /// to remove.
     async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError>;
 
-    /// Imports that nobody has been at work on for [`LEFT_AFTER_MILLIS`], and
-    /// whether each is decided.
+    /// Imports that have been untouched for [`LEFT_AFTER_MILLIS`], and whether each is decided.
     async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError>;
 }
 
-/// What a row that is set aside comes to.
+/// The result of a row that was checked or set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
-    /// The tag's slug.
+    /// The slug that the tag has afterwards.
     pub slug: Slug,
-    /// Whether the tag is new.
+    /// Whether the row creates a tag or changes one.
     pub put: Put,
-    /// The columns in which the tag will have nothing any more.
+    /// The columns that become empty in the tag.
     pub deleted: Vec<TagColumn>,
 }
 
-/// What a row comes to.
+/// The effect of a row: the tag before and after it.
 pub(super) struct Seen {
-    /// The tag as it will be.
+    /// The tag after the row.
     pub(super) fields: TagFields,
-    /// The tag that it changes, as it is.
+    /// The existing tag that the row changes; `None` if the row creates a tag.
     pub(super) changes: Option<(TagId, TagFields)>,
 }
 
 impl Seen {
-    /// The same, as it is told.
+    /// The result of the row for the caller.
     pub(super) fn staged(&self) -> Staged {
         Staged {
             slug: self.fields.slug.clone(),
@@ -116,7 +113,7 @@ impl Seen {
     }
 }
 
-/// Takes an import that nobody is at work on to its end.
+/// Finishes an abandoned import: applies it if it is decided, otherwise discards it.
 pub async fn finish(
     storage: &dyn Storage,
     import: ImportId,
@@ -130,28 +127,28 @@ pub async fn finish(
     Ok(())
 }
 
-/// A row as it is set aside.
+/// A row in the form in which it is set aside.
 pub(super) struct Aside {
-    /// The slug of a tag to be; `None` if the row changes a tag.
+    /// The slug of the new tag; `None` if the row changes a tag.
     pub(super) slug: Option<String>,
-    /// The chip of its inlay.
+    /// The UID of its new inlay.
     pub(super) uid: Option<Vec<u8>>,
-    /// The tag that it changes.
+    /// The tag that it changes; `None` if the row creates a tag.
     pub(super) tag_id: Option<i64>,
-    /// What the tag is to lead to.
+    /// The experience of the tag. Kept as a column, so that it is not deleted meanwhile.
     pub(super) experience_id: Option<i64>,
-    /// What the inlay's keys come from.
+    /// The master key of the inlay. Kept as a column, so that it is not deleted meanwhile.
     pub(super) master_key_id: Option<i64>,
-    /// How it writes its URL.
+    /// The URL template of the inlay. Kept as a column, so that it is not deleted meanwhile.
     pub(super) url_template_id: Option<i64>,
-    /// The row, as JSON.
+    /// The row's cells, as JSON.
     pub(super) row: String,
-    /// The inlay, as JSON.
+    /// The new inlay, as JSON.
     pub(super) inlay: Option<String>,
 }
 
 impl Aside {
-    /// `row`, which makes `fields` of the tag `changes`, or of a new one.
+    /// Builds the form of `row`, which sets `fields` of the tag `changes`, or of a new tag.
     pub(super) fn of(
         row: &ImportRow,
         fields: &TagFields,
@@ -170,24 +167,24 @@ impl Aside {
             url_template_id: inlay
                 .and_then(|inlay| inlay.fields.url_template_id)
                 .map(|id| id.0),
-            row: serde_json::to_string(&row.row).map_err(unwritable)?,
+            row: serde_json::to_string(&StoredRow::of(row)).map_err(unwritable)?,
             inlay: stored.transpose().map_err(unwritable)?,
         })
     }
 
-    /// The row again.
-    pub(super) fn row(&self) -> Result<TagRow, StorageError> {
+    /// Parses the row's cells.
+    pub(super) fn row(&self) -> Result<StoredRow, StorageError> {
         serde_json::from_str(&self.row).map_err(|_| unreadable())
     }
 
-    /// The new tag that it makes.
+    /// The new tag that the row creates.
     pub(super) fn new_tag(&self) -> Result<TagFields, StorageError> {
         let slug = self.slug.as_deref().and_then(|slug| Slug::parse(slug).ok());
         let slug = slug.ok_or_else(unreadable)?;
-        self.row()?.create(slug).map_err(StorageError::Failed)
+        self.row()?.cells.create(slug).map_err(StorageError::Failed)
     }
 
-    /// Its new inlay, on no tag yet.
+    /// The row's new inlay, not yet bound to a tag.
     pub(super) fn inlay(&self) -> Result<Option<NewInlay>, StorageError> {
         let Some(json) = &self.inlay else {
             return Ok(None);
@@ -201,7 +198,25 @@ fn unreadable() -> StorageError {
     StorageError::Failed("a row of an import cannot be read".to_owned())
 }
 
-/// A new inlay as JSON; its keys are wrapped.
+/// A row's cells and options, as JSON.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredRow {
+    /// The cells of the row.
+    pub(super) cells: TagRow,
+    /// Whether the tag gets its page's variables, as in [`ImportRow::add_variables`].
+    pub(super) add_variables: bool,
+}
+
+impl StoredRow {
+    fn of(row: &ImportRow) -> Self {
+        Self {
+            cells: row.row.clone(),
+            add_variables: row.add_variables,
+        }
+    }
+}
+
+/// A new inlay, as JSON; its keys are wrapped.
 #[derive(Serialize, Deserialize)]
 struct StoredInlay {
     uid: String,
@@ -225,12 +240,12 @@ enum StoredKeys {
         meta: String,
         file: String,
         factory: bool,
-        /// Meta and file key, in Base64.
+        /// Meta key and file key, in Base64.
         kept: Option<(String, String)>,
     },
 }
 
-/// Both in Base64.
+/// A wrapped key and its fingerprint, both in Base64.
 #[derive(Serialize, Deserialize)]
 struct StoredKey {
     wrapped: String,

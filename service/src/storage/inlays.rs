@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use super::{BoundInlay, Conflict, StorageError, TemplateInlay};
+use crate::clock::Timestamp;
 use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId, VirtualInlayId};
-use crate::inlay::Uid;
+use crate::inlay::{Technology, Uid};
 use crate::interaction::{CounterRule, Verdict};
 use crate::inventory::{
     Inlay, InlayFields, MasterKeyFields, NewInlay, SealedMasterKey, SimulatedInlay,
@@ -14,63 +15,83 @@ use crate::inventory::{
 use crate::revision::Precondition;
 use crate::tag::TagFields;
 
-/// An edit of an inlay, applied inside the operation that stores it. An `Err`
-/// is a sentence for people, and nothing is stored.
+/// An edit of an inlay, applied inside the operation that stores it. An `Err` stores nothing; its
+/// message is a sentence for people.
 pub type InlayEdit = Box<dyn Fn(InlayFields) -> Result<InlayFields, Conflict> + Send + Sync>;
 
-/// Which inlays a list is of: those that fit all that is given.
-#[derive(Clone, Copy, Debug, Default)]
+/// Selects inlays for a list; an inlay must match every given member.
+#[derive(Clone, Debug, Default)]
 pub struct InlayFilter {
-    /// Those of this tag.
+    /// Inlays on this tag.
     pub tag_id: Option<TagId>,
-    /// The one with this UID.
+    /// The inlay with this UID.
     pub uid: Option<Uid>,
-    /// Those with this master key.
+    /// Inlays whose UID contains these hexadecimal digits, in upper case.
+    pub uid_part: Option<String>,
+    /// Inlays with this master key.
     pub master_key_id: Option<MasterKeyId>,
-    /// Those with this URL template.
+    /// Inlays with this URL template.
     pub url_template_id: Option<UrlTemplateId>,
-    /// Those of no tag, or those of one.
+    /// `true` for inlays on no tag, `false` for inlays on a tag.
     pub unbound: Option<bool>,
-    /// Those of the simulated world, or those of the real one.
+    /// `true` for simulated inlays, `false` for real ones.
     pub simulated: Option<bool>,
-    /// Those that are blocked, or those that are not.
+    /// `true` for blocked inlays, `false` for the others.
     pub blocked: Option<bool>,
+    /// Inlays with this kind of chip.
+    pub technology: Option<Technology>,
+    /// `true` for inlays with factory keys, `false` for the others.
+    pub factory_keys: Option<bool>,
+    /// `true` for inlays whose counter has reached its maximum, `false` for inlays with codes left.
+    /// As current as a list sorted by taps: on SQLite, at most 30 seconds old.
+    pub exhausted: Option<bool>,
+    /// Inlays whose chip this service encoded with this tag URL.
+    pub carried_tag_url: Option<String>,
 }
 
-/// Inlays whose keys may explain a code that does not verify.
+/// A tag URL that this service encoded into chips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarriedTagUrl {
+    /// The tag URL, as it was written.
+    pub tag_url: String,
+    /// How many inlays contain it.
+    pub inlays: u64,
+}
+
+/// Selects inlays whose keys may explain a code that does not verify.
 #[derive(Clone, Copy, Debug)]
 pub enum OtherInlays {
-    /// The one with this UID.
+    /// The inlay with this UID.
     Uid(Uid),
-    /// As many of those last created.
+    /// The newest inlays, at most this many.
     Newest(usize),
 }
 
 /// The operations on inlays.
 ///
-/// A code that was accepted once is never accepted again, whatever becomes of
-/// the inlay's configuration: its counter outlives its deletion, and belongs to
-/// its keys. Other keys start a key version of their own, from 0; keys that
-/// the inlay had before come back with their counter.
+/// A code that was accepted once is never accepted again, however the inlay's configuration
+/// changes: the counter outlives the inlay's deletion, and belongs to its keys. New keys start a
+/// new key version, whose counter begins at 0. If the inlay gets earlier keys back, their counter
+/// continues.
 #[async_trait]
 pub trait Inlays: Send + Sync {
-    /// Stores a new inlay. The UID of one that was deleted may be used again.
+    /// Stores a new inlay. The UID of a deleted inlay may be used again.
     ///
     /// # Errors
     ///
     /// [`Conflict::Missing`] for the tag, the master key or the URL template,
-    /// [`Invalid::Inlay`](super::Invalid::Inlay) for a template that is none for the inlay,
+    /// [`Invalid::Inlay`](super::Invalid::Inlay) for a template that does not fit the inlay,
     /// [`Conflict::OtherWorld`], [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
-    async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError>;
+    async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError>;
 
-    /// An inlay.
+    /// The inlay with this id.
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError>;
 
-    /// The UIDs of inlays, deleted ones included.
+    /// The UIDs of these inlays, deleted ones included.
     async fn inlay_uids(&self, ids: Vec<InlayId>) -> Result<HashMap<InlayId, Uid>, StorageError>;
 
-    /// At most `limit` inlays that `filter` lets through, after the one with
-    /// the id `after`, in the order of their ids.
+    /// At most `limit` inlays that match `filter`, after the one with the id `after`, ordered by
+    /// id.
     async fn inlays(
         &self,
         filter: InlayFilter,
@@ -78,14 +99,21 @@ pub trait Inlays: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Inlay>, StorageError>;
 
-    /// How many inlays `filter` lets through.
+    /// How many inlays match `filter`.
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError>;
+
+    /// The tag URLs that chips contain, the most frequent first. Simulated inlays and inlays with a
+    /// URL template do not count.
+    async fn carried_tag_urls(&self) -> Result<Vec<CarriedTagUrl>, StorageError>;
+
+    /// How many tags that are not deleted have a printed code.
+    async fn count_printed_codes(&self) -> Result<u64, StorageError>;
 
     /// Applies `edit` to an inlay.
     ///
     /// # Errors
     ///
-    /// What `edit` refuses; [`Conflict::Missing`] for the tag, the master key or the URL template,
+    /// The error of `edit`; [`Conflict::Missing`] for the tag, the master key or the URL template,
     /// [`Invalid::Inlay`](super::Invalid::Inlay), [`Conflict::OtherWorld`].
     async fn edit_inlay(
         &self,
@@ -95,12 +123,12 @@ pub trait Inlays: Send + Sync {
         self.edit_inlay_and_spend(id, edit, None).await
     }
 
-    /// The same, and counts every code up to the counter `spent` as spent.
+    /// Like [`Self::edit_inlay`], and also marks every code up to the counter `spent` as used.
     ///
     /// # Errors
     ///
-    /// The same; [`Invalid::Inlay`](super::Invalid::Inlay) for a counter below the last one that
-    /// was accepted.
+    /// Those of [`Self::edit_inlay`]; [`Invalid::Inlay`](super::Invalid::Inlay) for a counter below
+    /// the last accepted one.
     async fn edit_inlay_and_spend(
         &self,
         id: InlayId,
@@ -108,12 +136,12 @@ pub trait Inlays: Send + Sync {
         spent: Option<u32>,
     ) -> Result<Option<Inlay>, StorageError>;
 
-    /// Deletes an inlay, a virtual one in the simulator with it. Its counter is kept.
+    /// Deletes an inlay, and its virtual inlay in the simulator. Its counter is kept.
     async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {
         self.delete_inlay_if(id, Precondition::None).await
     }
 
-    /// The same, if it is as `expected`.
+    /// Like [`Self::delete_inlay`], but only if the inlay still matches `expected`.
     ///
     /// # Errors
     ///
@@ -124,8 +152,8 @@ pub trait Inlays: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
 
-    /// What [`record_tap`](super::Taps::record_tap) would decide of a code of `inlay` by its
-    /// counter at this moment. Nothing moves.
+    /// The decision that [`record_tap`](super::Taps::record_tap) would make now about a code of
+    /// `inlay` by its counter. No counter moves.
     async fn dry_run_counter(
         &self,
         inlay: InlayId,
@@ -134,11 +162,18 @@ pub trait Inlays: Send + Sync {
         rule: CounterRule,
     ) -> Result<Verdict, StorageError>;
 
-    /// The inlay with this UID, if it writes its URLs by a template: what a tap without a slug
-    /// needs to know of it.
+    /// Notes that this application read `inlay`, with the counter of that read.
+    async fn note_own_read(&self, inlay: InlayId, counter: u32) -> Result<(), StorageError>;
+
+    /// Removes some reads by this application that no interaction since `keep_since` refers to.
+    /// `true` if more may be left.
+    async fn prune_own_reads(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
+
+    /// The inlay with this UID, if it writes its URLs with a template, in the form that a tap
+    /// without a slug needs.
     async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError>;
 
-    /// Inlays that make codes and are not of the tag `except`.
+    /// Inlays that make codes and are not on the tag `except`.
     async fn other_inlays(
         &self,
         which: OtherInlays,
@@ -149,13 +184,16 @@ pub trait Inlays: Send + Sync {
 /// The operations on master keys.
 #[async_trait]
 pub trait MasterKeys: Send + Sync {
-    /// Stores a new master key.
-    async fn insert_master_key(&self, key: MasterKeyFields) -> Result<MasterKeyId, StorageError>;
+    /// Stores a new master key, already wrapped.
+    async fn insert_master_key(
+        &self,
+        key: MasterKeyFields,
+    ) -> Result<SealedMasterKey, StorageError>;
 
-    /// A master key.
+    /// The master key with this id, still wrapped.
     async fn master_key(&self, id: MasterKeyId) -> Result<Option<SealedMasterKey>, StorageError>;
 
-    /// At most `limit` master keys after the one with the id `after`, in the order of their ids.
+    /// At most `limit` master keys after the one with the id `after`, ordered by id.
     async fn master_keys(
         &self,
         after: Option<MasterKeyId>,
@@ -165,7 +203,7 @@ pub trait MasterKeys: Send + Sync {
     /// How many master keys there are.
     async fn count_master_keys(&self) -> Result<u64, StorageError>;
 
-    /// Gives a master key another name.
+    /// Renames a master key.
     async fn rename_master_key(
         &self,
         id: MasterKeyId,
@@ -175,7 +213,7 @@ pub trait MasterKeys: Send + Sync {
             .await
     }
 
-    /// The same, if it is as `expected`.
+    /// Like [`Self::rename_master_key`], but only if the key still matches `expected`.
     ///
     /// # Errors
     ///
@@ -192,7 +230,7 @@ pub trait MasterKeys: Send + Sync {
         self.delete_master_key_if(id, Precondition::None).await
     }
 
-    /// The same, if it is as `expected`.
+    /// Like [`Self::delete_master_key`], but only if the key still matches `expected`.
     ///
     /// # Errors
     ///
@@ -205,19 +243,19 @@ pub trait MasterKeys: Send + Sync {
     ) -> Result<Option<()>, StorageError>;
 }
 
-/// Which tag a virtual inlay is put on.
+/// The tag for a new virtual inlay.
 #[derive(Clone, Debug)]
 pub enum SimulatedTag {
-    /// A simulated one that exists.
+    /// An existing simulated tag.
     Existing(TagId),
-    /// A new one.
+    /// A new simulated tag with these fields.
     New(Box<TagFields>),
 }
 
 /// The operations on the simulator's inlays.
 #[async_trait]
 pub trait Simulator: Send + Sync {
-    /// Stores a virtual inlay, the inlay it is for the service, and its tag.
+    /// Stores a virtual inlay, its inlay as the service sees it, and its tag.
     ///
     /// # Errors
     ///
@@ -226,15 +264,15 @@ pub trait Simulator: Send + Sync {
         &self,
         tag: SimulatedTag,
         inlay: NewInlay,
-    ) -> Result<VirtualInlayId, StorageError>;
+    ) -> Result<SimulatedInlay, StorageError>;
 
-    /// A virtual inlay.
+    /// The virtual inlay with this id.
     async fn virtual_inlay(
         &self,
         id: VirtualInlayId,
     ) -> Result<Option<SimulatedInlay>, StorageError>;
 
-    /// At most `limit` virtual inlays after the one with the id `after`, in the order of their ids.
+    /// At most `limit` virtual inlays after the one with the id `after`, ordered by id.
     async fn virtual_inlays(
         &self,
         after: Option<VirtualInlayId>,
@@ -244,8 +282,7 @@ pub trait Simulator: Send + Sync {
     /// How many virtual inlays there are.
     async fn count_virtual_inlays(&self) -> Result<u64, StorageError>;
 
-    /// One read of a virtual inlay, as the chip does it: the counter rises
-    /// before the code is made.
+    /// One read of a virtual inlay, as a chip does it: the counter rises before the code is made.
     ///
     /// # Errors
     ///

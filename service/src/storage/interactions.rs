@@ -1,8 +1,7 @@
 //! The history of interactions.
 //!
-//! It has no index but its key, because an index would cost every tap a page.
-//! What is looked for is found by looking at one interaction after the other,
-//! from the newest on, and each operation looks at a bounded number of them.
+//! Its only index is its key, because each further index would cost every tap a page. Searches walk
+//! the interactions one by one, the newest first, and each operation examines a bounded number.
 
 pub(in crate::storage) mod row;
 
@@ -16,54 +15,55 @@ use crate::interaction::{Interaction, Reason, TagName, VerificationState};
 use crate::trace::TracedInteraction;
 use crate::world::World;
 
-/// Most interactions that one operation on the history looks at.
+/// Most interactions that one operation on the history examines.
 pub const LOOKED_AT_MAX: usize = 20_000;
-/// Most interactions that the numbers of a stretch of time are made from.
+/// Most interactions that the figures of a period are computed from.
 pub const SAMPLE_MAX: usize = 50_000;
 
-/// What rows have for the tag of an interaction that has none: the ids of tags begin at 1. So
-/// they are a history of their own, which is walked, counted and erased as a tag's is.
+/// The tag id in rows of interactions without a tag. Real tag ids begin at 1, so these interactions
+/// are a history of their own, which is walked, counted and erased like a tag's.
 pub(super) const NO_TAG: TagId = TagId(0);
 
-/// The tag that a row of the history names.
+/// The tag of a row of the history; `None` for [`NO_TAG`].
 pub(super) fn tag_of(row: i64) -> Option<TagId> {
     Some(TagId(row)).filter(|tag| *tag != NO_TAG)
 }
 
-/// Which interactions; what is absent selects all.
+/// Selects interactions; an absent member selects all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InteractionFilter {
-    /// Those of this tag. They are found without looking at others.
+    /// Interactions of this tag. They are found without examining others.
     pub tag_id: Option<TagId>,
-    /// Those of inlays that were on no tag. They are found as those of a tag are.
+    /// Interactions of inlays on no tag. They are found as quickly as those of one tag.
     pub no_tag: bool,
-    /// Those that led to this experience.
+    /// Interactions that led to this experience.
     pub experience_id: Option<ExperienceId>,
-    /// Those with an authentic code of this inlay.
+    /// Interactions with an authentic code of this inlay.
     pub inlay_id: Option<InlayId>,
-    /// Those whose verification came to this.
+    /// Interactions with this verification result.
     pub verification: Option<VerificationState>,
-    /// Those with this reason.
+    /// Interactions with this reason.
     pub reason: Option<Reason>,
-    /// Those before which reads of their inlay never reached the service, or the others.
+    /// `true` for interactions before which reads of their inlay never reached the service, `false`
+    /// for the others.
     pub missed_reads: Option<bool>,
-    /// Those whose inlay told this state of its tamper loop.
+    /// Interactions whose inlay reported this state of its tamper loop.
     pub tamper: Option<Tamper>,
-    /// Those at this time or later.
+    /// Interactions at this time or later.
     pub since: Option<Timestamp>,
-    /// Those before this time.
+    /// Interactions before this time.
     pub until: Option<Timestamp>,
-    /// Real ones, simulated ones, or both.
+    /// Real interactions, simulated ones, or both.
     pub world: World,
 }
 
 impl InteractionFilter {
-    /// The history that it is looked for in, if that is one tag's or that of no tag.
+    /// The single history to search, if the filter names a tag or the interactions without a tag.
     pub(super) fn history(&self) -> Option<TagId> {
         self.tag_id.or(self.no_tag.then_some(NO_TAG))
     }
 
-    /// Whether it selects `interaction`.
+    /// Whether the filter selects `interaction`.
     pub fn selects(&self, interaction: &Interaction) -> bool {
         let reason = interaction.verdict.reason();
         let experience = interaction.experience.map(|version| version.experience_id);
@@ -87,42 +87,42 @@ impl InteractionFilter {
     }
 }
 
-/// A stretch of the history, the newest interaction first.
+/// A section of the history, the newest interaction first.
 #[derive(Clone, Debug)]
 pub struct Stretch {
-    /// What was found in it, each with its tag.
+    /// The matching interactions, each with its tag.
     pub found: Vec<(Interaction, Option<TagName>)>,
-    /// Where the next stretch begins; `None` at the end of the history.
+    /// Where the next section begins; `None` at the end of the history.
     pub next: Option<InteractionId>,
 }
 
-/// What a stretch of time came to.
+/// Figures of a period.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
-    /// Taps by the hour (its beginning) and reason. Exact.
+    /// Taps by the beginning of their hour and by reason. Exact.
     pub counts: Vec<(Timestamp, Reason, u64)>,
-    /// The tags that were tapped most, most taps first.
+    /// The most tapped tags with their number of taps, the most tapped first.
     pub top_tags: Vec<(TagName, u64)>,
     /// Verified taps before which reads of their inlay never reached the service.
     pub counter_gaps: u64,
-    /// Tags in use that were tapped and lead to no experience now.
+    /// Tags in use that were tapped and currently lead to no experience.
     pub unset_tags: u64,
-    /// Whether tags and gaps are of the whole stretch, not of its newest
-    /// [`SAMPLE_MAX`] interactions alone.
+    /// Whether the figures of tags and gaps cover the whole period, and not only its newest
+    /// [`SAMPLE_MAX`] interactions.
     pub complete: bool,
-    /// Inlays with factory keys.
+    /// Number of inlays with factory keys.
     pub factory_keys: u64,
-    /// Inlays whose counter is at its end.
+    /// Number of inlays whose counter has reached its maximum.
     pub used_up: u64,
-    /// Tags of which an inlay reported an open tamper loop.
+    /// Number of tags of which an inlay reported an open tamper loop.
     pub opened_tags: u64,
 }
 
 /// The operations on the history.
 #[async_trait]
 pub trait Interactions: Send + Sync {
-    /// A stretch of the history: from `from` on, or from the newest
-    /// interaction, until `limit` are found or [`LOOKED_AT_MAX`] were looked at.
+    /// A section of the history, from `from` or the newest interaction on. It ends when `limit`
+    /// interactions are found, or when [`LOOKED_AT_MAX`] were examined.
     async fn interactions(
         &self,
         filter: InteractionFilter,
@@ -130,14 +130,14 @@ pub trait Interactions: Send + Sync {
         limit: usize,
     ) -> Result<Stretch, StorageError>;
 
-    /// An interaction with everything that is kept of it.
+    /// The interaction with this id, with all data that is kept of it.
     async fn interaction(
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError>;
 
-    /// What the time from `since` to `until` came to. Its hours are whole ones:
-    /// those that hold `since` and the moment before `until` included.
+    /// The figures of the time from `since` to `until`. It counts whole hours, including the hour
+    /// of `since` and that of the moment before `until`.
     async fn overview(
         &self,
         since: Timestamp,
@@ -145,13 +145,13 @@ pub trait Interactions: Send + Sync {
         world: World,
     ) -> Result<Overview, StorageError>;
 
-    /// Forgets some of a tag's visitors, or those of inlays on no tag; counts stay. `true`
-    /// if more are left, `None` if there is no such tag, not even a deleted one.
+    /// Erases some visitors of a tag, or of inlays on no tag; counts stay. `true` if more are left,
+    /// `None` if there is no such tag, not even a deleted one.
     async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError>;
 
-    /// Erases what a stretch of a tag's history, or of that of inlays on no tag, says of visitors: client,
-    /// country, whether they came before, and what they wrote. It begins at
-    /// `from` or at the newest interaction; answers where the next one begins.
+    /// Erases the visitor data in a section of the history of a tag, or of inlays on no tag:
+    /// client, country, earlier visits, and texts that they wrote. The section begins at `from`, or
+    /// at the newest interaction. Returns where the next one begins.
     async fn erase_history(
         &self,
         tag: Option<TagId>,

@@ -1,5 +1,5 @@
-//! Rotation of the key that wraps secrets at rest: every secret is wrapped again, some in each
-//! commit. What is told of it here is what lets it go on after it was ended anywhere.
+//! Rotation of the key that wraps secrets at rest. Every secret is wrapped again, some in each
+//! commit. The state here lets a rotation continue after it was interrupted at any point.
 
 use async_trait::async_trait;
 
@@ -7,13 +7,13 @@ use super::StorageError;
 use super::value::Value;
 use crate::clock::Timestamp;
 
-/// A rotation that was begun and is not done. Until it is, secrets are wrapped by either key, and
-/// no service starts.
+/// A rotation that began and is not finished. Until it is, some secrets are wrapped by the old key
+/// and some by the new one, and no service starts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeyRotation {
-    /// When it was begun.
+    /// When the rotation began.
     pub began_at: Timestamp,
-    /// Something that the new key wrapped: by it the new key is known again.
+    /// A value wrapped by the new key, so that the new key is recognised later.
     pub probe: Vec<u8>,
 }
 
@@ -23,55 +23,55 @@ impl std::fmt::Debug for KeyRotation {
     }
 }
 
-/// What becomes of a secret.
+/// The result of wrapping one secret again.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Rewrapped {
-    /// It stays as it is.
+    /// The secret keeps its stored form: it needs no new wrapping.
     Stays,
-    /// It is stored like this from now on.
+    /// The secret's new stored form.
     As(Vec<u8>),
-    /// Neither key opens it. It stays as it is.
+    /// Neither key opens the secret. It stays as it is.
     Unknown,
 }
 
-/// Decides what becomes of a secret, from its stored form.
+/// Wraps a secret again, from its stored form.
 pub type Rewrap = Box<dyn Fn(&[u8]) -> Rewrapped + Send + Sync>;
 
-/// How far all secrets were gone through.
+/// The progress of a walk over all secrets.
 #[derive(Clone, Debug, Default)]
 pub struct SecretsPlace {
-    /// The table, by its number.
+    /// The index of the table.
     pub(super) table: usize,
-    /// The key of the last row.
+    /// The key of the last row that was visited; `None` before the first row.
     pub(super) after: Option<Vec<Value<'static>>>,
 }
 
-/// What was done with some secrets.
+/// The result of one step of a rotation.
 #[derive(Clone, Debug)]
 pub struct SecretsDone {
-    /// The table that they are in.
+    /// The table of this step.
     pub table: &'static str,
-    /// How many rows were looked at.
+    /// How many rows this step visited.
     pub rows: u64,
     /// How many secrets neither key opens.
     pub unknown: u64,
-    /// Where the next ones are; `None` after the last.
+    /// Where the next step begins; `None` after the last row.
     pub next: Option<SecretsPlace>,
 }
 
-/// The operations of a rotation. Nobody else uses the database meanwhile.
+/// The operations of a rotation. No other process uses the database meanwhile.
 #[async_trait]
 pub trait KeyRotations: Send + Sync {
-    /// The rotation that is not done.
+    /// The unfinished rotation, if there is one.
     async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError>;
 
-    /// Notes that a rotation begins, unless one was begun before. Answers the one that is not done.
+    /// Begins a rotation, unless one is unfinished. Returns the unfinished one.
     async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError>;
 
-    /// How many rows have secrets.
+    /// How many rows contain secrets.
     async fn count_wrapped(&self) -> Result<u64, StorageError>;
 
-    /// Decides about the secrets of at most `limit` rows behind `from`, in one commit.
+    /// Applies a [`Rewrap`] to the secrets of at most `limit` rows after `from`, in one commit.
     async fn rewrap(
         &self,
         from: SecretsPlace,
@@ -79,6 +79,6 @@ pub trait KeyRotations: Send + Sync {
         with: Rewrap,
     ) -> Result<SecretsDone, StorageError>;
 
-    /// Notes that the rotation is done.
+    /// Marks the rotation as finished.
     async fn end_key_rotation(&self) -> Result<(), StorageError>;
 }

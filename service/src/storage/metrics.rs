@@ -1,7 +1,7 @@
-//! What a database measures of its own work, for operators.
+//! A database's measurements of its own work, for operators.
 //!
-//! A group of writes is measured once, by whoever commits it: a tap pays for none
-//! of it. Nothing here knows a tag or a key.
+//! A group of writes is measured once, by the component that commits it, so that a tap pays for no
+//! measurement. No metric contains a tag or a key.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -12,14 +12,14 @@ use prometheus_client::registry::{Registry, Unit};
 use super::StorageError;
 use crate::clock::Stopwatch;
 
-/// Bounds of the time of a commit, in seconds. A commit is one sync of a disk: 0.1 ms on a
-/// fast SSD, 1 ms on a common one, 10 ms on a spinning one, and on PostgreSQL a round trip
-/// besides. From 250 ms on visitors feel it; after 4 s PostgreSQL is given up.
+/// Bounds of the commit time, in seconds. A commit is one sync of a disk: 0.1 ms on a fast SSD, 1
+/// ms on a common one, 10 ms on a spinning disk; PostgreSQL adds a network round trip. From 250 ms
+/// on, visitors notice; after 4 s, PostgreSQL counts as unavailable.
 const COMMIT_SECONDS: [f64; 12] = [
     0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 4.0,
 ];
 
-/// What a database measures. Clones share the same figures.
+/// The metrics of a database. Clones share the same values.
 #[derive(Clone, Debug)]
 pub struct StorageMetrics {
     commit_seconds: Histogram,
@@ -34,24 +34,24 @@ struct Failure {
     reason: &'static str,
 }
 
-/// Every reason for which a write fails, by its label.
+/// Label values of every reason for which a write fails.
 const FAILURES: [&str; 3] = ["full", "unavailable", "failed"];
 
 /// Writes that wait for their commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Which writes: `writes`, or `taps` and `updates` if they have lanes of their own.
+    /// The queue's name: `writes`, or `taps` and `updates` if they have separate lanes.
     pub name: &'static str,
-    /// How many wait.
+    /// How many writes wait.
     pub waiting: usize,
-    /// How many may wait; beyond it callers wait to enqueue.
+    /// How many writes may wait; further callers wait before they enqueue.
     pub limit: usize,
 }
 
 impl Default for StorageMetrics {
     fn default() -> Self {
         let write_failures = Family::<Failure, Counter>::default();
-        // A counter that is there from the start shows its first step, too.
+        // Creating each counter now makes its first increment visible, because it starts at 0.
         for reason in FAILURES {
             drop(write_failures.get_or_create(&Failure { reason }));
         }
@@ -67,7 +67,7 @@ impl Default for StorageMetrics {
 }
 
 impl StorageMetrics {
-    /// Shows the figures in `registry`.
+    /// Registers the metrics in `registry`.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register_with_unit(
             "commit",
@@ -97,7 +97,7 @@ impl StorageMetrics {
         );
     }
 
-    /// `writes` were committed together, in the time on `stopwatch`.
+    /// Records that `writes` were committed together, in the time on `stopwatch`.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a group has at most a few hundred writes"
@@ -108,7 +108,7 @@ impl StorageMetrics {
         self.commit_writes.observe(writes as f64);
     }
 
-    /// A write came to `error`. A conflict is an answer, and not counted.
+    /// Records that a write failed with `error`. A conflict is an answer, and is not counted.
     pub(super) fn failed(&self, error: &StorageError) {
         let reason = match error {
             StorageError::Panicked => return self.panicked(),
@@ -120,12 +120,13 @@ impl StorageMetrics {
         self.write_failures.get_or_create(&Failure { reason }).inc();
     }
 
-    /// An operation panicked, was taken back, and failed alone; or a task, and was started again.
+    /// Records a panic: of an operation, which was rolled back and failed by itself; or of a task,
+    /// which was started again.
     pub(super) fn panicked(&self) {
         self.panics.inc();
     }
 
-    /// A listener, or another node, was not told `events`.
+    /// Records that a listener, or another node, missed `events` events.
     pub(crate) fn lost_events(&self, events: u64) {
         self.events_lost.inc_by(events);
     }

@@ -1,10 +1,12 @@
-//! What traces show of requests that wait for no commit of their own. It is noted in memory, and becomes
-//! rows with a later commit.
+//! Trace data of requests that do not wait for a commit of their own. It is noted in memory, and
+//! stored with a later commit.
 
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::payload_reads::PayloadReads;
 use super::refused_updates::RefusedUpdates;
+use super::rules::Rules;
+use crate::experience::LedBy;
 use crate::id::InteractionId;
 use crate::interaction::{RecordedReads, RecordedRefusal};
 
@@ -12,15 +14,17 @@ use crate::interaction::{RecordedReads, RecordedRefusal};
 pub(super) struct Notes {
     pub(super) payload_reads: PayloadReads,
     pub(super) refused_updates: RefusedUpdates,
-    /// A trace is of what is noted and of what is stored. A note that became a row between the two looks
-    /// would be told twice, or not at all.
+    pub(super) rules: Rules,
+    /// A trace combines notes in memory with stored rows. A note that became a row between the two
+    /// reads would be shown twice, or not at all.
     moving: RwLock<()>,
 }
 
-/// What is noted of one interaction.
+/// The notes of one interaction.
 pub(super) struct Noted {
     pub(super) payload_reads: Option<RecordedReads>,
     pub(super) refused_update: Option<RecordedRefusal>,
+    pub(super) rule: Option<LedBy>,
 }
 
 impl Notes {
@@ -28,15 +32,16 @@ impl Notes {
         Noted {
             payload_reads: self.payload_reads.pending(id),
             refused_update: self.refused_updates.pending(id),
+            rule: self.rules.pending(id),
         }
     }
 
-    /// Until it is dropped, no note becomes a row.
+    /// Keeps notes from becoming rows until the guard is dropped.
     pub(super) async fn stay(&self) -> RwLockReadGuard<'_, ()> {
         self.moving.read().await
     }
 
-    /// Until it is dropped, notes may become rows, and traces wait.
+    /// Lets notes become rows until the guard is dropped; traces wait meanwhile.
     pub(super) async fn move_on(&self) -> RwLockWriteGuard<'_, ()> {
         self.moving.write().await
     }

@@ -7,11 +7,11 @@ use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::interaction::RecordedReads;
 
-/// Payload reads that are not written yet: of each payload those since they were last written.
+/// Payload reads that are not stored yet: for each payload, the reads since the last write.
 #[derive(Default)]
 pub(super) struct PayloadReads(Mutex<HashMap<i64, RecordedReads>>);
 
-/// Payloads whose reads are remembered between two writes; further ones go unnoted.
+/// Payloads whose reads are kept between two writes; reads of further payloads are not noted.
 const PAYLOAD_READS_MAX: usize = 100_000;
 
 impl PayloadReads {
@@ -31,13 +31,13 @@ impl PayloadReads {
         }
     }
 
-    /// What was noted of one payload.
+    /// The unwritten reads of one payload.
     pub(super) fn pending(&self, id: InteractionId) -> Option<RecordedReads> {
         let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reads.get(&id.0).copied()
     }
 
-    /// Everything noted so far, to be written.
+    /// Takes all notes, to store them.
     pub(super) fn take(&self) -> Vec<(i64, RecordedReads)> {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *reads).into_iter().collect()

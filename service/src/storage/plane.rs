@@ -1,12 +1,12 @@
-//! The configuration plane: everything that owners set up. Its rules and its SQL are
-//! written here, once for both databases.
+//! The configuration plane: all data that owners configure. Its rules and its SQL are written here
+//! once, for both databases.
 //!
-//! The seam to a database is narrow: values in, rows out ([`Query`], [`Transaction`]),
-//! and an operation is a function over them that the database runs ([`Database`]). The
-//! SQL in which they differ is in [`dialect`].
+//! The interface to a database is narrow: values in, rows out ([`Query`], [`Transaction`]). An
+//! operation is a function over these traits, and the database runs it ([`Database`]). [`dialect`]
+//! contains the SQL in which the databases differ.
 //!
-//! What a tap does (record, key, payload, update), events, sweeps and migrations are not
-//! here: there speed and races decide, and each database has its own way.
+//! The path of a tap (record, key, payload, update), events, sweeps and migrations are not here:
+//! they depend on speed and races, so each database has its own implementation.
 
 pub(super) mod administration;
 pub(super) mod audit;
@@ -54,21 +54,22 @@ use tags::Ranking;
 /// A statement and its parameters.
 pub(super) type Question<'a> = (&'a str, &'a [Value<'a>]);
 
-/// Questions to a database.
+/// Queries to a database.
 #[async_trait]
 pub(super) trait Query: Send {
-    /// Which of the two it is.
+    /// The SQL dialect of the database.
     fn dialect(&self) -> Dialect;
 
-    /// What the caller may see. What is out of it is not there for them.
+    /// The caller's reach. Objects outside of it do not exist for the caller.
     fn reach(&self) -> &Reach {
         &Reach::EVERYTHING
     }
 
-    /// The rows of a statement, which stays prepared. It is written as [`dialect`] says.
+    /// The rows of a statement, which stays prepared. [`dialect`] describes its SQL.
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError>;
 
-    /// The same of a statement that is made for this once, and planned for its very values.
+    /// Like [`Self::query`], for a statement that is not kept: the database plans it for these
+    /// values.
     async fn query_once(
         &mut self,
         sql: &str,
@@ -77,8 +78,8 @@ pub(super) trait Query: Send {
         self.query(sql, values).await
     }
 
-    /// The rows of statements of which none depends on another's answer. A database at the
-    /// other end of a network is asked all of them at once.
+    /// The rows of statements that do not depend on each other's results. A database across a
+    /// network gets all of them at once.
     async fn query_all(&mut self, asked: &[Question<'_>]) -> Result<Vec<Vec<Row>>, StorageError> {
         let mut answers = Vec::with_capacity(asked.len());
         for (sql, values) in asked {
@@ -87,7 +88,7 @@ pub(super) trait Query: Send {
         Ok(answers)
     }
 
-    /// The first row of a statement, if it has one.
+    /// The first row of a statement's result, if there is one.
     async fn row(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, StorageError> {
         Ok(self.query(sql, values).await?.into_iter().next())
     }
@@ -98,22 +99,22 @@ pub(super) trait Query: Send {
         row.ok_or_else(|| StorageError::Failed("a row is missing".to_owned()))
     }
 
-    /// The counts of a tag's taps, if they may be newer than its rows are.
+    /// A tag's tap counts from memory, if they may be newer than its rows.
     fn tag_counts(&self, _tag: TagId) -> Option<TagCounts> {
         None
     }
 
-    /// The version of an inlay's keys and their counter, if they may be newer than its row is.
+    /// An inlay's key version and counters from memory, if they may be newer than its row.
     fn counter(&self, _inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
         None
     }
 
-    /// The number that `SELECT count(*)` answers.
+    /// The result of a `SELECT count(*)` statement.
     async fn count(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
         self.one(sql, values).await?.take()
     }
 
-    /// Whether a statement has a row.
+    /// Whether a statement's result has a row.
     async fn exists(&mut self, sql: &str, values: &[Value<'_>]) -> Result<bool, StorageError> {
         Ok(self.row(sql, values).await?.is_some())
     }
@@ -126,43 +127,43 @@ pub(super) struct TagCounts {
     pub(super) last_scan_at: Timestamp,
 }
 
-/// A transaction that changes configuration. What is changed for a caller is in the audit log,
-/// by the commit of the change. No other one runs meanwhile, on no node:
-/// what it reads stays so until it ends, but for what taps and updates write. Rows that
-/// those write are locked with `FOR UPDATE` before they are changed here.
+/// A transaction that changes the configuration. The commit of a caller's change also contains its
+/// row in the audit log. Only one such transaction runs at a time, over all nodes: the data that it
+/// reads stays unchanged until it ends, except rows that taps and updates write. Those must be
+/// locked with `FOR UPDATE` before they are changed here.
 #[async_trait]
 pub(super) trait Transaction: Query {
-    /// The time that decides.
+    /// The database's current time: the time by which it decides about keys.
     fn now(&self) -> Timestamp;
 
-    /// Runs a statement that answers no rows, and counts the rows it changed.
+    /// Runs a statement without a result, and returns how many rows it changed.
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
 
-    /// Configuration is changed by this transaction: caches are void after its commit.
+    /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
     fn changes_configuration(&mut self);
 
-    /// The same, if nothing else that a cache holds is changed than this part; `None` for what
-    /// none holds, but others hear of.
+    /// Like [`Self::changes_configuration`], for a change that affects only this part of the
+    /// caches. `None` means that no cache holds the changed data, but other nodes are notified.
     fn changes(&mut self, _part: Option<Part>) {
         self.changes_configuration();
     }
 
-    /// Tells the audit log what is changed; the last note counts. Without one, a change that
-    /// writes rows has its row all the same: the resource that was addressed.
+    /// Describes the change for the audit log; the last note counts. A change that writes rows is
+    /// recorded even without a note, with the addressed resource.
     fn note(&mut self, _: Note) {}
 
-    /// What is changed shows nobody anything yet, or no more: it has no row in the audit log.
+    /// Leaves this change out of the audit log, because it has no visible effect yet, or no longer.
     fn is_no_change(&mut self) {}
 
-    /// Makes the row of an inlay's counter what taps made of it. Taps that come wait until
-    /// the transaction is over, and are decided by the row then.
+    /// Writes an inlay's current counter, as taps have moved it, into its row. Later taps wait
+    /// until the transaction ends, and are then decided by the row.
     async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
         let lock = "SELECT 1 FROM counters WHERE inlay_id = ?1 FOR UPDATE";
         self.query(lock, &values![inlay]).await.map(drop)
     }
 
-    /// Forgets that a client came to a tag; the tag's counts stay. The row of the empty client
-    /// has them: taps lock it first, and so does this.
+    /// Forgets that a client came to a tag; the tag's counts stay. They are in the row of the empty
+    /// client, which is locked first, as taps do.
     async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
         let lock = "SELECT 1 FROM visits WHERE tag_id = ?1 AND client = x'' FOR UPDATE";
         self.query(lock, &values![tag]).await?;
@@ -171,37 +172,39 @@ pub(super) trait Transaction: Query {
     }
 }
 
-/// An operation that reads.
+/// An operation that only reads.
 pub(super) type Read<A, T> =
     for<'t> fn(&'t mut (dyn Query + 't), &'t A) -> BoxFuture<'t, Result<T, StorageError>>;
 
-/// An operation that writes. It may be run again, and what an earlier run wrote is taken
-/// back then: it leaves nothing behind but rows.
+/// An operation that writes. It may run again after a rollback, so it must have no effects other
+/// than rows.
 pub(super) type Change<A, T> =
     for<'t> fn(&'t mut (dyn Transaction + 't), &'t A) -> BoxFuture<'t, Result<T, StorageError>>;
 
-/// A database that runs operations. `name` is the operation's, for logs; `arguments` are
-/// what it works with.
+/// A database that runs operations. `name` names the operation in logs; `arguments` are its input.
 #[async_trait]
 pub(super) trait Database: Send + Sync {
-    /// The time that decides.
+    /// The database's current time: the time by which it decides about keys.
     async fn present(&self) -> Result<Timestamp, StorageError>;
 
-    /// Writes the counts of taps that are not in their tables yet, if they are few: then a
-    /// list can be in the newest order.
+    /// Writes the tap counts that are not in their tables yet, if they are few, so that a list can
+    /// be in the newest order.
     async fn settle_few(&self) {}
 
-    /// Tags in the orders of their taps, at most 30 s old, if the database does not order them
-    /// fast enough by itself.
+    /// Turns the trace notes in memory into rows, so that erasing finds them.
+    async fn settle_notes(&self) -> Result<(), StorageError>;
+
+    /// Tags ordered by their taps, at most 30 s old; `None` if the database itself orders them fast
+    /// enough.
     async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
         Ok(None)
     }
 
-    /// Tells listeners, here and on other nodes, what was committed.
+    /// Sends an event to listeners on this and other nodes, after its commit.
     fn tell(&self, event: Event);
 
-    /// Runs an operation of one statement, or of several that need not agree, for whoever
-    /// calls.
+    /// Runs a reading operation, of one statement or of several that need not be consistent, with
+    /// the caller's reach.
     async fn read<A, T>(
         &self,
         name: &'static str,
@@ -223,7 +226,7 @@ pub(super) trait Database: Send + Sync {
         .await
     }
 
-    /// Runs an operation whose statements all read as of one moment, for whoever calls.
+    /// Runs a reading operation whose statements all see the same moment, with the caller's reach.
     async fn read_snapshot<A, T>(
         &self,
         name: &'static str,
@@ -245,8 +248,8 @@ pub(super) trait Database: Send + Sync {
         .await
     }
 
-    /// Runs an operation in a transaction, for whoever calls, and returns after its commit is
-    /// on disk.
+    /// Runs a writing operation in a transaction, with the caller's reach, and returns after its
+    /// commit is on disk.
     async fn change<A, T>(
         &self,
         name: &'static str,
@@ -272,7 +275,7 @@ pub(super) trait Database: Send + Sync {
         Ok(changed)
     }
 
-    /// What [`Self::read`] does for a caller whom nothing limits.
+    /// Like [`Self::read`], without a limited reach.
     async fn run_read<A, T>(
         &self,
         name: &'static str,
@@ -283,7 +286,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static;
 
-    /// What [`Self::read_snapshot`] does for a caller whom nothing limits.
+    /// Like [`Self::read_snapshot`], without a limited reach.
     async fn run_read_snapshot<A, T>(
         &self,
         name: &'static str,
@@ -294,7 +297,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static;
 
-    /// What [`Self::change`] does for a caller whom nothing limits.
+    /// Like [`Self::change`], without a limited reach.
     async fn run_change<A, T>(
         &self,
         name: &'static str,
@@ -305,7 +308,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static;
 
-    /// Runs one statement, which is a transaction by itself and waits for no other one.
+    /// Runs a single statement as a transaction of its own, which waits for no other transaction.
     async fn change_at_once(
         &self,
         name: &'static str,
@@ -314,8 +317,8 @@ pub(super) trait Database: Send + Sync {
     ) -> Result<Vec<Row>, StorageError>;
 }
 
-/// Inserts rows into a table by statements of many rows. `then` ends each: what is answered
-/// of a row (`RETURNING`), or what to do if it is there (`ON CONFLICT`).
+/// Inserts rows into a table with multi-row statements. `then` ends each statement: a `RETURNING`
+/// or `ON CONFLICT` clause.
 async fn insert_rows(
     tx: &mut dyn Transaction,
     table: &str,
@@ -344,8 +347,8 @@ async fn insert_rows(
     Ok(answers)
 }
 
-/// In which pieces statements of many rows, or of many values, take `all` of them. Few
-/// statements of other numbers stay prepared: pieces have powers of two up to 32.
+/// The sizes of the pieces in which statements of many rows, or of many values, handle `all` of
+/// them. They are powers of two up to 32, so that only few different statements stay prepared.
 fn pieces(all: usize) -> impl Iterator<Item = usize> {
     const AT_ONCE: usize = 32;
     let mut rest = all;

@@ -1,14 +1,12 @@
 //! PostgreSQL: many nodes on one database.
 //!
-//! A node keeps no state but what it knows of the configuration's epoch; any
-//! node answers anything. What races is decided inside the database, by its
-//! time: taps and updates in one round trip each, configuration in transactions
-//! of which there is one at a time. A commit is on the server's disk before its
-//! caller goes on (`synchronous_commit`, asserted on every connection).
+//! A node keeps no state except the configuration's epoch, so any node can answer any request.
+//! Races are decided inside the database, by its time: each tap or update takes one round trip, and
+//! configuration changes in transactions that run one at a time. A caller continues only after its
+//! commit is on the server's disk (`synchronous_commit`, asserted on every connection).
 //!
-//! Absent, by design: a transaction that waits for another node's answer, an
-//! index over keys (a key carries its interaction's id), and prepared state that
-//! a lost connection would take with it.
+//! Deliberately missing: transactions that wait for another node's answer, an index over keys (a
+//! key contains its interaction's id), and prepared state that would be lost with a connection.
 
 mod address;
 mod alone;
@@ -16,6 +14,7 @@ mod configuration;
 mod connection;
 mod events;
 mod examine;
+mod expected_taps;
 mod identity;
 mod ids;
 mod interactions;
@@ -25,6 +24,7 @@ mod migrate;
 mod node;
 mod passfile;
 mod plane;
+mod probe;
 mod row;
 mod session;
 mod sweep;
@@ -43,6 +43,7 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 pub use address::{Address, InvalidAddress};
 pub use examine::{check_audit, examine};
@@ -51,40 +52,40 @@ pub use time::Time;
 pub use transfer::PostgresEnd;
 
 use super::{
-    BackupContent, BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept, Updated,
+    BackupContent, BackupNote, Queue, READY, Storage, StorageError, StorageMetrics, Swept, Updated,
     VariableUpdate,
 };
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::id::InteractionId;
 use crate::interaction::{NewInteraction, Recorded};
+use crate::keyring::BackupKey;
 use crate::panics;
 use crate::storage::{Event, Told};
 use alone::Alone;
 use lanes::{Lanes, Make};
 use migrate::Opened;
 use node::Node;
-use row::column;
 
-/// Messages of other nodes that wait to be told here.
+/// Messages from other nodes that may wait to be passed to the listeners here.
 const HEARD: usize = 1_024;
 
 /// How a database is held while it is open.
 enum Holds {
-    /// With other nodes.
+    /// Shared with other nodes.
     With(Opened),
-    /// Without any.
+    /// Exclusively, with no other node.
     Alone(Alone),
 }
 
-/// A database that this node shares with others.
+/// A PostgreSQL database that this node shares with others.
 pub struct PostgresStorage {
     node: Arc<Node>,
     taps: Lanes<(InteractionId, NewInteraction), Recorded>,
     updates: Lanes<VariableUpdate, Updated>,
-    /// What runs beside the operations.
+    /// Background tasks next to the operations.
     tasks: Vec<AbortHandle>,
-    /// Held by who has the database to itself.
+    /// The exclusive lock, if this process has the database for itself.
     _alone: Option<Alone>,
 }
 
@@ -97,8 +98,8 @@ impl Deref for PostgresStorage {
 }
 
 impl PostgresStorage {
-    /// Opens the database at `address`. An empty one is initialised, an older
-    /// one migrated. `clock` is the node's own, and decides nothing.
+    /// Opens the database at `address`. Initialises an empty one, and migrates an older one.
+    /// `clock` is the node's own clock, which decides nothing.
     pub async fn open(
         address: Address,
         clock: Arc<dyn Clock>,
@@ -109,8 +110,8 @@ impl PostgresStorage {
         Self::start(address, clock, time, Holds::With(opened)).await
     }
 
-    /// The same for who has the database to itself: no node is there, and none starts until this is
-    /// closed. Of what other nodes do it hears nothing, for there are none.
+    /// Like [`Self::open`], exclusively: no node uses the database, and none can start until this
+    /// value is closed. It does not listen to other nodes, because there are none.
     pub async fn open_alone(
         address: Address,
         clock: Arc<dyn Clock>,
@@ -180,8 +181,7 @@ impl PostgresStorage {
         })
     }
 
-    /// Makes all connections now. A node whose callers take every descriptor
-    /// there is could make none later.
+    /// Opens all connections now: later, the node's callers may have used up all file descriptors.
     pub async fn connect(&self) -> Result<(), StorageError> {
         let sessions = (0..session::CONNECTIONS).map(|_| self.session());
         try_join_all(sessions).await.map(drop)
@@ -226,14 +226,9 @@ impl Storage for PostgresStorage {
     async fn ready(&self) -> Result<(), StorageError> {
         self.taps.check()?;
         self.updates.check()?;
-        let session = self.session().await?;
-        let taken = "SELECT current_setting('transaction_read_only')";
-        let taken = session.one(taken, &[]).await?;
-        match column::<&str>(&taken, 0)? {
-            "off" => Ok(()),
-            _ => Err(StorageError::Unavailable(
-                "it is read-only, and takes no writes".to_owned(),
-            )),
+        match timeout(READY, self.node.probe()).await {
+            Ok(answer) => answer,
+            Err(_) => Err(StorageError::Unavailable("it does not answer".to_owned())),
         }
     }
 
@@ -247,7 +242,7 @@ impl Storage for PostgresStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
-        // No two nodes do it at once: a write of configuration is one at a time.
+        // Only one node does this at a time, because writes of configuration run one at a time.
         let write = self.begin().await?;
         let written = write
             .batch(
@@ -263,7 +258,7 @@ impl Storage for PostgresStorage {
         self.sweep_once(keep_since).await
     }
 
-    async fn backup(&self, _: BackupNote) -> Result<File, StorageError> {
+    async fn backup(&self, _: BackupNote, _: Option<BackupKey>) -> Result<File, StorageError> {
         Err(StorageError::Unsupported(
             "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
              pg_dump copies the database, pg_basebackup and the archived log the whole server. \
@@ -282,7 +277,7 @@ impl Storage for PostgresStorage {
     async fn close(&self) {
         self.taps.stop().await;
         self.updates.stop().await;
-        // Both are for the trace alone; a failure here loses nothing else.
+        // The notes only serve traces, so a failure here loses nothing else.
         let _ = self.store_notes().await;
         self.tasks.iter().for_each(AbortHandle::abort);
         self.pool.close();

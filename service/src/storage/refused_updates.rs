@@ -1,6 +1,5 @@
-//! Updates that were refused though their key was good, noted in memory until
-//! they are written with later commits: their owner alone can help, so the
-//! interaction shows them.
+//! Updates that were refused despite a good key, noted in memory until a later commit stores them.
+//! Only the owner can fix the cause, so the interaction shows them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,11 +9,11 @@ use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::interaction::{RecordedRefusal, UpdateFault};
 
-/// Refusals that are not written yet, the newest of each interaction.
+/// Refused updates that are not stored yet: the newest of each interaction.
 #[derive(Default)]
 pub(super) struct RefusedUpdates(Mutex<HashMap<i64, RecordedRefusal>>);
 
-/// Interactions remembered between two writes; further ones go unnoted.
+/// Interactions kept between two writes; refused updates of further ones are not noted.
 const REFUSED_UPDATES_MAX: usize = 10_000;
 
 impl RefusedUpdates {
@@ -33,23 +32,26 @@ impl RefusedUpdates {
         }
     }
 
-    /// What was noted of one interaction.
+    /// The unwritten refused update of one interaction.
     pub(super) fn pending(&self, id: InteractionId) -> Option<RecordedRefusal> {
         let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.get(&id.0).cloned()
     }
 
-    /// Everything noted so far, to be written.
+    /// Takes all notes, to store them.
     pub(super) fn take(&self) -> Vec<(i64, RecordedRefusal)> {
         let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *refusals).into_iter().collect()
     }
 }
 
-/// What the owner can put right; a key that is wrong or consumed is nobody's fault.
+/// The fault that the owner can fix. `None` for a wrong or consumed key, which is nobody's fault.
 fn fault(refusal: &UpdateRefusal) -> Option<(UpdateFault, Option<String>)> {
     match refusal {
-        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed | UpdateRefusal::SentBefore => None,
+        UpdateRefusal::InvalidKey
+        | UpdateRefusal::Consumed
+        | UpdateRefusal::SentBefore
+        | UpdateRefusal::SeveralForms => None,
         UpdateRefusal::UnknownVariable(key) => {
             Some((UpdateFault::UnknownVariable, Some(key.to_string())))
         }

@@ -9,13 +9,20 @@ use crate::report::{Report, ReportRange};
 /// The operations on counts of taps.
 #[async_trait]
 pub trait Reports: Send + Sync {
-    /// Counts some of what came since the last time. `true` if there is more.
+    /// Adds some of the new taps to the counts. `true` if more are left.
     async fn fold_reports(&self) -> Result<bool, StorageError>;
 
-    /// What taps came to, those included that are not counted yet.
+    /// A report of the taps of a period, including taps that are not counted yet.
     async fn report(&self, range: ReportRange) -> Result<Report, StorageError>;
 
-    /// Removes some of the counts by the hour of before `keep_since`; those by the day stay.
-    /// `true` if more may be left.
+    /// Adds `previews` that programs fetched in an hour; `hour` is its number since 1970.
+    async fn note_previews(&self, hour: i64, previews: u64) -> Result<(), StorageError>;
+
+    /// How many previews programs fetched, from the hour of `since` to the hour of the moment
+    /// before `until`. Previews that are not stored yet are missing.
+    async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError>;
+
+    /// Removes some hourly counts older than `keep_since`; daily counts stay. `true` if more may be
+    /// left.
     async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 }

@@ -1,12 +1,12 @@
-//! How texts are compared in a search: in one case, and for any piece of them.
+//! Text comparison for searches: ignores case, and matches any part of a text.
 
-/// `text` in the case in which texts are compared. Each character for itself:
-/// how it is written does not hang on its neighbours.
-pub(super) fn fold(text: &str) -> String {
+/// Converts `text` to the case in which texts are compared. Each character is converted by itself,
+/// so the result does not depend on neighbouring characters.
+pub(crate) fn fold(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The pattern of `LIKE ... ESCAPE '\'` for folded texts that have `text` in them.
+/// A pattern for `LIKE ... ESCAPE '\'` that matches folded texts containing `text`.
 pub(super) fn containing(text: &str) -> String {
     let folded = fold(text);
     let escaped = folded
@@ -16,11 +16,11 @@ pub(super) fn containing(text: &str) -> String {
     format!("%{escaped}%")
 }
 
-/// Fewest characters that SQLite's index can look for.
+/// Fewest characters that SQLite's index can find.
 const PIECE: usize = 3;
 
-/// The query of SQLite's index (FTS5, tokenizer `trigram`) for rows that hold every piece of `text`; `None` where
-/// `text` is too short for the index.
+/// A query for SQLite's index (FTS5, tokenizer `trigram`) that matches rows containing every
+/// three-character piece of `text`; `None` if `text` is too short for the index.
 pub(super) fn pieces(text: &str) -> Option<String> {
     let characters: Vec<char> = text.chars().collect();
     let quoted = characters.windows(PIECE).map(|piece| {

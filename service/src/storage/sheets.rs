@@ -6,8 +6,8 @@ use super::{Conflict, StorageError};
 use crate::id::SheetId;
 use crate::sheet::{Expected, RowFields, Sheet, SheetFields, SheetRow};
 
-/// An edit of a sheet, applied inside the operation that stores it. An `Err` is
-/// a sentence for people, and nothing is stored.
+/// An edit of a sheet, applied inside the operation that stores it. An `Err` stores nothing; its
+/// message is a sentence for people.
 pub type SheetEdit = Box<dyn Fn(SheetFields) -> Result<SheetFields, Conflict> + Send + Sync>;
 
 /// The operations on test sheets.
@@ -20,10 +20,10 @@ pub trait Sheets: Send + Sync {
         expected: Expected,
     ) -> Result<Sheet, StorageError>;
 
-    /// A sheet.
+    /// The sheet with this id.
     async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError>;
 
-    /// At most `limit` sheets, the newest first, beginning behind `after`.
+    /// At most `limit` sheets, the newest first, after the sheet `after`.
     async fn sheets(
         &self,
         after: Option<SheetId>,
@@ -33,15 +33,15 @@ pub trait Sheets: Send + Sync {
     /// How many sheets there are.
     async fn count_sheets(&self) -> Result<u64, StorageError>;
 
-    /// Applies `edit` to a sheet. Its time of closing follows.
+    /// Applies `edit` to a sheet, and sets or clears its closing time accordingly.
     ///
     /// # Errors
     ///
-    /// What `edit` refuses.
+    /// The error of `edit`.
     async fn edit_sheet(&self, id: SheetId, edit: SheetEdit)
     -> Result<Option<Sheet>, StorageError>;
 
-    /// Appends a row.
+    /// Appends a row to an open sheet.
     ///
     /// # Errors
     ///

@@ -1,25 +1,29 @@
 //! SQLite: one writer thread that commits in groups, and a pool of readers.
 //!
-//! A commit is on disk before its caller goes on: WAL with `synchronous=FULL`,
-//! asserted on every connection. One process owns the file (a lock beside it).
-//! No other statement touches the database than those in this folder and in `plane`.
+//! A caller continues only after its commit is on disk: WAL with `synchronous=FULL`, asserted on
+//! every connection. One process owns the file, by a lock file next to it. Only the statements in
+//! this folder and in `plane` touch the database.
 
 mod audit;
 mod backup;
 mod connection;
 mod epochs;
+mod erased;
 mod expired_keys;
 mod fold;
 mod interactions;
 mod lock;
 mod migrate;
+mod place;
 mod plane;
 mod ranking;
 mod readers;
 mod recent_keys;
 mod restore;
 mod row;
+mod rows;
 mod schema;
+mod seal;
 pub(super) mod search;
 mod simulated_time;
 mod sweep;
@@ -39,15 +43,21 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::{OpenError, check_audit, check_sqlite, examine};
-pub use restore::{Restore, move_aside};
+pub use migrate::{OpenError, check_audit, check_rows, check_sqlite, examine, scheduled_backups};
+pub use place::{Unfit, make_place};
+pub use restore::{OpenKeyError, Restore, move_aside};
+pub use seal::check_backup;
 pub use transfer::SqliteEnd;
 
+use super::expected_taps::ExpectedTaps;
 use super::notes::Notes;
 use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
-use super::{BackupContent, BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
+use super::{
+    BackupContent, BackupNote, Part, Queue, READY, Storage, StorageError, StorageMetrics, Swept,
+};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
+use crate::keyring::BackupKey;
 use crate::panics;
 use crate::storage::{Event, Told};
 use expired_keys::ExpiredKeys;
@@ -57,10 +67,6 @@ use ranking::Rankings;
 use readers::Readers;
 use recent_keys::RecentKeys;
 use writer::{Write, Writer};
-
-/// How long the writer may take to answer that it is ready: longer than any step
-/// of what writes many rows.
-const READY: Duration = Duration::from_secs(5);
 
 /// Events kept for a slow listener before it misses some.
 const EVENT_BACKLOG: usize = 4096;
@@ -73,23 +79,41 @@ pub struct SqliteStorage {
     writer: Writer,
     events: broadcast::Sender<Told>,
     notes: Notes,
+    expected_taps: ExpectedTaps,
     rankings: Rankings,
-    /// The tag from which the next round of housekeeping looks for old visitors.
+    /// The tag at which the next round of housekeeping starts to look for old visitors.
     sweep_position: Arc<sweep::Position>,
-    /// Keys that are expired whatever the clock says.
+    /// Keys that are expired even if the clock goes back.
     expired_keys: Arc<ExpiredKeys>,
-    /// Keys of the latest taps.
+    /// Rolling keys of the latest taps, in memory.
     recent_keys: Arc<RecentKeys>,
-    /// Simulated time is ahead of the clock by this, in milliseconds.
+    /// How far simulated time is ahead of the clock, in milliseconds.
     simulated_offset: AtomicI64,
+    log: erased::Log,
     closed: AtomicBool,
-    /// Given back when the database is closed.
+    /// Released when the database is closed.
     lock: Mutex<Option<Lock>>,
 }
 
 impl SqliteStorage {
-    /// Opens the database at `path`, creating it if there is none; migrates it,
-    /// after a backup, if it is older than this program.
+    /// Turns the trace notes in memory into rows.
+    async fn store_notes(&self) -> Result<(), StorageError> {
+        let moving = self.notes.move_on().await;
+        let reads = self.notes.payload_reads.take();
+        let refused = self.notes.refused_updates.take();
+        let rules = self.notes.rules.take();
+        let stored = self.write(move |write| {
+            sweep::store_refused_updates(write, &refused)?;
+            sweep::store_rules(write, &rules)?;
+            sweep::store_payload_reads(write, &reads)
+        });
+        let stored = stored.await;
+        drop(moving);
+        stored
+    }
+
+    /// Opens the database at `path`. Creates it if it does not exist; if it is older than this
+    /// program, copies and then migrates it.
     pub fn open(
         path: &Path,
         clock: Arc<dyn Clock>,
@@ -98,9 +122,9 @@ impl SqliteStorage {
         Self::open_folding(path, clock, entropy, fold::EVERY)
     }
 
-    /// The same, with another time for which the counts of taps may be in memory alone. For
-    /// tests: what is folded, and when, is seen by nobody. With [`Duration::MAX`] it is
-    /// [`Self::fold`] that folds, or closing.
+    /// Like [`Self::open`], with another time for which tap counts may stay in memory. For tests:
+    /// no caller can observe when counts are folded. With [`Duration::MAX`], only [`Self::fold`]
+    /// and closing fold them.
     pub fn open_folding(
         path: &Path,
         clock: Arc<dyn Clock>,
@@ -109,12 +133,26 @@ impl SqliteStorage {
     ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
         let path = lock.database().to_owned();
-        let connection = migrate::open(&path, clock.now(), entropy)?;
+        let connection = match migrate::open(&path, clock.now(), entropy) {
+            Err(OpenError::NotShared) => {
+                lock.discard();
+                return Err(OpenError::NotShared);
+            }
+            opened => opened?,
+        };
+        // A crash may have come between an erasure and the emptying of the log. A failure here must
+        // not prevent the start: on a full disk, housekeeping empties the log later.
+        if let Err(error) = connection::empty_log(&connection) {
+            tracing::warn!("the log of the database is not emptied yet: {error}");
+        }
         let simulated_offset = simulated_time::offset(&connection)?;
         let expired_keys = ExpiredKeys::at_start(&connection, clock.now(), simulated_offset)?;
-        // This process is the only one: nobody is at work on an import that is not finished.
+        // No other process uses this database, so every unfinished import is abandoned.
         connection.execute("UPDATE imports SET touched_at = 0", [])?;
-        // Nor with deliveries whose outcome was not stored.
+        // A backup that is served without a restore is no longer one, because its trailer will not
+        // match it.
+        connection.execute("DELETE FROM settings WHERE name = ?1", [backup::NOTE])?;
+        // Nor is a delivery in flight: make those due whose result was not stored.
         connection.execute_batch(
             "UPDATE webhook_deliveries SET next_at = 0 WHERE waits AND attempts = 0;
              UPDATE webhook_states SET next_at = 0 WHERE waiting > 0",
@@ -136,17 +174,20 @@ impl SqliteStorage {
             clock,
             events,
             notes: Notes::default(),
+            expected_taps: ExpectedTaps::default(),
             rankings: Rankings::default(),
             sweep_position: Arc::default(),
             expired_keys: Arc::new(expired_keys),
             recent_keys,
             simulated_offset: AtomicI64::new(simulated_offset),
+            log: erased::Log::emptied(),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
         })
     }
 
-    /// Folds counts of taps into `rows` rows, so that a test can stop between any two. Whether more are left.
+    /// Folds tap counts into `rows` rows, so that a test can stop between any two. Returns whether
+    /// more are left.
     pub async fn fold(&self, rows: usize) -> Result<bool, StorageError> {
         let slice = Slice {
             rows,
@@ -162,13 +203,13 @@ impl SqliteStorage {
         .await
     }
 
-    /// Where the database is.
+    /// The path of the database file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads on the calling thread. A hop to another one costs more than the
-    /// short reads of a tap; what may take long goes through [`Self::read_long`].
+    /// Reads on the calling thread, because switching threads costs more than the short reads of a
+    /// tap. Reads that may take long use [`Self::read_long`].
     fn read<T>(
         &self,
         op: impl FnOnce(&Connection) -> Result<T, StorageError>,
@@ -187,7 +228,7 @@ impl SqliteStorage {
         self.counted(read.map_err(|error| StorageError::Failed(error.to_string()))?)
     }
 
-    /// Counts a read that panicked; the writer counts its commands itself.
+    /// Counts a read that panicked; the writer counts its own commands.
     fn counted<T>(&self, outcome: Result<T, StorageError>) -> Result<T, StorageError> {
         outcome.inspect_err(|error| {
             if matches!(error, StorageError::Panicked) {
@@ -198,8 +239,8 @@ impl SqliteStorage {
 
     /// Runs `op` on the writer and returns once its commit is on disk.
     ///
-    /// `op` may run twice: where it, or another command of its group, fails,
-    /// the group is rolled back and each command runs again alone.
+    /// `op` may run twice: if it, or another command of its group, fails, the group is rolled back
+    /// and each command runs again in its own transaction.
     async fn write<T: Send + 'static>(
         &self,
         op: impl Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
@@ -211,7 +252,7 @@ impl SqliteStorage {
 /// Any inlay's or master key in its stored form.
 fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
     let first = |sql: &str| connection.query_row(sql, [], |row| row.get(0)).optional();
-    // A backup of an earlier version has no such table.
+    // A backup of an earlier version does not have this table.
     let has_roots = "SELECT 1 FROM sqlite_schema WHERE name = 'encoding_roots'";
     match first(ANY_WRAPPED_KEY)? {
         None if connection.prepare(has_roots)?.exists([])? => first(ANY_WRAPPED_ROOT),
@@ -219,8 +260,8 @@ fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>>
     }
 }
 
-/// The highest id that an interaction ever had; 0 for none. Interactions go by
-/// their time, so the highest id may be gone: housekeeping notes it then.
+/// The highest id that an interaction ever had; 0 if there was none. Interactions are removed by
+/// their time, so that of the highest id may be gone; housekeeping then notes that id.
 fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row(
         "SELECT max(coalesce((SELECT max(id) FROM interactions), 0),
@@ -252,7 +293,8 @@ impl Storage for SqliteStorage {
         let offset = self
             .write(move |write| simulated_time::advance(write.connection, millis))
             .await?;
-        // In force once it is on disk: a key must not be dated later than a restart knows.
+        // Takes effect only after it is on disk: no key may be dated later than a restart would
+        // know.
         self.simulated_offset.fetch_max(offset, Ordering::Relaxed);
         Ok(offset)
     }
@@ -264,7 +306,7 @@ impl Storage for SqliteStorage {
     }
 
     fn tell(&self, event: Event) {
-        // Nobody needs to listen.
+        // An error means that there is no listener.
         let _ = self.events.send(event.into());
     }
 
@@ -285,12 +327,17 @@ impl Storage for SqliteStorage {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
         }
-        self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))?;
-        match timeout(READY, self.write(|write| write.probe())).await {
+        let probe = async {
+            self.read_long(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))
+                .await?;
+            // If another program locks the database, this write waits.
+            self.write(|write| write.probe()).await
+        };
+        match timeout(READY, probe).await {
             Ok(Err(StorageError::Full)) => Ok(()),
             Ok(answer) => answer,
             Err(_) => Err(StorageError::Unavailable(
-                "its writer does not answer".to_owned(),
+                "its writer does not answer, or another program locks it".to_owned(),
             )),
         }
     }
@@ -306,7 +353,7 @@ impl Storage for SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
         self.write(|write| {
-            // A page that was touched is written, even if it is as it was.
+            // A page that was touched is written, even if its content is the same.
             write.connection.execute_batch(
                 "INSERT INTO settings (name, value) VALUES ('writable', '');
                  DELETE FROM settings WHERE name = 'writable'",
@@ -330,8 +377,10 @@ impl Storage for SqliteStorage {
         let moving = self.notes.move_on().await;
         let reads = self.notes.payload_reads.take();
         let refused = self.notes.refused_updates.take();
+        let rules = self.notes.rules.take();
         let swept = self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
+            sweep::store_rules(write, &rules)?;
             if let Some(expiry) = expiry {
                 keys.write(write.connection, expiry)?;
             }
@@ -352,11 +401,21 @@ impl Storage for SqliteStorage {
         compacted.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 
-    async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {
-        // A copy is exact at any moment; this one needs nothing read again at its start.
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn forget_erased(&self) {
+        self.empty_log_now().await;
+    }
+
+    async fn forget_deleted(&self) -> Result<(), StorageError> {
+        self.empty_log_if_due().await
+    }
+
+    async fn backup(&self, note: BackupNote, key: Option<BackupKey>) -> Result<File, StorageError> {
+        // A copy is exact at any moment. After settling, starting from this one need not replay any
+        // taps.
         self.writer.settle().await?;
         let path = self.path().to_owned();
-        self.read_long(move |connection| backup::copy(connection, &path, &note))
+        self.read_long(move |connection| backup::copy(connection, &path, &note, key.as_ref()))
             .await
     }
 
@@ -374,22 +433,13 @@ impl Storage for SqliteStorage {
     }
 
     async fn close(&self) {
-        let moving = self.notes.move_on().await;
-        let reads = self.notes.payload_reads.take();
-        let refused = self.notes.refused_updates.take();
-        // Both are for the trace alone; a failure here loses nothing else.
-        let _ = self
-            .write(move |write| {
-                sweep::store_refused_updates(write, &refused)?;
-                sweep::store_payload_reads(write, &reads)
-            })
-            .await;
-        drop(moving);
+        // The notes only serve traces, so a failure here loses nothing else.
+        let _ = self.store_notes().await;
         self.writer.settle_at_end().await;
         self.closed.store(true, Ordering::Release);
         self.readers.close();
         self.writer.stop().await;
-        // From here on another may own the file.
+        // After this, another process may own the file.
         self.lock
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

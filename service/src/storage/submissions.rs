@@ -1,51 +1,51 @@
-//! What forms sent.
+//! Submissions: the data that visitors sent with forms.
 
 use async_trait::async_trait;
 use serde::Serialize;
 
 use super::{StorageError, search};
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, SubmissionId, TagId};
+use crate::id::{ExperienceId, InteractionId, SubmissionId, TagId};
 use crate::interaction::VerificationState;
-use crate::submission::{NewSubmission, Submission};
+use crate::submission::{NewSubmission, Submission, SubmissionState};
 use crate::world::World;
 
-/// Which submissions; what is absent selects all.
+/// Selects submissions; an absent member selects all.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
-    /// Those of this tag.
+    /// Submissions at this tag.
     pub tag_id: Option<TagId>,
-    /// Those of forms of this experience.
+    /// Submissions from forms of this experience.
     pub experience_id: Option<ExperienceId>,
-    /// Those of taps with this verdict.
+    /// Submissions of taps with this verification result.
     pub verification: Option<VerificationState>,
-    /// Those with a consent, or those without.
+    /// `true` for submissions with a consent, `false` for those without.
     pub consent: Option<bool>,
-    /// Those with a value that holds this text, in whatever case.
+    /// Submissions with a value that contains this text, ignoring case.
     pub q: Option<String>,
-    /// Those with a value that is this text, in whatever case: those of a person.
+    /// Submissions with a value that equals this text, ignoring case: they belong to one person.
     pub value: Option<String>,
-    /// Those at this time or later.
+    /// Submissions at this time or later.
     pub since: Option<Timestamp>,
-    /// Those before this time.
+    /// Submissions before this time.
     pub until: Option<Timestamp>,
-    /// Real ones, simulated ones, or both.
+    /// The submission of this tap.
+    pub interaction_id: Option<InteractionId>,
+    /// Saved submissions, refused ones, or both.
+    pub state: SubmissionState,
+    /// Real submissions, simulated ones, or both.
     pub world: World,
 }
 
-/// A stretch of an erasure.
-#[derive(Clone, Copy, Debug)]
-pub struct ErasedSubmissions {
-    /// How many are gone.
-    pub erased: u64,
-    /// Where the next stretch begins; `None` if there is none.
-    pub next: Option<SubmissionId>,
-}
+/// Most refused forms that are kept for a tag. Visitors could fill the database with them, so
+/// further ones are refused without being kept, and the first ones stay.
+pub(super) const REFUSED_MAX: i64 = 100;
 
-/// The operations on submissions. They are made by updates.
+/// The operations on submissions. Updates create them, and erasing an update erases its submission.
 #[async_trait]
 pub trait Submissions: Send + Sync {
-    /// Those that `filter` selects before `before`, at most `limit`, the newest first.
+    /// At most `limit` submissions that match `filter`, the newest first. With `before`, only
+    /// submissions before that one.
     async fn submissions(
         &self,
         filter: SubmissionFilter,
@@ -53,36 +53,29 @@ pub trait Submissions: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Submission>, StorageError>;
 
-    /// How many `filter` selects.
+    /// How many submissions match `filter`.
     async fn count_submissions(&self, filter: SubmissionFilter) -> Result<u64, StorageError>;
 
-    /// One.
+    /// The submission with this id.
     async fn submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError>;
 
-    /// Which forms were sent of a tag.
+    /// Saves a refused submission and its variables in one operation. `None` if there is no such
+    /// submission.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::NotSavable`](super::InUse::NotSavable) while the reason for the refusal persists,
+    /// and [`InUse::SavedAlready`](super::InUse::SavedAlready).
+    async fn save_submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError>;
+
+    /// The names of the forms that were sent at a tag and saved.
     async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError>;
 
-    /// Erases one, and what is told of it. `empty_variables`: variables of the tag that have a
-    /// value of it still become empty. `None` if there is none.
-    async fn erase_submission(
-        &self,
-        id: SubmissionId,
-        empty_variables: bool,
-    ) -> Result<Option<()>, StorageError>;
-
-    /// The same of all that `filter` selects, a stretch of them: from `before` on.
-    async fn erase_submissions(
-        &self,
-        filter: SubmissionFilter,
-        before: Option<SubmissionId>,
-        empty_variables: bool,
-    ) -> Result<ErasedSubmissions, StorageError>;
-
-    /// Removes some of before `keep_since`. `true` if more may be left.
+    /// Removes some submissions older than `keep_since`. `true` if more may be left.
     async fn prune_submissions(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 }
 
-/// The columns of a new submission that its update does not say. PostgreSQL gets it as JSON.
+/// The columns of a new submission that its update does not contain. PostgreSQL gets them as JSON.
 #[derive(Serialize)]
 pub(super) struct SentForm<'a> {
     pub(super) experience_id: i64,
@@ -111,8 +104,8 @@ impl<'a> SentForm<'a> {
     }
 }
 
-/// Values as a search looks into them: each between line breaks, so that a whole one is found, and
-/// no line of one is taken for it.
+/// Folds values for searches. Each value stands between line breaks, so that a search can match a
+/// whole value, and never takes a line of a value for one.
 fn folded<'a>(values: impl Iterator<Item = &'a str>) -> String {
     let mut folded = String::from("\n");
     for value in values {
@@ -122,17 +115,17 @@ fn folded<'a>(values: impl Iterator<Item = &'a str>) -> String {
     folded
 }
 
-/// What [`folded`] has of a whole value, as a pattern.
+/// A pattern that matches a whole value in the output of [`folded`].
 pub(super) fn whole(value: &str) -> String {
     search::containing(&format!("\n{}\n", in_one_line(value)))
 }
 
-/// What [`folded`] has of a part of a value, as a pattern.
+/// A pattern that matches a part of a value in the output of [`folded`].
 pub(super) fn containing(part: &str) -> String {
     search::containing(&in_one_line(part))
 }
 
-/// Text in which line breaks are vertical tabs, which nobody types.
+/// Replaces line breaks in `text` by vertical tabs, which nobody types.
 fn in_one_line(text: &str) -> String {
     text.replace('\n', "\u{b}")
 }

@@ -1,6 +1,6 @@
 //! Tags and their properties.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,46 +23,58 @@ pub type TagEdit = Box<dyn Fn(TagFields) -> Result<TagFields, Conflict> + Send +
 /// The operations on tags.
 #[async_trait]
 pub trait Tags: Send + Sync {
-    /// Stores new tags, whose slugs are not empty. A tag that breaks a rule is
-    /// refused alone; the results stand in the order of `tags`.
+    /// Stores new tags, whose slugs are not empty. A tag that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `tags`.
     ///
     /// # Errors
     ///
-    /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`], and
-    /// [`Conflict::Missing`] for the experience.
+    /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`],
+    /// and [`Conflict::Missing`] for the experience.
     async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
         simulated: bool,
     ) -> Result<Vec<Result<TagId, Conflict>>, StorageError>;
 
-    /// A tag with everything known about it.
+    /// Stores a new real tag, and returns it as stored. With `add_variables`, the tag gets the
+    /// variables that the page of its experience writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::insert_tags`].
+    async fn insert_tag(
+        &self,
+        tag: TagFields,
+        add_variables: bool,
+    ) -> Result<(Tag, usize), StorageError>;
+
+    /// The tag with this id, with its properties and counts.
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError>;
 
-    /// Some of the tags that `list` selects, in its order, and where each stands in it: the
-    /// place after which a next piece begins. Counts are exact; an order by taps, and a place
-    /// in it, may lack those of the last 30 seconds if there were many.
+    /// Some of the tags that `list` selects, in its order, each with its place: the next piece
+    /// begins after that place. Counts are exact. An order by taps, and a place in it, may miss
+    /// taps of the last 30 seconds if there were many.
     async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError>;
 
-    /// How many tags `filter` selects.
+    /// How many tags match `filter`.
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError>;
 
-    /// About how many tags `filter` selects: exactly so many, unless counting takes longer than
+    /// Roughly how many tags match `filter`. The number is exact unless counting takes longer than
     /// [`COUNTING`].
     async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError>;
 
-    /// The ids of all tags that `select` names and that exist, rising.
+    /// The ids of all existing tags that `select` names, in ascending order.
     async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError>;
 
-    /// The keys of the properties of all tags that `filter` selects.
+    /// The property keys of all tags that match `filter`.
     async fn property_keys(
         &self,
         filter: TagFilter,
     ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError>;
 
-    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule
-    /// is refused alone; the results stand in the order of `rows`. With
-    /// `upsert`, a row whose slug a tag has changes that tag; else it is refused.
+    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `rows`. With `upsert`, a row whose slug
+    /// belongs to a tag changes that tag; otherwise the row is refused.
     ///
     /// # Errors
     ///
@@ -74,17 +86,32 @@ pub trait Tags: Send + Sync {
         upsert: bool,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
 
-    /// Applies `edit` to a tag. A slug that is replaced stays the tag's own, as a former slug.
+    /// Applies `edit` to a tag. A replaced slug stays with the tag, as a former slug.
     ///
     /// # Errors
     ///
-    /// What `edit` refuses, and those of [`Self::insert_tags`].
-    async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError>;
+    /// The error of `edit`, and those of [`Self::insert_tags`].
+    async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
+        let edited = self.edit_tag_with(id, edit, false).await?;
+        Ok(edited.map(|(tag, _)| tag))
+    }
 
-    /// Makes one change to many tags, to all or to none. Answers, for each tag
-    /// that it changed, the change that takes it back; what was so already,
-    /// does not exist, or is deleted (for [`TagChange::Restore`]: is not) is
-    /// left out.
+    /// Like [`Self::edit_tag`]. With `add_variables`, a tag that is assigned to an experience gets
+    /// the variables that its page writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::edit_tag`].
+    async fn edit_tag_with(
+        &self,
+        id: TagId,
+        edit: TagEdit,
+        add_variables: bool,
+    ) -> Result<Option<(Tag, usize)>, StorageError>;
+
+    /// Makes one change to all of these tags, or to none. Returns, for each changed tag, the change
+    /// that undoes it. Skips tags that are already so, do not exist, or are deleted (for
+    /// [`TagChange::Restore`]: not deleted).
     ///
     /// # Errors
     ///
@@ -93,13 +120,30 @@ pub trait Tags: Send + Sync {
         &self,
         ids: Vec<TagId>,
         change: TagChange,
-    ) -> Result<Vec<(TagId, TagChange)>, StorageError>;
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+        let variables = FormVariables::Leave;
+        let changed = self.change_tags_with(ids, change, variables).await?;
+        Ok(changed.into_iter().map(|tag| (tag.id, tag.back)).collect())
+    }
 
-    /// Gives up a former slug: it leads nowhere then, and any tag can have it.
+    /// Like [`Self::change_tags`]; `variables` decides how an assignment treats the variables of
+    /// forms.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::change_tags`].
+    async fn change_tags_with(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+        variables: FormVariables,
+    ) -> Result<Vec<ChangedTag>, StorageError>;
+
+    /// Releases a former slug: its tag URL then leads nowhere, and any tag can take the slug.
     /// `None` if the tag does not exist or has no such former slug.
     async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError>;
 
-    /// Deletes a tag as [`TagChange::Delete`] does, if it is as `expected`.
+    /// Deletes a tag like [`TagChange::Delete`], but only if it still matches `expected`.
     ///
     /// # Errors
     ///
@@ -122,11 +166,12 @@ pub trait Tags: Send + Sync {
             .await
     }
 
-    /// The same, if the property is as `expected`.
+    /// Like [`Self::put_property`], but only if the property still matches `expected`.
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`]; [`Conflict::Invalid`] if the tag has as many as it can have.
+    /// [`Conflict::Changed`]; [`Conflict::Invalid`] if the tag has the maximum number of
+    /// properties.
     async fn put_property_if(
         &self,
         tag: TagId,
@@ -136,19 +181,19 @@ pub trait Tags: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<Put>, StorageError>;
 
-    /// Which of these variables tags in use that lead to the experience lack.
+    /// The variables of `keys` that some tag in use with this experience does not have.
     async fn missing_variables(
         &self,
         experience: ExperienceId,
         keys: Vec<PropertyKey>,
     ) -> Result<MissingVariables, StorageError>;
 
-    /// Gives at most `limit` of these tags the variables that they lack, with
-    /// empty values; all of them or none. Answers how many tags those are.
+    /// Adds the missing variables to at most `limit` of these tags, with empty values; to all of
+    /// them or to none. Returns how many tags changed.
     ///
     /// # Errors
     ///
-    /// [`Conflict::Invalid`] if a tag has as many variables as it can have.
+    /// [`Conflict::Invalid`] if a tag has the maximum number of variables.
     async fn add_missing_variables(
         &self,
         experience: ExperienceId,
@@ -156,7 +201,7 @@ pub trait Tags: Send + Sync {
         limit: usize,
     ) -> Result<u64, StorageError>;
 
-    /// Removes a property. `None` if tag or key does not exist.
+    /// Removes a property. `None` if the tag or the key does not exist.
     async fn delete_property(
         &self,
         tag: TagId,
@@ -167,7 +212,7 @@ pub trait Tags: Send + Sync {
             .await
     }
 
-    /// The same, if the property is as `expected`.
+    /// Like [`Self::delete_property`], but only if the property still matches `expected`.
     ///
     /// # Errors
     ///
@@ -181,103 +226,107 @@ pub trait Tags: Send + Sync {
     ) -> Result<Option<()>, StorageError>;
 }
 
-/// How long tags are counted before their number is estimated: an answer within 100 ms feels
-/// immediate.
+/// How long tags are counted before their number is estimated instead: an answer within 100 ms
+/// feels immediate.
 pub const COUNTING: Duration = Duration::from_millis(75);
 
-/// A number of tags.
+/// A number of tags, counted or estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// How many; if they are not counted, two digits of it.
+    /// The number of tags; an estimate is rounded to two digits.
     pub tags: u64,
-    /// Whether they are counted.
+    /// Whether the tags were counted.
     pub exact: bool,
 }
 
-/// Variables that tags lack.
+/// Variables that tags do not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissingVariables {
-    /// Those that at least one tag lacks.
+    /// Variables that at least one tag does not have.
     pub keys: Vec<PropertyKey>,
-    /// How many tags lack one or more of them.
+    /// How many tags lack at least one of them.
     pub tags: u64,
 }
 
-/// Whether what was put is new.
+/// Whether a stored object is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// It was not there before.
+    /// The object did not exist before.
     New,
-    /// It has another value now, or the same.
+    /// The object existed, and has its new or unchanged value.
     Set,
 }
 
-/// Which tags; what is absent selects all. The default is every real tag that is not deleted.
+/// Selects tags; an absent member selects all. The default is every real tag that is not deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// Part of the name, the slug, a former slug or the title, in either case.
+    /// A part of the name, the slug, a former slug or the title, ignoring case.
     pub q: Option<String>,
-    /// The experience they are assigned to.
+    /// Tags assigned to this experience.
     pub experience_id: Option<ExperienceId>,
-    /// Whether they are assigned to any experience.
+    /// `true` for tags assigned to any experience, `false` for the others.
     pub assigned: Option<bool>,
-    /// Whether they are in use.
+    /// Tags with this status.
     pub status: Option<Status>,
-    /// Whether their taps are verified.
+    /// `true` for tags whose taps are verified, `false` for the others.
     pub verifier_enabled: Option<bool>,
-    /// Whether an inlay of theirs reported an open tamper loop.
+    /// `true` for tags with a printed QR code, `false` for the others.
+    pub has_qr_code: Option<bool>,
+    /// `true` for tags of which an inlay reported an open tamper loop, `false` for the others.
     pub opened: Option<bool>,
-    /// Real ones, simulated ones, or both.
+    /// Real tags, simulated ones, or both.
     pub world: World,
-    /// The deleted ones instead of the others.
+    /// Whether to select the deleted tags instead of the others.
     pub deleted: bool,
 }
 
 /// A piece of the list of tags.
 #[derive(Clone, Debug)]
 pub struct TagList {
-    /// Which tags.
+    /// Selects the tags of the list.
     pub filter: TagFilter,
-    /// Their order.
+    /// The order of the list.
     pub order: TagOrder,
-    /// The place after which the piece begins, in this order.
+    /// The place in this order after which the piece begins; `None` for the first piece.
     pub after: Option<TagPlace>,
-    /// How many tags at the most.
+    /// Most tags in the piece.
     pub limit: usize,
 }
 
-/// An order of tags, `-` for descending. Those that stand equal follow by id, in the same direction.
+/// An order of tags; `-` means descending. Tags that compare equal are ordered by id, in the same
+/// direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum TagOrder {
-    /// As they were created.
+    /// By creation, the oldest first.
     #[default]
     #[serde(rename = "created")]
     Created,
-    /// The newest first.
+    /// By creation, the newest first.
     #[serde(rename = "-created")]
     CreatedDescending,
-    /// By name; `A` to `Z` count as `a` to `z`, other letters stand by their code.
+    /// By name, ascending. `A` to `Z` compare like `a` to `z`, other letters by their character
+    /// code.
     #[serde(rename = "name")]
     Name,
-    /// By name, backwards.
+    /// By name, descending; see `name`.
     #[serde(rename = "-name")]
     NameDescending,
-    /// The least tapped first.
+    /// By number of taps, the least tapped first.
     #[serde(rename = "scans")]
     Scans,
-    /// The most tapped first.
+    /// By number of taps, the most tapped first.
     #[serde(rename = "-scans")]
     ScansDescending,
-    /// Never tapped ones first, then as they were last tapped.
+    /// By last tap, ascending; tags that were never tapped come first.
     #[serde(rename = "last_scan")]
     LastScan,
-    /// The last tapped first.
+    /// By last tap, the most recent first.
     #[serde(rename = "-last_scan")]
     LastScanDescending,
 }
 
 impl TagOrder {
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     pub const fn descends(self) -> bool {
         matches!(
             self,
@@ -288,12 +337,12 @@ impl TagOrder {
         )
     }
 
-    /// Whether names are looked at first.
+    /// Whether the order compares names.
     pub const fn is_by_name(self) -> bool {
         matches!(self, Self::Name | Self::NameDescending)
     }
 
-    /// Whether taps are looked at first.
+    /// Whether the order compares taps.
     pub const fn is_by_taps(self) -> bool {
         matches!(
             self,
@@ -301,7 +350,7 @@ impl TagOrder {
         )
     }
 
-    /// Where `tag` stands in this order.
+    /// The place of `tag` in this order.
     pub fn place(self, tag: &Tag) -> TagPlace {
         match self {
             Self::Created | Self::CreatedDescending => TagPlace::Created(tag.id),
@@ -314,46 +363,48 @@ impl TagOrder {
     }
 }
 
-/// A place in an order of tags: what the order looks at, and the id that
-/// decides among equals.
+/// A place in an order of tags: the value that is compared, and the id that decides between equal
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TagPlace {
-    /// In the order of creation, which is that of ids.
+    /// In the order of creation, which is the order of ids.
     Created(TagId),
-    /// By name.
+    /// In an order by name.
     Name(String, TagId),
-    /// By the number of taps.
+    /// In an order by number of taps.
     Scans(u64, TagId),
-    /// By the time of the last tap.
+    /// In an order by last tap.
     LastScan(Option<Timestamp>, TagId),
 }
 
-/// A row of a table of tags.
+/// A row of an imported table of tags.
 #[derive(Clone, Debug)]
 pub struct ImportRow {
-    /// The slug: of the tag that it changes, now or before, or of a new one.
+    /// The slug of a new tag, or the current or a former slug of the tag that the row changes.
     pub slug: Slug,
-    /// Whether the row names it; else it is made up, and no tag's.
+    /// Whether the row names the slug; if not, it is generated and belongs to no tag.
     pub named: bool,
-    /// What it makes of a tag.
+    /// The cells, which set the fields of the tag.
     pub row: TagRow,
     /// A new inlay on the tag; its `tag_id` is set to the tag's.
     pub inlay: Option<NewInlay>,
+    /// Whether a tag that is assigned to an experience gets the variables that its page writes.
+    pub add_variables: bool,
 }
 
-/// Whose URL ends in a slug.
+/// The tag that has a slug now, or had it before.
 #[derive(Clone, Copy)]
 pub(super) struct SlugOwner {
     pub(super) tag: TagId,
-    /// Whether it is a slug the tag had before.
+    /// Whether the slug is a former slug of the tag.
     pub(super) former: bool,
-    /// Whether who asks may know of the tag.
+    /// Whether the caller may learn which tag it is.
     pub(super) within_reach: bool,
 }
 
 impl SlugOwner {
-    /// Says to another tag that it cannot have the slug.
+    /// The conflict for another tag that wants the slug.
     pub(super) fn refuses(self, slug: &Slug) -> Conflict {
         let (slug, tag) = (slug.to_string(), self.tag);
         if self.former && self.within_reach {
@@ -365,56 +416,84 @@ impl SlugOwner {
 }
 
 impl ImportRow {
-    /// The new tag that it makes.
+    /// The new tag that the row creates.
     pub(super) fn create(&self) -> Result<TagFields, Conflict> {
         Ok(self.row.create(self.slug.clone())?)
     }
 
-    /// What it makes of the tag that has its slug, or had it before: that one keeps its
-    /// present slug.
+    /// The fields of the existing tag after the row. The tag is found by its current or a former
+    /// slug, and keeps its current slug.
     pub(super) fn change(&self, before: &TagFields) -> Result<TagFields, Conflict> {
         Ok(self.row.change(before.clone())?)
     }
 }
 
-/// What became of a row.
+/// The result of an imported row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// Its tag.
+    /// The tag that the row created or changed.
     pub tag: TagId,
-    /// The tag's slug.
+    /// The tag's current slug.
     pub slug: Slug,
     /// Whether the tag is new.
     pub put: Put,
-    /// Its new inlay, if it has one.
+    /// The tag's new inlay, if the row has one.
     pub inlay: Option<InlayId>,
-    /// The columns in which the tag has nothing any more.
+    /// The columns that became empty in the tag.
     pub deleted: Vec<TagColumn>,
+    /// If the row changed an existing tag: the previous cells of the changed columns.
+    pub before: BTreeMap<String, String>,
+    /// How many variables of forms the tag got.
+    pub variables_added: usize,
 }
 
-/// Tags named one by one, or by a filter.
+/// Selects tags by their ids or by a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagSelect {
-    /// By their ids.
+    /// Tags with ids in certain ranges.
     Ranges {
-        /// From the first id to the last, both included.
+        /// Ranges of ids, first and last included.
         ranges: Vec<(TagId, TagId)>,
-        /// The deleted ones instead of the others.
+        /// Whether to select the deleted tags instead of the others.
         deleted: bool,
     },
-    /// Those that match.
+    /// Tags that match a filter.
     Filter(TagFilter),
 }
 
 /// A change that can be made to many tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TagChange {
-    /// Assigns them to an experience, or to none.
+    /// Assigns the tags to an experience, or to none.
     Assign(Option<ExperienceId>),
-    /// Sets their status.
+    /// Sets the status of the tags.
     Status(Status),
-    /// Deletes them. Their slugs stay theirs.
+    /// Deletes the tags. Their slugs stay reserved for them.
     Delete,
-    /// Brings deleted ones back as they were, but for an experience that is deleted by now.
+    /// Restores deleted tags as they were, except for an experience that has been deleted
+    /// meanwhile.
     Restore,
+}
+
+/// How an assignment treats the variables that the page of an experience writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FormVariables {
+    /// Adds the missing variables to each tag, with empty values.
+    Add,
+    /// Adds no variables, and removes none.
+    #[default]
+    Leave,
+    /// Adds no variables, and removes these where they are still empty.
+    Remove(Vec<PropertyKey>),
+}
+
+/// A tag that a bulk change has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedTag {
+    /// The tag that changed.
+    pub id: TagId,
+    /// The change that undoes it.
+    pub back: TagChange,
+    /// The variables of forms that the tag got.
+    pub added: Vec<PropertyKey>,
 }

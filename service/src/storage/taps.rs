@@ -1,4 +1,4 @@
-//! The path of a tap: configuration, record, key, payload, update.
+//! The path of a tap: configuration, record, rolling key, payload, update.
 
 use std::sync::Arc;
 
@@ -6,10 +6,12 @@ use async_trait::async_trait;
 
 use super::StorageError;
 use crate::clock::Timestamp;
-use crate::experience::PublishedExperience;
+use crate::experience::{LedBy, PublishedExperience};
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
-use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::interaction::{
+    Change, KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef,
+};
 use crate::keyring::WrappedKeys;
 use crate::rolling_key::{IssuedKey, KeyHash};
 use crate::submission::NewSubmission;
@@ -18,14 +20,15 @@ use crate::tag::{Properties, PropertyClass, PropertyKey, Tag};
 /// The operations of a tap and of its rolling key.
 #[async_trait]
 pub trait Taps: Send + Sync {
-    /// What a tap needs to know of a tag, read now. `None` for no tag, or a deleted one.
+    /// The configuration that a tap needs of a tag, read now. `None` if there is no such tag or it
+    /// is deleted.
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError>;
 
-    /// The same of several tags at once: the next ones after `after`, in the order of ids, at
-    /// most `limit`. None where reading many ahead of their taps is not worth while.
+    /// The same for several tags at once: at most `limit` tags after `after`, in the order of their
+    /// ids. Empty for a database where reading tags before their taps does not pay.
     async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError>;
 
-    /// The version of an experience that is published now.
+    /// The currently published version of an experience.
     async fn published_now(
         &self,
         experience: ExperienceId,
@@ -38,32 +41,42 @@ pub trait Taps: Send + Sync {
         class: PropertyClass,
     ) -> Result<Properties, StorageError>;
 
-    /// An experience as it was published once.
+    /// A particular published version of an experience.
     async fn published(
         &self,
         version: VersionRef,
     ) -> Result<Option<PublishedExperience>, StorageError>;
 
-    /// Records a tap: the counter's compare-and-set, the interaction, the
-    /// key's hash and the tag's scan count are one operation, done or not at all. The
-    /// interaction's id is one that no other has or will have; ids rise with time, roughly.
+    /// Expects a test tap with this path and query, for 30 seconds, on all nodes of the database.
+    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError>;
+
+    /// Who makes a tap with this path and query. Each announcement counts for one tap on each node.
+    fn take_expected(&self, path_and_query: &str) -> TapOrigin;
+
+    /// Records a tap. The counter's compare-and-set, the interaction, the key's hash and the tag's
+    /// tap count are one operation, done completely or not at all. The interaction's id is never
+    /// used again; ids rise with time, roughly.
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError>;
 
-    /// The key issued with `id`, and its interaction. The caller compares the hash.
+    /// The key issued for the interaction `id`, and that interaction. The caller compares the hash.
     async fn issued_key(
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError>;
 
-    /// Notes that a payload was read at `at`, for the trace. It is written with later
-    /// commits: a crash may lose it, and nobody waits for it.
+    /// Notes for the trace that a payload was read at `at`. A later commit stores the note: a crash
+    /// may lose it, and no request waits for it.
     fn note_payload_read(&self, id: InteractionId, at: Timestamp);
 
-    /// Notes that an update with a good key was refused at `at`, for the trace; as
-    /// a payload's read is.
+    /// Notes for the trace that an update with a good key was refused at `at`. It is stored like a
+    /// payload read.
     fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal);
 
-    /// Keeps the names of macros without whose values a tap was answered, for the trace.
+    /// Notes for the trace which redirect rule a tap followed. It is stored like a payload read.
+    fn note_rule(&self, id: InteractionId, rule: LedBy);
+
+    /// Stores for the trace the names of macros that the answer to a tap left out for lack of a
+    /// value.
     async fn note_left_out(
         &self,
         id: InteractionId,
@@ -74,121 +87,127 @@ pub trait Taps: Send + Sync {
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
 }
 
-/// Which tag.
+/// The key by which a tap or update finds its tag.
 #[derive(Clone, Copy, Debug)]
 pub enum TagKey<'a> {
-    /// By the last part of its URL.
+    /// By its slug, the last part of its URL.
     Slug(&'a str),
-    /// By its id.
+    /// By its id, as stored with an interaction.
     Id(TagId),
-    /// By the UID of its inlay, if the inlay writes its URLs by a template.
-    Inlay(Uid),
 }
 
-/// What a tap needs to know of a tag. Its properties are not part of it: they
-/// are read when a macro asks for them.
+/// The configuration that a tap needs of a tag. It excludes the properties, which are only read if
+/// a macro needs them.
 #[derive(Clone, Debug)]
 pub struct TagTap {
     /// The tag, without its properties and counts.
     pub tag: Tag,
-    /// Its inlays.
+    /// The inlays on the tag.
     pub inlays: TagInlays,
 }
 
-/// The inlays of a tag, as a tap needs them.
+/// The inlays on a tag, in the form that a tap needs.
 #[derive(Clone, Debug, Default)]
 pub struct TagInlays {
-    /// Those that make codes of the canonical form.
+    /// Inlays that make codes of the canonical form.
     pub rolling: Vec<BoundInlay>,
-    /// Those that write their URLs by a template.
+    /// Inlays that write their URLs with a template.
     pub of_templates: Vec<TemplateInlay>,
-    /// Whether there is one that makes no codes.
+    /// Whether the tag has an inlay that makes no codes.
     pub has_static: bool,
 }
 
-/// An inlay that writes its URLs by a template, its keys still wrapped.
+/// An inlay that writes its URLs with a template, its keys still wrapped.
 #[derive(Clone, Debug)]
 pub struct TemplateInlay {
-    /// The inlay.
+    /// The inlay's id, to which its counter belongs.
     pub id: InlayId,
-    /// Its UID.
+    /// The UID of the inlay's chip.
     pub uid: Uid,
-    /// Its chip.
+    /// The kind of the inlay's chip.
     pub technology: Technology,
-    /// The template.
+    /// The template for its URLs.
     pub url_template_id: UrlTemplateId,
-    /// The tag it is fixed to.
+    /// The tag that the inlay is on, if any.
     pub tag_id: Option<TagId>,
-    /// Whether it lives in the simulated world.
+    /// Whether it is simulated.
     pub simulated: bool,
     /// Whether its owner blocked it.
     pub blocked: bool,
-    /// Rises if its keys are replaced, or if it is blocked or unblocked; from 1.
+    /// The key version, from 1. It rises when the keys are replaced, and when the inlay is blocked
+    /// or unblocked.
     pub key_version: u32,
-    /// Its keys; `None` if its chip has none.
+    /// Its wrapped keys; `None` if its chip has none.
     pub keys: Option<WrappedKeys>,
 }
 
 /// A rolling-code inlay of the canonical form, its keys still wrapped.
 #[derive(Clone, Debug)]
 pub struct BoundInlay {
-    /// The inlay.
+    /// The inlay's id, to which its counter belongs.
     pub id: InlayId,
-    /// Its UID.
+    /// The UID of the inlay's chip.
     pub uid: Uid,
-    /// How it mirrors UID and counter.
+    /// How its URL contains UID and counter.
     pub mirror: Mirror,
-    /// Where the MAC's input begins.
+    /// The place in its URL where the MAC's input begins.
     pub mac_from: MacFrom,
     /// Whether its owner blocked it.
     pub blocked: bool,
-    /// Rises if its keys are replaced, or if it is blocked or unblocked; from 1.
+    /// The key version, from 1. It rises when the keys are replaced, and when the inlay is blocked
+    /// or unblocked.
     pub key_version: u32,
-    /// Its keys.
+    /// The keys that verify its codes, wrapped.
     pub keys: WrappedKeys,
 }
 
-/// A request to update variables (specification 4.2), well formed.
+/// A well-formed request to update variables (specification 4.2).
 #[derive(Clone, Debug)]
 pub struct VariableUpdate {
-    /// The interaction the key says it belongs to.
+    /// The interaction to which the key claims to belong.
     pub id: InteractionId,
-    /// The presented key's hash.
+    /// The hash of the presented key.
     pub hash: KeyHash,
-    /// Digest of `Idempotency-Key` and body, if there is such a header.
+    /// Digest of `Idempotency-Key` and body; `None` without such a header.
     pub request: Option<[u8; 32]>,
     /// New values of existing variables; no key twice.
     pub data: Vec<(PropertyKey, String)>,
-    /// The form that sends it.
+    /// The form that the request sends, if any.
     pub submission: Option<NewSubmission>,
-    /// Offset of simulated time, applied to simulated interactions alone.
+    /// Offset of simulated time in milliseconds; it only applies to simulated interactions.
     pub simulated_offset: i64,
 }
 
-/// What became of an update.
+/// The result of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Updated {
     /// The variables are written and the key is consumed.
     Done(Arc<[Change]>),
-    /// This very request was answered before; its answer is due again.
+    /// This very request was answered before; it gets the same answer again.
     Repeated,
-    /// Nothing was written.
+    /// No variable was written.
     Refused(UpdateRefusal),
+    /// No variable was written, but the form's data is kept, because the owner can remove the
+    /// reason.
+    Kept(UpdateRefusal),
 }
 
-/// Why an update was refused. Clients see one answer for all (specification 7).
+/// Why an update was refused. Clients get the same answer for every reason (specification 7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateRefusal {
-    /// No such key, another key, or an expired one.
+    /// There is no such key, the key differs, or it has expired.
     InvalidKey,
-    /// The key was consumed.
+    /// The key was consumed by another update.
     Consumed,
     /// The tag has no such variable.
     UnknownVariable(PropertyKey),
-    /// The tag is deleted or leads to no experience any more.
+    /// The tag is deleted, or no longer leads to an experience.
     NotAssigned,
-    /// The tag asks for a verified tap.
+    /// The tag requires a verified tap.
     NotVerified,
-    /// The form can be sent once per tag, and was.
+    /// The form can be sent once per tag, and was sent already.
     SentBefore,
+    /// The request has variables of several forms that can be sent once per tag, and matches none
+    /// of them.
+    SeveralForms,
 }

@@ -1,35 +1,38 @@
-//! What each table keeps of visitors, and what erasing a tag's visitors does to it. A test
-//! compares the tables here with all that there are: who adds one decides.
+//! The visitor data in each table, and the effect of erasing a tag's visitors on it. A test
+//! compares this list with all tables, so that whoever adds a table decides about it.
 
 use super::transfer::schema::tables;
 use super::transfer::table::Table;
 
-/// What erasing the visitors of a tag does to a table.
+/// The effect of erasing a tag's visitors on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traces {
-    /// Nothing: no visitor can be told from its rows.
+    /// No effect: its rows identify no visitor.
     None,
-    /// Rows of the tag's visitors go.
+    /// Deletes the rows of the tag's visitors.
     Rows,
-    /// Rows about the tag go.
+    /// Deletes the rows about the tag.
     OfTag,
-    /// In the rows of the tag's interactions these columns get these values, in both dialects.
+    /// Deletes the rows of the tag's interactions.
+    OfTaps,
+    /// Sets these columns in the rows of the tag's interactions. The SQL is valid in both dialects.
     Columns(&'static str),
 }
 
-use Traces::{Columns, None, OfTag, Rows};
+use Traces::{Columns, None, OfTag, OfTaps, Rows};
 
-/// Every table that is moved, by name.
+/// Every table that a move copies, by name.
 const TRACES: &[(&str, Traces)] = &[
     ("secrets", None),
     ("settings", None),
     ("tokens", None),
-    // What administrators did. The values that they gave the tag are erased by its own rows.
+    // Actions of administrators. `erase_audit` erases the values that they gave a tag.
     ("audit", None),
     ("audit_ends", None),
     ("former_slugs", None),
     ("tags", None),
-    // What a visitor wrote into a variable is the tag's, as its owner's page asked for it.
+    // A value that a visitor wrote into a variable belongs to the tag, because the owner's page
+    // asked for it. It is marked, so that no event and no later record contains it.
     ("properties", None),
     ("master_keys", None),
     ("url_templates", None),
@@ -49,13 +52,19 @@ const TRACES: &[(&str, Traces)] = &[
         ),
     ),
     ("expired_keys", None),
-    // That there was an update stays.
+    // The fact that there was an update stays.
     ("updates", Columns("changes = '[]', request = NULL")),
-    ("refused_updates", None),
+    // The visitor's page named the variable.
+    ("refused_updates", Columns("variable = NULL")),
     ("payload_reads", None),
-    ("left_out", None),
+    // A rule can depend on the visitor's country or language.
+    ("left_out", Columns("rule = NULL")),
+    ("same_browser", OfTaps),
+    ("own_reads", None),
+    ("test_taps", None),
     ("visits", Rows),
     ("tap_counts", None),
+    ("previews", None),
     ("opened_tags", None),
     ("sheets", None),
     ("sheet_rows", None),
@@ -63,12 +72,12 @@ const TRACES: &[(&str, Traces)] = &[
     ("import_rows", None),
     ("webhooks", None),
     ("outbox", OfTag),
-    // What waits is not sent any more.
+    // Waiting deliveries are not sent any more.
     ("webhook_deliveries", OfTag),
     ("webhook_attempts", OfTag),
-    // A visitor wrote them.
+    // Visitors wrote the values.
     ("submissions", OfTag),
-    // Chips and who encodes them: no visitor.
+    // Chips, and who encodes them: no visitor data.
     ("encoding_roots", None),
     ("chips", None),
     ("chip_keys", None),
@@ -81,7 +90,7 @@ const TRACES: &[(&str, Traces)] = &[
     ("encoding_exchanges", None),
 ];
 
-/// What removes rows about the tag `?1`, in this order, in the words of the plane.
+/// Statements that delete rows about the tag `?1`, to run in this order, in the plane's dialect.
 pub(super) const OF_TAG: [&str; 5] = [
     "DELETE FROM outbox WHERE tag_id = ?1",
     "UPDATE webhook_states SET
@@ -96,17 +105,34 @@ pub(super) const OF_TAG: [&str; 5] = [
     "DELETE FROM submissions WHERE tag_id = ?1",
 ];
 
-/// Notes that something is erased, in its commit. Deliveries are made of what was read before:
-/// those whose read has another number are not stored.
+/// Counts an erasure, in its commit. Deliveries are made from data read earlier: those whose read
+/// saw another count are not stored, because they may contain erased data.
 pub(super) const ERASED: &str = "INSERT INTO settings (name, value) VALUES ('erasures', '1')
      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(settings.value AS BIGINT) + 1 AS TEXT)";
 
-/// How often something was erased; no row if it never was.
+/// The number of erasures so far; no row before the first.
 pub(super) const ERASURES: &str =
     "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'erasures'";
 
-/// What clears the rows of interactions, one statement for each table, up to the key: it ends
-/// in `WHERE id` or the like.
+/// How long the data that identifies a client is kept, in milliseconds (decisions, "Payload
+/// retrieval").
+pub(super) const CLIENTS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// The time before which all interactions have lost their client, in the plane's dialect.
+pub(super) const CLIENTS_ERASED_TO: &str =
+    "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'clients_erased_to'";
+
+/// Stores the time that [`CLIENTS_ERASED_TO`] reads.
+pub(super) const SET_CLIENTS_ERASED_TO: &str =
+    "INSERT INTO settings (name, value) VALUES ('clients_erased_to', CAST(CAST(?1 AS BIGINT) AS TEXT))
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/// How far that time may lag while there is nothing to erase, in milliseconds: one day, so that an
+/// idle database is not written to.
+pub(super) const CLIENTS_LAG: i64 = 24 * 60 * 60 * 1000;
+
+/// Statements that clear the visitor data of interactions, one for each table. Each ends before the
+/// key: the caller appends a condition to the `WHERE id` or similar.
 pub(super) fn clearing() -> impl Iterator<Item = String> {
     traced().filter_map(|(table, traces)| match traces {
         Columns(columns) => Some(format!(
@@ -114,11 +140,12 @@ pub(super) fn clearing() -> impl Iterator<Item = String> {
             table.name,
             key(table)
         )),
+        OfTaps => Some(format!("DELETE FROM {} WHERE {}", table.name, key(table))),
         None | Rows | OfTag => Option::None,
     })
 }
 
-/// What removes what is told of interactions, in the same form.
+/// Statements that delete the rows belonging to interactions, in the same form.
 pub(super) fn removing_told() -> impl Iterator<Item = String> {
     let told = tables().filter(|table| is_told_of_interactions(table));
     told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
@@ -166,7 +193,7 @@ mod tests {
 
     #[test]
     fn visitors_are_rows_of_one_table_alone() {
-        // It is walked in batches of its own.
+        // `visits` is walked in batches by its own code.
         let rows: Vec<_> = traced().filter(|(_, traces)| *traces == Rows).collect();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].0.name, "visits");
@@ -184,10 +211,10 @@ mod tests {
         }
     }
 
-    /// PostgreSQL's own function says the same.
+    /// PostgreSQL's own function deletes from the same tables.
     #[test]
     fn what_is_told_of_an_interaction_goes_with_it_on_both_databases() {
-        let retention = include_str!("../../migrations/postgres/V1/retention.sql");
+        let retention = include_str!("../../migrations/postgres/V20__erased_values.sql");
         let told: Vec<_> = removing_told().collect();
         assert!(!told.is_empty());
         for sql in told {

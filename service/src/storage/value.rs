@@ -1,4 +1,4 @@
-//! A value of a column and a row of columns, as both databases know them.
+//! A column's value and a row of columns, in a form that both databases share.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
 use crate::rolling_key::KeyHash;
 
-/// A value of a column, or of a statement's parameter.
+/// A column's value, or a statement's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// None.
+    /// No value: SQL `NULL`.
     Null,
-    /// A number.
+    /// A signed 64-bit integer.
     Integer(i64),
-    /// Yes or no. SQLite has 1 and 0 for it.
+    /// A boolean. SQLite stores it as 1 or 0.
     Flag(bool),
-    /// Text.
+    /// A text in UTF-8.
     Text(Cow<'a, str>),
-    /// Bytes.
+    /// A sequence of bytes.
     Bytes(Cow<'a, [u8]>),
 }
 
-/// The parameters of a statement: anything that is a [`Value`].
+/// The parameters of a statement: any types that convert into [`Value`].
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         [$($crate::storage::value::Value::from($value)),*]
@@ -37,14 +37,14 @@ macro_rules! values {
 pub(super) use values;
 
 impl Value<'_> {
-    /// A list as one parameter: a statement has `ids(?1)` or `texts(?1)` in its place.
+    /// A list as one parameter; the statement refers to it as `ids(?1)` or `texts(?1)`.
     pub(super) fn list<T: serde::Serialize>(items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<T> = items.into_iter().collect();
-        // Numbers and texts always have a form in JSON.
+        // Numbers and texts can always be serialized as JSON.
         Self::from(serde_json::to_string(&items).unwrap_or_default())
     }
 
-    /// The same, for no longer than this one is there.
+    /// A value that borrows from this one.
     fn as_borrowed(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
@@ -55,7 +55,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same, for longer than the row it was read from.
+    /// An owned value, which may outlive the row it was read from.
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
@@ -66,7 +66,7 @@ impl Value<'_> {
         }
     }
 
-    /// The greatest number of rows of an answer.
+    /// A parameter for `LIMIT`: the maximum number of rows.
     pub(super) fn limit(items: usize) -> Self {
         Self::Integer(i64::try_from(items).unwrap_or(i64::MAX))
     }
@@ -159,13 +159,13 @@ where
     }
 }
 
-/// What a column's value can be read as.
+/// A type that a column's value can be read as.
 pub(super) trait FromValue: Sized {
-    /// The value; `None` if it is of another kind.
+    /// Converts the value; `None` if it has another type.
     fn from_value(value: Value<'_>) -> Option<Self>;
 }
 
-/// Any value, as it is.
+/// Accepts any value unchanged.
 impl FromValue for Value<'static> {
     fn from_value(value: Value<'_>) -> Option<Self> {
         Some(value.into_owned())
@@ -286,22 +286,22 @@ ids! {
     EncodingId, EncodingRootId, EncodingRunId, FactoryOrderId,
 }
 
-/// A row while its database holds it: columns are read in place and in any order, and nothing is
-/// copied that is not kept.
+/// A row that the database still holds. Columns are read in place and in any order, so only values
+/// that are kept are copied.
 pub(super) trait Columns {
     /// The value of a column.
     ///
     /// # Errors
     ///
-    /// [`StorageError`] if the row has no such column, or one that is no [`Value`].
+    /// [`StorageError`] if the row has no such column, or its type is no [`Value`].
     fn value(&self, column: usize) -> Result<Value<'_>, StorageError>;
 
-    /// The same, as what it should be.
+    /// The value of a column, as the type that it should have.
     fn column<T: FromValue>(&self, column: usize) -> Result<T, StorageError> {
         T::from_value(self.value(column)?).ok_or_else(|| unreadable(std::any::type_name::<T>()))
     }
 
-    /// A text that `read` understands. `what` names it to a reader of logs.
+    /// A text column that `read` parses. `what` names it in error logs.
     fn named<T>(
         &self,
         column: usize,
@@ -312,7 +312,7 @@ pub(super) trait Columns {
             .ok_or_else(|| unreadable(what))
     }
 
-    /// The same, which may be absent.
+    /// Like [`Self::named`], for a column that may be `NULL`.
     fn optionally_named<T>(
         &self,
         column: usize,
@@ -327,8 +327,8 @@ pub(super) trait Columns {
     }
 }
 
-/// A row of an answer. Its columns are taken one after the other. A value that is
-/// no such type's is a damaged database, not a client's mistake.
+/// A row of a result, whose columns are taken in order. A value of another type means a damaged
+/// database, not a client's mistake.
 pub(super) struct Row(std::vec::IntoIter<Value<'static>>);
 
 impl Row {
@@ -336,13 +336,13 @@ impl Row {
         Self(columns.into_iter())
     }
 
-    /// The next column.
+    /// Takes the next column.
     pub(super) fn take<T: FromValue>(&mut self) -> Result<T, StorageError> {
         let value = self.0.next().and_then(T::from_value);
         value.ok_or_else(|| unreadable(std::any::type_name::<T>()))
     }
 
-    /// The next column, a text that `read` understands. `what` names it to a reader of logs.
+    /// Takes the next column, a text that `read` parses. `what` names it in error logs.
     pub(super) fn text<T>(
         &mut self,
         what: &str,
@@ -351,7 +351,7 @@ impl Row {
         read(&self.take::<String>()?).ok_or_else(|| unreadable(what))
     }
 
-    /// The same, which may be absent.
+    /// Like [`Self::text`], for a column that may be `NULL`.
     pub(super) fn optional_text<T>(
         &mut self,
         what: &str,
@@ -362,7 +362,7 @@ impl Row {
             .transpose()
     }
 
-    /// The next column, JSON.
+    /// Takes the next column and parses it as JSON.
     pub(super) fn json<T: serde::de::DeserializeOwned>(
         &mut self,
         what: &str,
@@ -380,7 +380,7 @@ impl Columns for Row {
     }
 }
 
-/// A stored value that does not read as what it should be.
+/// The error for a stored value that cannot be parsed; `what` names it.
 pub(super) fn unreadable(what: &str) -> StorageError {
     StorageError::Failed(format!("a stored {what} is not readable"))
 }

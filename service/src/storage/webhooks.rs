@@ -1,4 +1,4 @@
-//! Endpoints of webhooks, and the deliveries to them.
+//! Webhook endpoints, and the deliveries to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,202 +16,204 @@ use crate::webhook::{
 
 pub use crate::webhook::Place;
 
-/// How far an endpoint is.
+/// An endpoint's progress through the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor {
-    /// In the taps.
+    /// The last tap that was handled.
     pub taps: Place,
-    /// In the outbox.
+    /// The last outbox event that was handled.
     pub outbox: Place,
 }
 
-/// An endpoint that is on, as what makes deliveries knows it.
+/// The changing state of an endpoint that is on, as the delivery maker needs it.
 #[derive(Clone, Debug)]
 pub struct RouteState {
-    /// The endpoint.
+    /// The endpoint that has this state.
     pub id: WebhookId,
-    /// How far it is.
+    /// The endpoint's progress through the events.
     pub cursor: Cursor,
-    /// Up to this tap, deliveries are made again.
+    /// The tap up to which events are sent again.
     pub again_seq: i64,
-    /// The same of the outbox.
+    /// The outbox event up to which events are sent again.
     pub again_outbox_seq: i64,
-    /// How often deliveries were made again.
+    /// How often the owner had events sent again.
     pub resends: u32,
-    /// Deliveries that wait.
+    /// Number of waiting deliveries.
     pub waiting: u64,
-    /// Those of them that are attempted within [`SOON_MILLIS`].
+    /// Number of waiting deliveries that are due within [`SOON_MILLIS`].
     pub soon: u64,
-    /// Attempts that failed since one did not.
+    /// Failed attempts since the last successful one.
     pub failures: u64,
 }
 
-/// How an endpoint is configured that is on, as what makes deliveries knows it.
+/// The configuration of an endpoint that is on, as the delivery maker needs it.
 #[derive(Clone, Debug)]
 pub struct RouteFields {
-    /// What its owner decided.
+    /// The configuration as its owner wrote it.
     pub fields: WebhookFields,
-    /// The experiences whose events it gets.
+    /// The experiences whose events the endpoint gets.
     pub reach: Reach,
-    /// That of `fields`.
+    /// The revision of `fields`.
     pub revision: Revision,
 }
 
-/// A delivery to be made.
+/// A delivery to store.
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
-    /// To which endpoint.
+    /// The endpoint that gets the delivery.
     pub webhook_id: WebhookId,
-    /// The event's `webhook-id`.
+    /// The event's `webhook-id`, by which receivers recognise a repeated event.
     pub event_id: String,
-    /// The `webhook-id` if the event may have been sent before, and what was sent is not kept.
+    /// The `webhook-id` for an event that may have been sent before, and whose sent body is not
+    /// kept.
     pub again: Option<String>,
-    /// Its type.
+    /// The event's type, which the endpoint must want.
     pub kind: EventKind,
-    /// When it happened.
+    /// When the event happened.
     pub at: Timestamp,
-    /// The tag that it is about.
+    /// The tag that the event is about, if any.
     pub tag_id: Option<TagId>,
-    /// Its body.
+    /// The body of the request, JSON.
     pub body: String,
 }
 
-/// An endpoint goes on from one place to another.
+/// A step of one endpoint's progress from one place to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    /// The endpoint. If it is not at `from` any more, or was edited since `revision`, it stays where
-    /// it is: deliveries were made, and events passed over, as it was before.
+    /// The endpoint. It stays where it is if it is no longer at `from`, or was edited since
+    /// `revision`: deliveries were made, and events skipped, according to the earlier state.
     pub webhook: WebhookId,
-    /// The revision of its configuration that was known.
+    /// The revision of the configuration that was used.
     pub revision: Revision,
-    /// Where it is.
+    /// The endpoint's place before the step.
     pub from: Cursor,
-    /// Where it is then.
+    /// The endpoint's place after the step.
     pub to: Cursor,
 }
 
-/// Some endpoints go on, and get deliveries.
+/// Steps of some endpoints, with the deliveries that they get.
 #[derive(Clone, Debug)]
 pub struct Advance {
-    /// Each endpoint once.
+    /// The steps; each endpoint at most once.
     pub moves: Vec<Move>,
-    /// What is delivered to them.
+    /// The deliveries for these endpoints.
     pub deliveries: Vec<NewDelivery>,
-    /// How often something had been erased before `deliveries` were read
-    /// ([`Webhooks::erasures`]). If it is more by now, nobody moves: they may have what was erased.
+    /// The number of erasures before `deliveries` were read ([`Webhooks::erasures`]). If it has
+    /// risen since, no endpoint moves, because the deliveries may contain erased data.
     pub erasures: u64,
 }
 
-/// A delivery that is this caller's to make, for [`LEASE_MILLIS`].
+/// A delivery that this caller may attempt, for [`LEASE_MILLIS`].
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// Its number.
+    /// The delivery's number, for [`Finished::delivery`].
     pub id: i64,
-    /// Its endpoint.
+    /// The endpoint that gets the delivery.
     pub webhook_id: WebhookId,
-    /// Where to.
+    /// The URL of the request.
     pub url: String,
-    /// The secrets that sign it, wrapped.
+    /// The secrets that sign the request, wrapped.
     pub secrets: Vec<Vec<u8>>,
-    /// The event's `webhook-id`.
+    /// The event's `webhook-id`, which the request's headers contain.
     pub event_id: String,
-    /// Its body.
+    /// The body of the request, JSON.
     pub body: String,
-    /// Attempts before this one.
+    /// Number of earlier attempts.
     pub attempts: u32,
 }
 
-/// For how long a claimed delivery is its caller's, in milliseconds: four times an attempt.
+/// How long a claimed delivery is reserved for its caller, in milliseconds: four times the longest
+/// attempt.
 pub const LEASE_MILLIS: i64 = 60_000;
 
-/// A delivery that waits is attempted soon if it is due within so long, in milliseconds. Most
-/// deliveries always are, and one that failed three times is not any more: its second pause is of
-/// five minutes and a little.
+/// A waiting delivery counts as soon if it is due within this time, in milliseconds. Most
+/// deliveries always are. One that failed three times is not: the second pause is a little over
+/// five minutes, the third one is longer than this.
 pub const SOON_MILLIS: i64 = 10 * 60_000;
 
-/// Failures in a row after which an endpoint counts as down.
+/// Consecutive failures after which an endpoint counts as down.
 pub const DOWN: u64 = 8;
 
-/// Of an endpoint that is down and gives no answer, deliveries are taken no more often than this, in
-/// milliseconds: as often as a delivery is tried again that failed once. It is seen as quickly that
-/// it is back, and connections that are refused at once are not thousands of commits, for which taps
-/// would wait.
+/// Shortest pause between claims for an endpoint that is down and does not answer, in milliseconds:
+/// the pause after a delivery's first failure. The service still notices quickly that the endpoint
+/// is back, and connections that are refused at once do not cause thousands of commits, for which
+/// taps would wait.
 pub(crate) const PACE_SILENT_MILLIS: i64 = 5_000;
 
-/// An attempt that was made.
+/// An attempt that ended, to be stored.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The delivery.
+    /// The delivery's number, from [`Claimed::id`].
     pub delivery: i64,
-    /// Its endpoint.
+    /// The endpoint that got the attempt.
     pub webhook_id: WebhookId,
-    /// What the attempt came to.
+    /// The result of the attempt.
     pub outcome: AttemptOutcome,
-    /// A random number that the pause before the next one depends on, if it failed; `None` of a test:
-    /// it is not repeated, and its failure says nothing of the endpoint.
+    /// A random number from which the pause after a failure is computed. `None` for a test, which
+    /// is never repeated, and whose failure does not count against the endpoint.
     pub chance: Option<u8>,
-    /// Whether the endpoint is slow.
+    /// Whether the endpoint answered slowly.
     pub slow: bool,
 }
 
-/// What storing attempts led to.
+/// The effects of storing attempts.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
-    /// Endpoints that were switched off.
+    /// Alerts about endpoints that were switched off.
     pub alerts: Vec<Alert>,
-    /// Endpoints that are back, each with the time since when it was down.
+    /// Endpoints that answer again, each with the time since when it was down.
     pub back: Vec<(WebhookId, Timestamp)>,
-    /// Deliveries that were given up.
+    /// Number of deliveries that were given up.
     pub given_up: u64,
 }
 
-/// What endpoints are still to be sent.
+/// The events that endpoints still have to get.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     /// Deliveries that wait for their next attempt.
     pub waiting: u64,
-    /// For how long an endpoint that answers well has had to wait for what it could have been sent,
-    /// in milliseconds.
+    /// The longest time that an event has waited although its endpoint answers well, in
+    /// milliseconds.
     pub late: i64,
 }
 
-/// The properties of a tag that events are chosen by, or contain.
+/// The properties of a tag that filters of webhooks use, or events contain.
 #[derive(Clone, Debug, Default)]
 pub struct EventProperties {
-    /// The experience that it leads to now.
+    /// The tag's current experience.
     pub experience_id: Option<ExperienceId>,
-    /// Its attributes.
+    /// The tag's attributes, by key.
     pub attributes: BTreeMap<String, String>,
-    /// Its variables.
+    /// The tag's variables, by key.
     pub variables: BTreeMap<String, String>,
 }
 
 /// An edit of an endpoint, applied inside the operation that stores it. An `Err` stores nothing.
 pub type WebhookEdit = Box<dyn Fn(WebhookFields) -> Result<WebhookFields, Conflict> + Send + Sync>;
 
-/// What is sent again.
+/// Selects the events to send again.
 #[derive(Clone, Debug)]
 pub enum Resend {
     /// One event, by its `webhook-id`.
     Event(String),
-    /// Everything since a time.
+    /// All events since this time.
     Since(Timestamp),
 }
 
 /// The operations on webhooks.
 #[async_trait]
 pub trait Webhooks: Send + Sync {
-    /// At most `limit` endpoints, the oldest first, beginning behind `after`.
+    /// At most `limit` endpoints, the oldest first, after the endpoint `after`.
     async fn webhooks(
         &self,
         after: Option<WebhookId>,
         limit: usize,
     ) -> Result<Vec<Webhook>, StorageError>;
 
-    /// An endpoint.
+    /// The endpoint with this id.
     async fn webhook(&self, id: WebhookId) -> Result<Option<Webhook>, StorageError>;
 
-    /// Stores a new endpoint. What happens from now on is delivered to it, if it is on.
+    /// Stores a new endpoint. If it is on, it gets all events from now on.
     ///
     /// # Errors
     ///
@@ -222,8 +224,8 @@ pub trait Webhooks: Send + Sync {
         secret: Vec<u8>,
     ) -> Result<Webhook, StorageError>;
 
-    /// Applies `edit` to an endpoint that is as `expected`. If it is switched on, it goes on where
-    /// it was.
+    /// Applies `edit` to an endpoint that still matches `expected`. If the endpoint is switched on,
+    /// it continues where it stopped.
     async fn edit_webhook(
         &self,
         id: WebhookId,
@@ -231,10 +233,17 @@ pub trait Webhooks: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<Webhook>, StorageError>;
 
-    /// Removes an endpoint, with what waits and its log.
-    async fn delete_webhook(&self, id: WebhookId) -> Result<Option<()>, StorageError>;
+    /// Removes an endpoint that still matches `expected`, with its waiting deliveries and its log.
+    ///
+    /// # Errors
+    /// [`Conflict::Changed`](super::Conflict::Changed) if it does not match.
+    async fn delete_webhook(
+        &self,
+        id: WebhookId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
 
-    /// Gives an endpoint another secret. The one before signs, too, until `previous_until`.
+    /// Sets a new secret for an endpoint. The previous one also signs until `previous_until`.
     async fn rotate_webhook_secret(
         &self,
         id: WebhookId,
@@ -242,7 +251,7 @@ pub trait Webhooks: Send + Sync {
         previous_until: Timestamp,
     ) -> Result<Option<Webhook>, StorageError>;
 
-    /// At most `limit` attempts of an endpoint, the newest first, beginning behind `after`.
+    /// At most `limit` attempts of an endpoint, the newest first, after the attempt `after`.
     async fn webhook_attempts(
         &self,
         id: WebhookId,
@@ -250,8 +259,8 @@ pub trait Webhooks: Send + Sync {
         limit: usize,
     ) -> Result<Option<Vec<Attempt>>, StorageError>;
 
-    /// Sends events to an endpoint again. `None` where there is no such endpoint; `false` where
-    /// there is no such event any more.
+    /// Sends events to an endpoint again. `None` if there is no such endpoint; `false` if the event
+    /// no longer exists.
     ///
     /// # Errors
     ///
@@ -262,24 +271,24 @@ pub trait Webhooks: Send + Sync {
         what: Resend,
     ) -> Result<Option<bool>, StorageError>;
 
-    /// A delivery of `event` to an endpoint, on or off, which is the caller's to make.
+    /// Stores a delivery of `event` to an endpoint, on or off, and claims it for the caller.
     async fn claim_test(
         &self,
         id: WebhookId,
         event: Happening,
     ) -> Result<Option<Claimed>, StorageError>;
 
-    /// All endpoints that are on, and how far they are.
+    /// The state of all endpoints that are on.
     async fn route_states(&self) -> Result<Vec<RouteState>, StorageError>;
 
-    /// How often visitors' data was erased.
+    /// How often visitor data has been erased.
     async fn erasures(&self) -> Result<u64, StorageError>;
 
-    /// How all endpoints are configured that are on.
+    /// The configuration of all endpoints that are on.
     async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError>;
 
-    /// At most `limit` taps behind a place, in the order of commits. Of those that PostgreSQL commits
-    /// beside each other, `settled` are the ones before which nothing more comes.
+    /// At most `limit` taps after a place, in the order of commits. PostgreSQL commits taps in
+    /// parallel: only before the `settled` ones no further tap can appear.
     async fn taps_after(
         &self,
         after: Place,
@@ -287,28 +296,28 @@ pub trait Webhooks: Send + Sync {
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError>;
 
-    /// The place of a tap in the order of commits, or one a little before it; `None` where there is
-    /// no such tap any more.
+    /// The place of a tap in the order of commits, or a place shortly before it; `None` if the tap
+    /// no longer exists.
     async fn place_of_tap(&self, id: InteractionId) -> Result<Option<Place>, StorageError>;
 
-    /// The same of the outbox.
+    /// The same for outbox events.
     async fn outbox_after(
         &self,
         after: Place,
         limit: usize,
     ) -> Result<Vec<OutboxEvent>, StorageError>;
 
-    /// The properties of some tags.
+    /// The properties of these tags that events need.
     async fn event_properties(
         &self,
         tags: Vec<TagId>,
     ) -> Result<HashMap<TagId, EventProperties>, StorageError>;
 
-    /// Moves endpoints on, and stores what is delivered to them; answers which of them moved.
+    /// Moves endpoints forward and stores their deliveries. Returns the endpoints that moved.
     async fn advance_webhooks(&self, advance: Advance) -> Result<Vec<WebhookId>, StorageError>;
 
-    /// At most `limit` endpoints with a delivery that is due, but for `busy` ones: those that are
-    /// held back, or the others.
+    /// At most `limit` endpoints that have a due delivery and are not `busy`. `held_back` selects
+    /// either those that are held back or the others.
     async fn due_webhooks(
         &self,
         held_back: bool,
@@ -316,44 +325,45 @@ pub trait Webhooks: Send + Sync {
         limit: usize,
     ) -> Result<Vec<WebhookId>, StorageError>;
 
-    /// Takes deliveries that are due, at most `each` for each endpoint. Nobody else gets them
-    /// within [`LEASE_MILLIS`].
+    /// Claims due deliveries, at most `each` per endpoint. No other caller gets them within
+    /// [`LEASE_MILLIS`].
     async fn claim_deliveries(
         &self,
         webhooks: Vec<WebhookId>,
         each: usize,
     ) -> Result<Vec<Claimed>, StorageError>;
 
-    /// Stores what attempts came to. An endpoint that is gone, or failed for too long, is switched
-    /// off, with an event that says so.
+    /// Stores the results of attempts. Switches off an endpoint that is gone or has failed for too
+    /// long, and creates an event about it.
     async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError>;
 
-    /// Has an endpoint's deliveries be attempted at once that were never attempted before `since`:
-    /// it was down then, so these attempts do not count. What is on its way stays there.
+    /// Makes deliveries due at once that were not attempted before `since`, when the endpoint went
+    /// down. Their failed attempts since then do not count. Deliveries that may be in flight stay
+    /// as they are.
     async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError>;
 
-    /// What endpoints that are on are still to be sent.
+    /// The backlog of all endpoints that are on.
     async fn webhook_backlog(&self) -> Result<Backlog, StorageError>;
 
-    /// Stores an alert, if any endpoint gets such events.
+    /// Stores an alert, if any endpoint gets alerts of its type.
     async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError>;
 
-    /// Removes some of what is kept of events of these types of before `keep_since`, delivered or not.
-    /// `true` if more may be left.
+    /// Removes some stored events of these types older than `keep_since`, delivered or not. `true`
+    /// if more may be left.
     async fn prune_deliveries(
         &self,
         kinds: Vec<EventKind>,
         keep_since: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// Removes rows of the outbox of before `keep_since`.
+    /// Removes outbox events older than `keep_since`.
     async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError>;
 }
 
-/// Taps in the order of their commits, in the words of each database.
+/// Taps in the order of their commits; each database has its own implementation.
 #[async_trait]
 pub(crate) trait TapStream: Send + Sync {
-    /// What [`Webhooks::taps_after`] says.
+    /// See [`Webhooks::taps_after`].
     async fn stream_taps(
         &self,
         after: Place,

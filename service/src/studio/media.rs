@@ -1,10 +1,10 @@
-//! The public addresses of images. They cannot be guessed: an image of a draft
-//! is seen by those who were shown its address, and by nobody else.
+//! The public addresses of images. They cannot be guessed: only people who got the address of a
+//! draft's image can see it.
 
 use super::Proofs;
 use crate::id::{ExperienceId, ImageId};
 
-/// Makes and reads the addresses.
+/// Makes the addresses, and finds the image of an address.
 pub struct MediaNames(Proofs);
 
 impl MediaNames {

@@ -1,4 +1,4 @@
-//! Texts that prove that they were made here, for addresses that nobody can make up.
+//! Texts that prove that this service made them, for addresses that nobody can invent.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -13,7 +13,7 @@ const LENGTH: usize = 24;
 pub(crate) struct Proofs([u8; 32]);
 
 impl Proofs {
-    /// Proofs for one purpose, under a stored secret that has others, too.
+    /// Proofs for one purpose, under a stored secret that is also used for others.
     pub(crate) fn new(secret: &[u8; 32], purpose: &str) -> Self {
         Self(mac(secret, purpose))
     }
@@ -25,7 +25,8 @@ impl Proofs {
         proof
     }
 
-    /// Whether `proof` is that of `text`. How long it takes tells nothing of the right one.
+    /// Whether `proof` belongs to `text`. The comparison takes constant time, so its duration
+    /// reveals nothing.
     pub(crate) fn holds(&self, text: &str, proof: &str) -> bool {
         self.of(text).as_bytes().ct_eq(proof.as_bytes()).into()
     }

@@ -1,4 +1,4 @@
-//! What all pages have in common, and the plain ones.
+//! The common part of all pages, and the plain pages.
 
 use askama::Template;
 
@@ -6,14 +6,14 @@ use super::style;
 use crate::experience::{Colour, Theme};
 use crate::visitor::is_right_to_left;
 
-/// Around what a page says.
+/// The frame around the content of a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Shell<'a> {
     /// A language tag such as `pt-BR`.
     pub language: &'a str,
-    /// Its title.
+    /// Title of the page.
     pub title: &'a str,
-    /// How it looks.
+    /// Appearance of the page.
     pub theme: &'a Theme,
     /// The address of the image at its top.
     pub logo: Option<&'a str>,
@@ -26,7 +26,7 @@ impl Shell<'_> {
         is_right_to_left(self.language)
     }
 
-    /// What stands in its style element.
+    /// The content of its style element.
     pub(crate) fn style(&self) -> String {
         style::css(self.theme)
     }
@@ -43,7 +43,7 @@ struct Plain<'a> {
     texts: &'a [&'a str],
 }
 
-/// A page with a title and some texts, no more.
+/// A page with only a title and some texts.
 pub(crate) fn plain(shell: Shell<'_>, texts: &[&str]) -> Result<String, askama::Error> {
     Plain { shell, texts }.render()
 }

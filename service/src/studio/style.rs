@@ -1,10 +1,10 @@
-//! The style of a page: the service's own, in the colours of a theme.
+//! The style of a page: the service's own style, in the colours of a theme.
 
 use std::fmt::Write as _;
 
 use crate::experience::{Colour, Corners, Font, Scheme, Theme};
 
-/// All that is the same on every page.
+/// The part that is the same on every page.
 const STYLE: &str = include_str!("../../templates/page.css");
 
 const ACCENT: Colour = Colour::rgb(0x1F, 0x4F, 0xD8);
@@ -58,7 +58,7 @@ pub(super) fn frame(theme: &Theme) -> (Colour, Colour) {
     }
 }
 
-/// The colours on one ground, each derived so that it can be read there.
+/// The colours on one ground, each derived so that it is readable there.
 fn colours(theme: &Theme, paper: Colour) -> String {
     let dark = paper.is_dark();
     let contrast = paper.ink();
@@ -77,7 +77,8 @@ fn colours(theme: &Theme, paper: Colour) -> String {
     } else {
         ACCENT
     });
-    // A filled thing must be told from its ground, too; in the dark that takes more light.
+    // A filled element must also stand out from its ground; on a dark ground that takes more
+    // contrast.
     let told = if dark { 3.0 } else { 1.5 };
     let shades = (0..=100).step_by(4);
     let mut shades = shades.map(|percent| accent.mixed(contrast, percent));

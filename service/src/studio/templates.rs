@@ -1,11 +1,17 @@
-//! Pages to begin with (data files), each with what its tag needs and with
-//! values that show what it is for.
+//! Templates for new pages (data files), each with the variables that its tag needs, and with
+//! sample values that show its purpose. They are written in English; `texts` has them in the other
+//! languages.
+
+mod texts;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde_json::Value;
+
+pub(crate) use texts::{template_language, template_languages};
 
 use super::{MediaNames, PageKey, StudioPage};
 use crate::clock::Timestamp;
@@ -16,23 +22,25 @@ use crate::macros::{Macro, Scope};
 use crate::tag::{Properties, PropertyKey};
 use crate::visitor::OperatingSystem;
 
-/// A page to begin with.
+/// A template for a new page.
 #[derive(Debug)]
 pub(crate) struct StudioTemplate {
     /// Its name, which never changes.
     pub name: String,
-    /// Its display name.
+    /// Name that is shown in the gallery.
     pub title: String,
     /// Its purpose, in a sentence.
     pub about: String,
     /// The variables that a tag needs for it, with their initial values.
     pub variables: BTreeMap<PropertyKey, String>,
-    /// The experience.
+    /// Experience that the template creates.
     pub experience: ExperienceFields,
+    /// The language of its texts, such as `de`.
+    pub language: &'static str,
     sample: Sample,
 }
 
-/// A tag that shows what a template is for.
+/// A sample tag that shows the purpose of a template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Sample {
@@ -73,23 +81,28 @@ const FILES: [&str; 10] = [
     include_str!("../../data/templates/10-service-log.json"),
 ];
 
-static TEMPLATES: LazyLock<Vec<StudioTemplate>> = LazyLock::new(|| {
-    let read = FILES
-        .iter()
-        .map(|json| read(json).expect("the files are read by a test, too"));
-    read.collect()
+static TEMPLATES: LazyLock<BTreeMap<&str, Vec<StudioTemplate>>> = LazyLock::new(|| {
+    let languages = template_languages().into_iter();
+    languages
+        .map(|language| {
+            let all = FILES.iter().map(|json| read(json, language));
+            let all = all.collect::<Result<_, _>>();
+            (language, all.expect("the files are read by a test, too"))
+        })
+        .collect()
 });
 
-/// All templates, in the order of a gallery.
-pub(crate) fn templates() -> &'static [StudioTemplate] {
-    &TEMPLATES
+/// All templates, in the order of a gallery, with texts for a language tag such as `de-AT`.
+pub(crate) fn templates(language: &str) -> &'static [StudioTemplate] {
+    &TEMPLATES[template_language(language)]
 }
 
-fn read(json: &str) -> Result<StudioTemplate, String> {
-    let file: File = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let content = file.experience.content.try_into();
-    let content: Content =
-        content.map_err(|error: crate::experience::ContentError| error.to_string())?;
+fn read(json: &str, language: &'static str) -> Result<StudioTemplate, String> {
+    let texts = texts::texts(language).map_err(|error| error.to_string())?;
+    let mut file: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    texts::translate(&mut file, &texts);
+    let file: File = serde_json::from_value(file).map_err(|error| error.to_string())?;
+    let content = Content::to_save(file.experience.content).map_err(|error| error.to_string())?;
     Ok(StudioTemplate {
         name: file.name,
         title: file.title,
@@ -99,6 +112,7 @@ fn read(json: &str) -> Result<StudioTemplate, String> {
             name: file.experience.name,
             content,
         },
+        language,
         sample: file.sample,
     })
 }
@@ -124,7 +138,7 @@ impl StudioTemplate {
         let page = StudioPage {
             blocks,
             theme: &theme,
-            // A template has no images, so none is asked for.
+            // A template has no images, so the number does not matter.
             experience: ExperienceId(0),
             title: &self.sample.title,
             context: &Context {
@@ -133,7 +147,7 @@ impl StudioTemplate {
                 tamper: None,
                 variables: &self.sample.variables,
                 scan_count: 1,
-                language: "en",
+                language: self.language,
                 country: "",
                 operating_system: OperatingSystem::Other,
                 technology: None,
@@ -148,6 +162,7 @@ impl StudioTemplate {
             outcome: None,
             sent: &[],
             entered: &[],
+            names_blocks: false,
             nonce,
         };
         page.to_html(&self.sample, media)
@@ -174,14 +189,16 @@ mod tests {
     fn every_template_can_be_saved_and_names_the_variables_it_needs() {
         let media = MediaNames::new(&[0; 32]);
         let mut names = std::collections::BTreeSet::new();
-        for json in FILES {
-            let template = read(json).unwrap();
+        let languages = template_languages().into_iter();
+        for (json, language) in languages.flat_map(|one| FILES.map(|json| (json, one))) {
+            let template = read(json, language).unwrap();
             template.experience.validate().unwrap();
             assert!(template.experience.content.images().is_empty());
-            assert!(names.insert(template.name.clone()), "{}", template.name);
+            let name = (language, template.name.clone());
+            assert!(names.insert(name), "{}", template.name);
             let html = template.to_html(Scheme::Light, &media, "0").unwrap();
             assert!(html.len() < 30 * 1024, "{}: {}", template.name, html.len());
-            // Whatever a form, a button or a condition names is there to begin with.
+            // Every variable that a form, a button or a condition names must exist initially.
             let content = template.experience.content.to_json();
             for (_, after) in content
                 .match_indices("\"variable\":\"")
@@ -195,6 +212,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(names.len(), 10);
+        assert_eq!(names.len(), 120);
     }
 }

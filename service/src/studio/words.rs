@@ -1,52 +1,69 @@
-//! What the service itself says on a page, in the language of the page (a data file).
+//! The service's own texts on a page, in the language of the page (a data file).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::visitor::{negotiate, primary};
+use crate::visitor::{Languages, primary};
 
-/// The service's own words in one language. Each is a sentence, or as much of one as its place has room for.
+/// The service's own texts in one language. Each is a sentence, or a shorter text if its place is
+/// small.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Words {
-    /// What was sent is saved.
+    /// The form is saved.
     pub saved: String,
-    /// A form that waits for another tap.
+    /// A form that can be sent after another tap.
     pub more: String,
-    /// The key of the tap is consumed, and not by what was sent.
+    /// The key of the tap was already used, by another form or request.
     pub used: String,
-    /// The title of the page that says so.
+    /// The title of the page for an expired key.
     pub over_title: String,
     /// The key of the tap has expired.
     pub over: String,
-    /// The tag wants a verified tap.
+    /// The tag requires a verified tap.
     pub unverified: String,
-    /// The tag has no such variable.
+    /// The tag does not have the variable.
     pub not_ready: String,
+    /// The same, but the submission is kept.
+    pub kept: String,
     /// A value is too long.
     pub too_long: String,
-    /// A field that has to be filled in is empty. Its label follows.
+    /// A field that has to be filled in is empty.
     pub missing: String,
-    /// A form that can be sent once per tag, and was.
+    /// The entry of a field is not a mail address.
+    pub email: String,
+    /// The entry of a field is not a number.
+    pub number: String,
+    /// The entry of a field is not one of its choices.
+    pub choice: String,
+    /// The entry of a field is too long; `{max}` stands for the number of characters.
+    pub at_most: String,
+    /// A form that can be sent once per tag was already sent.
     pub sent: String,
-    /// The network fails.
+    /// The page has no such form or button any more.
+    pub not_offered: String,
+    /// The network does not work.
     pub offline: String,
-    /// The service fails.
+    /// The service reports an error.
     pub later: String,
-    /// The button of a form that is on its way.
+    /// The button of a form that is being sent.
     pub sending: String,
     /// No choice was made yet.
     pub choose: String,
-    /// Beside the label of a field that need not be filled in.
+    /// Next to the label of a field that is not required.
     pub optional: String,
-    /// The tag leads nowhere.
+    /// The tag has no destination yet.
     pub not_set_up: String,
     /// The tag is no longer in use.
     pub archived: String,
     /// The tap was not recorded.
     pub try_again: String,
+    /// The title of the page that appears when a phone opens the test URL of the address.
+    pub reached_title: String,
+    /// The text of that page.
+    pub reached: String,
 }
 
 static WORDS: LazyLock<BTreeMap<String, Words>> = LazyLock::new(|| {
@@ -54,17 +71,23 @@ static WORDS: LazyLock<BTreeMap<String, Words>> = LazyLock::new(|| {
         .expect("the file is read by a test, too")
 });
 
-/// The words in a language such as `de-AT`; English if there are none.
+/// The texts in a language such as `de-AT`; English if there are none.
 pub(crate) fn words(language: &str) -> &'static Words {
     WORDS
         .get(&primary(language).to_ascii_lowercase())
         .unwrap_or_else(|| &WORDS["en"])
 }
 
-/// The language of a page that is the service's own: the best one for its visitor.
-pub(crate) fn own_language(wanted: &[String]) -> Option<&'static str> {
+/// The languages that have texts.
+#[cfg(test)]
+pub(super) fn languages() -> impl Iterator<Item = &'static str> {
+    WORDS.keys().map(String::as_str)
+}
+
+/// The best language for a visitor of one of the service's own pages.
+pub(crate) fn own_language(wanted: &Languages) -> Option<&'static str> {
     let offered: Vec<_> = WORDS.keys().map(String::as_str).collect();
-    negotiate(wanted, &offered)
+    wanted.best(None, &offered)
 }
 
 #[cfg(test)]
@@ -76,8 +99,9 @@ mod tests {
         assert!(WORDS.len() >= 12);
         assert_eq!(words("de-AT").choose, "Bitte wählen");
         assert_eq!(words("xx").choose, "Please choose");
+        assert!(WORDS.values().all(|words| words.at_most.contains("{max}")));
         assert_eq!(
-            own_language(&["xx".to_owned(), "pt-BR".to_owned()]),
+            own_language(&Languages::of("xx, pt-BR;q=0.5, de;q=0.1")),
             Some("pt")
         );
     }

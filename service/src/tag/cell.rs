@@ -1,33 +1,32 @@
 //! A cell of a CSV file, safe to open in a spreadsheet.
 //!
-//! A spreadsheet takes a cell that begins with one of a few characters for a
-//! formula, and strangers write variables. Such a text gets an apostrophe in
-//! front, and so does one that looks as if it had got one, so that reading
-//! takes away exactly what writing added. An empty cell is no text; the empty
-//! text is a lone apostrophe. Two words in brackets say what no text can; a text
-//! that is one of them gets an apostrophe, too.
+//! A spreadsheet reads a cell that begins with one of a few characters as a formula, and strangers
+//! write variables. Such a text gets an apostrophe in front. A text that looks as if it already had
+//! that apostrophe gets one, too, so that reading removes exactly the characters that writing
+//! added. An empty cell means no text; a lone apostrophe is the empty text. Two words in brackets
+//! have a meaning that no text can have; a text that equals one of them gets an apostrophe, too.
 
 use std::borrow::Cow;
 
-/// What a spreadsheet takes for the beginning of a formula, or skips before one
-/// (OWASP, CSV injection).
+/// The characters that begin a formula in a spreadsheet, or are skipped before one (OWASP, CSV
+/// injection).
 const FORMULA: [char; 11] = [
     '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
 ];
 
-/// The cell of what is absent.
+/// The cell for an absent value.
 pub const ABSENT: &str = "(none)";
 /// The cell that asks for something to be deleted.
 pub const DELETE: &str = "(delete)";
 
-/// What a cell says.
+/// The meaning of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Nothing.
+    /// An empty cell: no text.
     Empty,
-    /// That there is nothing.
+    /// [`ABSENT`]: there is no value.
     Absent,
-    /// That what is there is to be deleted.
+    /// [`DELETE`]: the present value is to be deleted.
     Delete,
     /// A text, which can be empty.
     Text(String),
@@ -42,7 +41,7 @@ impl Cell {
         }
     }
 
-    /// As it stands in a file.
+    /// The cell as it is written to a file.
     pub fn encode(&self) -> Cow<'_, str> {
         match self {
             Self::Empty => encode(None),
@@ -52,7 +51,7 @@ impl Cell {
         }
     }
 
-    /// As a file has it.
+    /// Reads a cell of a file.
     pub fn decode(cell: &str) -> Self {
         if cell.is_empty() {
             Self::Empty
@@ -81,7 +80,7 @@ fn is_word(cell: &str, word: &str) -> bool {
     cell.trim().eq_ignore_ascii_case(word)
 }
 
-/// Whether there is a formula, a word or nothing, behind any number of apostrophes.
+/// Whether a formula, a word or an empty text follows any number of apostrophes.
 fn is_special(text: &str) -> bool {
     let rest = text.trim_start_matches('\'');
     rest.is_empty()

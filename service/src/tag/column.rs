@@ -1,6 +1,6 @@
-//! A tag as a row of a table: its columns, and what their cells say.
+//! A tag as a row of a table: its columns and their cells.
 //!
-//! What a tag is given by its life (id, counts, times) has no column.
+//! The members that the service itself sets (id, counts, times) have no column.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,27 +11,27 @@ use crate::id::ExperienceId;
 /// A column of a table of tags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TagColumn {
-    /// The slug.
+    /// Slug of the tag.
     Slug,
-    /// The name.
+    /// Name that the owner gave it.
     Name,
-    /// The title.
+    /// Name for visitors.
     Title,
-    /// The description.
+    /// Sentence for visitors.
     Description,
-    /// The language code.
+    /// Locale of its texts, such as `en_US`.
     LanguageCode,
-    /// `active` or `archived`.
+    /// The status, `active` or `archived`.
     Status,
-    /// The experience's id.
+    /// Number of its experience.
     ExperienceId,
-    /// `true` or `false`.
+    /// Whether taps are verified: `true` or `false`.
     VerifierEnabled,
-    /// `true` or `false`.
+    /// Whether updates require a verified tap: `true` or `false`.
     UpdatesRequireVerified,
-    /// `true` or `false`.
+    /// Whether it has a printed QR code: `true` or `false`.
     HasQrCode,
-    /// `true` or `false`.
+    /// The switch of the payload, `true` or `false`.
     TrackLocation,
     /// The location as JSON.
     Location,
@@ -59,7 +59,7 @@ impl TagColumn {
         Self::WidgetSettings,
     ];
 
-    /// The column with this name; `None` if there is none.
+    /// The column with this name; `None` if no column has it.
     pub fn parse(name: &str) -> Option<Self> {
         if let Some((class, key)) = name.split_once(':') {
             let class = PropertyClass::parse(class)?;
@@ -90,7 +90,7 @@ impl TagColumn {
         })
     }
 
-    /// What its cell says of a tag; `None` if there is nothing to say.
+    /// The text of its cell for a tag; `None` if the tag has no value.
     pub fn cell<'a>(&self, tag: &'a TagFields) -> Option<Cow<'a, str>> {
         let text = |text: &'a str| (!text.is_empty()).then_some(Cow::Borrowed(text));
         let switch = |on: bool| Some(Cow::Borrowed(if on { "true" } else { "false" }));
@@ -119,7 +119,7 @@ impl TagColumn {
         }
     }
 
-    /// Makes a tag what a text in its cell says. A mistake is a sentence for people.
+    /// Sets a tag's value from the text of its cell. An error is a sentence for people.
     pub fn set(&self, tag: &mut TagFields, text: &str) -> Result<(), InvalidCell> {
         match self {
             Self::Name => text.clone_into(&mut tag.name),
@@ -131,7 +131,8 @@ impl TagColumn {
                 let properties = &mut tag.properties_mut(*class).0;
                 properties.insert(key.clone(), text.to_owned());
             }
-            // What is no free text may stand between blanks, and blanks alone say nothing.
+            // A value other than free text may have blanks around it, and a blank cell changes
+            // nothing.
             _ if text.trim().is_empty() => {}
             _ => self.set_word(tag, text.trim())?,
         }
@@ -179,7 +180,7 @@ impl TagColumn {
         Ok(())
     }
 
-    /// Deletes what it says of a tag. What a tag must have cannot be deleted.
+    /// Deletes its value of a tag. Required values cannot be deleted.
     pub fn delete(&self, tag: &mut TagFields) -> Result<(), InvalidCell> {
         match self {
             Self::Title => tag.title.clear(),
@@ -200,7 +201,7 @@ impl TagColumn {
     }
 }
 
-/// A cell that does not say what it must, as a sentence for people.
+/// A cell whose text is not valid, as a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidCell(String);

@@ -1,5 +1,5 @@
-//! Where a tag is: exactly the members of specification 2.4. A tag without a
-//! location shows [`Location::default`], so the payload's shape never changes.
+//! The location of a tag, with exactly the members of specification 2.4. A tag without a location
+//! shows [`Location::default`], so the payload's shape never changes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,12 +12,12 @@ use crate::object;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Location {
-    /// The owner's number for it.
+    /// The owner's number for the place.
     pub id: i64,
-    /// Street and number.
+    /// Street and house number.
     #[schema(max_length = 200)]
     pub street: String,
-    /// Designated market area.
+    /// Number of the designated market area.
     pub dma: i64,
     /// Latitude in degrees, -90 to 90.
     #[schema(minimum = -90, maximum = 90)]
@@ -25,15 +25,15 @@ pub struct Location {
     /// Longitude in degrees, -180 to 180.
     #[schema(minimum = -180, maximum = 180)]
     pub lon: f64,
-    /// Whether the tag stays where it is.
+    /// Whether the tag stays at this place.
     pub stationary: bool,
-    /// Free data.
+    /// Free data of the owner.
     pub data: Map<String, Value>,
     /// Free data of users.
     pub user_data: Vec<Value>,
     /// Free data of systems.
     pub system: Vec<Value>,
-    /// The venue.
+    /// Venue at the place.
     #[serde(deserialize_with = "object::one")]
     pub venue: Venue,
     /// The asset the tag is on.
@@ -41,23 +41,23 @@ pub struct Location {
     pub asset: VenueAsset,
 }
 
-/// A venue.
+/// A venue, such as a shop or a hall.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Venue {
-    /// Its kind.
+    /// Kind of the venue.
     #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: PlaceType,
-    /// Its name.
+    /// Name of the venue.
     #[schema(max_length = 200)]
     pub name: String,
 }
 
-/// An asset.
+/// The asset that carries the tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VenueAsset {
-    /// Its kind.
+    /// Kind of the asset.
     #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: AssetType,
     /// The owner's identifier for it.
@@ -71,7 +71,7 @@ pub struct VenueAsset {
 pub struct PlaceType {
     /// The owner's number for the kind.
     pub id: i64,
-    /// Its name.
+    /// Name of the kind.
     #[schema(max_length = 200)]
     pub name: String,
     /// 1 if venues of this kind do not move, otherwise 0.

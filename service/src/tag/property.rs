@@ -16,19 +16,19 @@ use crate::revision::{Revised, Revision};
 /// (specification, section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PropertyClass {
-    /// `tag:attribute:KEY`.
+    /// Fixed value, as `tag:attribute:KEY`.
     Attribute,
-    /// `tag:data:KEY`.
+    /// Fixed value of a separate class, as `tag:data:KEY`.
     Data,
-    /// `tag:variable:KEY`.
+    /// Value that visitors may change, as `tag:variable:KEY`.
     Variable,
 }
 
 impl PropertyClass {
-    /// All classes.
+    /// All classes, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::Attribute, Self::Data, Self::Variable];
 
-    /// The name as it stands in macros and in storage.
+    /// The name in macros and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Attribute => "attribute",
@@ -55,7 +55,7 @@ pub const PROPERTIES_MAX: usize = 256;
 pub struct PropertyKey(String);
 
 impl PropertyKey {
-    /// Checks a key.
+    /// Checks and parses a key.
     pub fn parse(text: &str) -> Result<Self, InvalidProperty> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
         if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
@@ -65,7 +65,7 @@ impl PropertyKey {
         }
     }
 
-    /// The text.
+    /// Characters of the key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -107,7 +107,7 @@ pub enum InvalidProperty {
     TooMany,
 }
 
-/// As one property's own request has it.
+/// The field of a request about a single property.
 impl OfField for InvalidProperty {
     fn field(&self) -> Option<Cow<'static, str>> {
         match self {
@@ -154,7 +154,7 @@ impl PartialSchema for Properties {
 
 impl ToSchema for Properties {}
 
-/// A property's value: all of it that can be edited.
+/// The value of a property: the only part that can be edited.
 #[derive(Clone, Copy, Debug)]
 pub struct PropertyValue<'a>(pub &'a str);
 
@@ -175,7 +175,7 @@ impl Properties {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Checks every value, and how many there are. Keys were checked when they were read.
+    /// Checks every value, and the number of values. Keys were checked when they were parsed.
     pub fn validate(&self) -> Result<(), InvalidProperty> {
         if self.0.len() > PROPERTIES_MAX {
             return Err(InvalidProperty::TooMany);

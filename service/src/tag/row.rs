@@ -1,12 +1,13 @@
-//! A row of a table of tags: what each of its cells makes of a tag.
+//! A row of a table of tags, and the effect of each cell on a tag.
 //!
-//! | A cell | of a new tag | of a tag that is there |
+//! | A cell | of a new tag | of an existing tag |
 //! |---|---|---|
 //! | empty | the default; a property with an empty value | stays as it is |
 //! | `(none)` | the default; no such property | stays as it is |
 //! | `(delete)` | the default; no such property | is deleted |
-//! | a text | is that | becomes that |
+//! | a text | becomes the value | becomes the value |
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ impl TagRow {
         Self { columns, cells }
     }
 
-    /// The new tag that it makes, with this slug. A mistake in it is a sentence for people.
+    /// The new tag that the row describes, with this slug. An error is a sentence for people.
     pub fn create(&self, slug: Slug) -> Result<TagFields, String> {
         let mut tag = TagFields::named(String::new());
         for (column, cell) in self.columns.iter().zip(&self.cells) {
@@ -44,16 +45,16 @@ impl TagRow {
         Ok(tag)
     }
 
-    /// What it makes of a tag that is there. The slug by which it names the tag
-    /// changes nothing. A mistake in it is a sentence for people.
+    /// The existing tag after the row's changes. The slug that names the tag in the row does not
+    /// change it. An error is a sentence for people.
     pub fn change(&self, tag: TagFields) -> Result<TagFields, String> {
         let changed = self.apply(tag)?;
         changed.validate().map_err(|error| error.to_string())?;
         Ok(changed)
     }
 
-    /// The same, if a tag has come to break a rule since [`Self::change`] was
-    /// asked: that others gave it more properties must not keep this row out.
+    /// Makes the same changes without checking the tag's limits again. [`Self::change`] checked
+    /// them before. If others added too many properties since then, this row is still applied.
     pub fn apply(&self, mut tag: TagFields) -> Result<TagFields, String> {
         for (column, cell) in self.columns.iter().zip(&self.cells) {
             if *column != TagColumn::Slug {
@@ -72,7 +73,7 @@ fn set(column: &TagColumn, tag: &mut TagFields, cell: &Cell) -> Result<(), Inval
     }
 }
 
-/// The columns in which `before` says something and `after` nothing any more.
+/// The columns that have a value in `before` but none in `after`.
 pub fn deleted(before: &TagFields, after: &TagFields) -> Vec<TagColumn> {
     let fixed = TagColumn::FIXED.into_iter();
     let fixed =
@@ -85,7 +86,28 @@ pub fn deleted(before: &TagFields, after: &TagFields) -> Vec<TagColumn> {
     fixed.chain(properties).collect()
 }
 
-/// As it is stored: names of columns, and cells as a file has them.
+/// The cells that turn `after` back into `before`, by the names of their columns.
+pub fn former_cells(before: &TagFields, after: &TagFields) -> BTreeMap<String, String> {
+    let fixed = TagColumn::FIXED.into_iter();
+    let properties = PropertyClass::ALL.into_iter().flat_map(|class| {
+        let keys = [before, after].into_iter();
+        let keys = keys.flat_map(move |tag| tag.properties(class).0.keys());
+        keys.map(move |key| TagColumn::Property(class, key.clone()))
+    });
+    let changed = fixed
+        .chain(properties)
+        .filter(|column| column.cell(before) != column.cell(after));
+    let cells = changed.map(|column| {
+        let cell = match column.cell(before) {
+            Some(text) => Cell::Text(text.into_owned()),
+            None => Cell::Delete,
+        };
+        (column.name().into_owned(), cell.encode().into_owned())
+    });
+    cells.collect()
+}
+
+/// The stored form: names of columns, and cells as they are in a file.
 impl Serialize for TagRow {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let cells = self.columns.iter().zip(&self.cells);
@@ -190,6 +212,45 @@ mod tests {
             let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();
             assert!(refused.contains("cannot be deleted"), "{refused}");
         }
+    }
+
+    #[test]
+    fn former_cells_bring_a_tag_back() {
+        let overwrite = row(&[
+            ("name", "Other"),
+            ("title", "(delete)"),
+            ("description", "=new"),
+            ("experience_id", "(delete)"),
+            ("verifier_enabled", "true"),
+            ("variable:registered", ""),
+            ("variable:added", "x"),
+            ("data:size", "(delete)"),
+            ("attribute:empty", "full"),
+        ]);
+        let mut before = full();
+        let empty = row(&[("attribute:empty", "'")]);
+        before = empty.change(before).unwrap();
+        let after = overwrite.change(before.clone()).unwrap();
+        let cells = former_cells(&before, &after);
+        let changed: Vec<_> = cells
+            .iter()
+            .map(|(k, v)| (k.as_str(), v.as_str()))
+            .collect();
+        assert_eq!(
+            changed,
+            [
+                ("attribute:empty", "'"),
+                ("data:size", "75"),
+                ("description", "(delete)"),
+                ("experience_id", "7"),
+                ("name", "Bottle"),
+                ("title", "A title"),
+                ("variable:added", "(delete)"),
+                ("verifier_enabled", "false"),
+            ]
+        );
+        assert_eq!(row(&changed).change(after).unwrap(), before);
+        assert!(former_cells(&before, &before).is_empty());
     }
 
     #[test]

@@ -8,14 +8,15 @@ use utoipa::ToSchema;
 
 use crate::entropy::{self, Entropy};
 
-/// A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
-/// empty, and replaced by a generated one.
+/// A tag's slug: 6 to 32 characters of `a-z 0-9 -`; unique among tags.
+///
+/// The default is empty, and is replaced by a generated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, pattern = "^[a-z0-9-]{6,32}$")]
 pub struct Slug(String);
 
-/// The text is no slug.
+/// The text is not a valid slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("A slug has 6 to 32 characters of a-z, 0-9 and -.")]
 pub struct InvalidSlug;
@@ -34,7 +35,8 @@ impl Slug {
         }
     }
 
-    /// Ten random characters of base 36: about 52 bits, for every hit on a slug yields a key.
+    /// Ten random characters of base 36, about 52 bits. They must be hard to guess, because every
+    /// visit of a valid slug yields a key.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(entropy::text(entropy, ALPHABET, GENERATED))
     }
@@ -54,7 +56,7 @@ impl Slug {
         self.0.len() < GENERATED
     }
 
-    /// The text.
+    /// Slug as it is in the URL.
     pub fn as_str(&self) -> &str {
         &self.0
     }

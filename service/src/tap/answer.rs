@@ -1,10 +1,10 @@
-//! What a tap is answered with: a redirect with its macros expanded, a page of the
-//! service, or a word on why there is neither.
+//! The answer to a tap: a redirect with its macros expanded, a page of the service, or a notice
+//! that there is neither.
 
 use super::destination::Destination;
 use super::{Facts, KeyCookie, MacroValues, TapError, stand_in};
 use crate::entropy::{self, Entropy};
-use crate::experience::{Block, PublishedExperience, Rule, Theme, When, forms};
+use crate::experience::{Block, LedBy, PublishedExperience, Rule, Theme, When, forms};
 use crate::interaction::KeyedInteraction;
 use crate::macros::{Location, Macro, Settled};
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
@@ -12,33 +12,35 @@ use crate::service::{CachedTag, Service};
 use crate::storage::StorageError;
 use crate::studio::{Outcome, PageKey, StudioPage};
 use crate::tag::PropertyKey;
-use crate::visitor::{Visitor, negotiate};
+use crate::visitor::Visitor;
 
-/// What a tap is answered with.
+/// The answer to a tap.
 #[derive(Debug)]
 pub(crate) enum TapAnswer {
-    /// No tag has this slug. Nothing was recorded.
+    /// No tag has this slug. No interaction was recorded.
     NoSuchTag,
     /// An inlay of ours that is on no tag yet.
     NoTag,
-    /// The tag leads nowhere yet.
+    /// The tag has no destination yet.
     NotSetUp(CachedTag),
     /// The tag is no longer in use.
     Archived(CachedTag),
     /// A redirect to the owner's page.
     Redirect {
-        /// The final URL.
+        /// Expanded URL for the `Location` header.
         location: String,
-        /// The key it contains; `None` if none was issued.
+        /// The key in the URL; `None` if none was issued.
         key: Option<HeldKey>,
-        /// The macros whose values it had no room for.
+        /// The macros whose values did not fit into the URL.
         left_out: Vec<Macro>,
+        /// The rule that chose the target; `None` if the redirect has no rules.
+        rule: Option<LedBy>,
     },
     /// A studio experience: a page of the service itself.
     Page {
-        /// The page.
+        /// HTML of the rendered page.
         html: String,
-        /// What marks its style and script as its own.
+        /// Nonce for the page's own style and script.
         nonce: String,
         /// The key issued with it.
         key: Option<HeldKey>,
@@ -50,21 +52,21 @@ pub(crate) enum TapAnswer {
 /// A key for the visitor's cookie.
 #[derive(Debug)]
 pub(crate) struct HeldKey {
-    /// The key.
+    /// Key to store in the cookie.
     pub key: RollingKey,
     /// Seconds until it expires.
     pub max_age: i64,
-    /// The cookie that holds it: for the place that was asked for alone.
+    /// The cookie that holds the key, for the requested place only.
     pub cookie: KeyCookie,
 }
 
-/// What an answer is made for, beside the tag and where it leads.
+/// The inputs of an answer, besides the tag and the destination.
 pub(super) struct Given<'a> {
     pub(super) visitor: &'a Visitor,
-    /// Of the interaction, once it is recorded.
+    /// The facts about the interaction, once it is recorded.
     pub(super) facts: Option<Facts>,
     pub(super) held: Option<HeldKey>,
-    /// Whether something was saved with the key.
+    /// Whether a form was already saved with the key.
     pub(super) consumed: bool,
     /// The result of a form, and its values if they are not saved.
     pub(super) outcome: Option<Outcome>,
@@ -96,12 +98,14 @@ pub(super) async fn answer(
         Destination::Redirect(target, rules) => {
             let rk = given.held.as_ref().map(|held| held.key.expose());
             let target = (&target, rules);
-            let location = location(service, tag, target, given.visitor, given.facts, rk).await?;
+            let found = location(service, tag, target, given.visitor, given.facts, rk).await?;
+            let (location, rule) = found;
             let stand_in = stand_in::address(service, tag, &location.url, rk);
             Ok(TapAnswer::Redirect {
                 location: stand_in.unwrap_or(location.url),
                 key: given.held,
                 left_out: location.left_out,
+                rule,
             })
         }
         Destination::Page(experience, blocks, theme) => {
@@ -110,8 +114,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Where a redirect leads: to the target of its first rule that is met and has a
-/// URL for the tag, or to its own.
+/// The URL of a redirect: the target of its first rule that applies and has a URL for the tag, or
+/// its own target. If it has rules, also which one applied.
 pub(super) async fn location(
     service: &Service,
     tag: &CachedTag,
@@ -119,10 +123,10 @@ pub(super) async fn location(
     visitor: &Visitor,
     facts: Option<Facts>,
     rk: Option<&str>,
-) -> Result<Location, StorageError> {
+) -> Result<(Location, Option<LedBy>), StorageError> {
     if rules.is_empty() {
         let scope = MacroValues::with(service, tag, |f| target.uses(f), facts, rk).await?;
-        return Ok(target.location(&scope, rk));
+        return Ok((target.location(&scope, rk), None));
     }
     let now = service.storage.now().await?;
     let named = rules.iter().flat_map(|rule| &rule.when);
@@ -133,12 +137,17 @@ pub(super) async fn location(
     let language = language(visitor, &offered, tag);
     let scope = MacroValues::full(service, tag, facts, rk).await?;
     let context = scope.context(visitor, &language, now);
-    let mut met = rules.iter().filter(|rule| rule.is_met(&context));
-    let met = met.find_map(|rule| rule.target_url.location(&scope, rk));
-    Ok(met.unwrap_or_else(|| target.location(&scope, rk)))
+    let numbered = (1..).zip(rules);
+    let mut met = numbered.filter(|(_, rule)| rule.is_met(&context));
+    let met = met.find_map(|(number, rule)| {
+        let location = rule.target_url.location(&scope, rk)?;
+        Some((location, LedBy::Rule(number)))
+    });
+    let (location, rule) = met.unwrap_or_else(|| (target.location(&scope, rk), LedBy::Default));
+    Ok((location, Some(rule)))
 }
 
-/// A page of the service, as it is now.
+/// Renders a page of the service with the present values.
 async fn page(
     service: &Service,
     tag: &CachedTag,
@@ -184,6 +193,7 @@ async fn page(
         outcome: given.outcome,
         sent: &sent,
         entered: &given.entered,
+        names_blocks: false,
         nonce: &nonce,
     };
     let html = page.to_html(&scope, &service.media)?;
@@ -194,20 +204,21 @@ async fn page(
     })
 }
 
-/// The language for a visitor: the best of those that are offered, or else the tag's.
+/// The language for a visitor: the best match among the offered languages and the tag's own, in
+/// which all content without a condition is written. If the visitor wants none of them, the tag's
+/// own.
 pub(super) fn language(visitor: &Visitor, offered: &[&str], tag: &CachedTag) -> String {
-    match negotiate(&visitor.languages, offered) {
-        Some(language) => language.to_owned(),
-        None => tag.language(),
-    }
+    let own = tag.language();
+    let best = visitor.languages.best(Some(&own), offered);
+    best.map(str::to_owned).unwrap_or(own)
 }
 
-/// What marks the one script and the one style of a page as ours.
+/// A random nonce, by which the browser recognises the page's own script and style.
 pub(crate) fn nonce(entropy: &dyn Entropy) -> String {
     entropy::text(entropy, b"0123456789abcdef", 32)
 }
 
-/// The answer to a tap for which the disk has no room.
+/// The answer to a tap that could not be recorded because the disk is full.
 pub(super) async fn keyless(
     service: &Service,
     tag: &CachedTag,
@@ -219,7 +230,8 @@ pub(super) async fn keyless(
     }
 }
 
-/// The answer to an interaction once more, from the version of the experience it was made from.
+/// Answers an interaction again, from the version of the experience that it was first answered
+/// from.
 pub(super) async fn repeat(
     service: &Service,
     tag: CachedTag,

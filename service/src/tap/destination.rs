@@ -1,30 +1,30 @@
-//! Where a tap leads. It is decided before the tap is recorded, so that no key is
-//! issued that no answer contains.
+//! The destination of a tap. It is decided before the tap is recorded, so that no key is issued
+//! that no answer contains.
 
 use super::MacroValues;
 use crate::experience::{Block, Content, PublishedExperience, Rule, Theme, When};
-use crate::interaction::ClientId;
+use crate::interaction::Client;
 use crate::macros::{Macro, Settled, Target};
 use crate::service::{CachedTag, Service};
 use crate::storage::StorageError;
 use crate::tag::Status;
 
-/// Where a tap leads.
+/// The destination of a tap.
 pub(super) enum Destination<'a> {
-    /// The tag has no experience that is published.
+    /// The tag has no published experience.
     NotSetUp,
-    /// The experience's target is one macro, which gives no URL for this tag.
+    /// The experience's target is a single macro that gives no URL for this tag.
     NoUrl(&'a Target),
     /// The tag is no longer in use.
     Archived,
-    /// To the first rule's target that is met and has a URL, or else to this one.
+    /// A redirect to the target of the first rule that applies and has a URL, or else to this one.
     Redirect(Settled<'a>, &'a [Rule]),
-    /// To a page of the service.
+    /// A page of the service.
     Page(&'a PublishedExperience, &'a [Block], &'a Theme),
 }
 
 impl<'a> Destination<'a> {
-    /// Where a tap of `tag` leads now.
+    /// The destination of a tap of `tag`, now.
     pub(super) async fn of(
         service: &Service,
         tag: &'a CachedTag,
@@ -36,7 +36,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Where a version of an experience leads a tap of `tag`.
+    /// The destination of a tap of `tag` with a given version of an experience.
     pub(super) async fn within(
         service: &Service,
         tag: &CachedTag,
@@ -57,7 +57,7 @@ impl<'a> Destination<'a> {
     }
 
     /// The group that a client is in, if the experience treats groups of visitors differently.
-    pub(super) fn group(&self, tag: &CachedTag, client: ClientId) -> Option<u8> {
+    pub(super) fn group(&self, tag: &CachedTag, client: Client) -> Option<u8> {
         let splits = match self {
             Self::Redirect(_, rules) => rules.iter().flat_map(|rule| &rule.when).any(When::splits),
             Self::Page(experience, ..) => experience.content.splits(),
@@ -67,7 +67,7 @@ impl<'a> Destination<'a> {
         Some(client.group(experience.version.experience_id))
     }
 
-    /// The macros for want of whose values it leads nowhere.
+    /// The macros without whose values there is no destination.
     pub(super) fn missing(&self) -> Vec<Macro> {
         match self {
             Self::NoUrl(target) => target.macros().cloned().collect(),
@@ -76,14 +76,14 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// A target as it is for `tag`. `None` if it gives no URL.
+/// A target with the values for `tag`. `None` if it gives no URL.
 pub(super) async fn settled<'a>(
     service: &Service,
     tag: &CachedTag,
     target: &'a Target,
 ) -> Result<Option<Settled<'a>>, StorageError> {
     let uses = |f: &dyn Fn(&Macro) -> bool| target.is_whole() && target.uses(f);
-    // Only what the URL itself depends on is read here: for most targets nothing.
+    // Reads only the values that decide the URL itself: for most targets none.
     let scope = MacroValues::with(service, tag, uses, None, None).await?;
     Ok(target.settled(&scope))
 }

@@ -1,5 +1,5 @@
-//! The dry run: what a tap would be decided as, and where it would not verify,
-//! which setting is wrong. Nothing is consumed and nothing is recorded.
+//! The dry run of a tap: its verdict, and if it would not verify, which setting is wrong. Nothing
+//! is used up and nothing is recorded.
 
 mod chip;
 mod template;
@@ -9,61 +9,95 @@ pub(crate) use chip::{Carrier, Chip, Comparison};
 pub use url::TapUrl;
 
 use super::{TapError, UrlCode, classify};
+use crate::caller;
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::derivation::Derivation;
 use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
 use crate::inlay::diversify::MasterKey;
+use crate::inlay::pasted::Note;
 use crate::inlay::verify::{Candidate, CodeError, verify};
 use crate::interaction::{Claim, Refusal, Verdict};
 use crate::service::{CachedTag, Service};
 use crate::storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
-/// Inlays of other tags whose keys are tried on a code that hides its UID.
+/// How many inlays of other tags are tried on a code that hides its UID.
 const OTHER_INLAYS_MAX: usize = 10_000;
-/// Master keys that are tried.
+/// How many master keys are tried.
 const MASTER_KEYS_MAX: usize = 1_000;
 
-/// What a tap would be decided as.
+/// The result of a dry run.
 #[derive(Clone, Debug)]
 pub(crate) struct DryRun {
-    /// The tag; `None` if none has the URL's slug.
+    /// The tag; `None` if no tag has the URL's slug.
     pub tag_id: Option<TagId>,
-    /// The inlay that made the code, if it is known; not always one of the tag.
+    /// The inlay that made the code, if it is known. It may belong to another tag.
     pub inlay_id: Option<InlayId>,
-    /// The UID of the chip that made the code: as the code states it, or as a key known here decrypts it.
+    /// The UID of the chip that made the code, as the code states it or as a known key decrypts it.
     pub uid: Option<Uid>,
-    /// The verdict; `None` without a tag.
+    /// The verdict; `None` if the URL names no tag.
     pub verdict: Option<Verdict>,
     /// The steps URL, MAC and counter.
     pub steps: Vec<Step>,
-    /// What is wrong with the code or with the settings.
+    /// The errors in the code or in the settings.
     pub findings: Vec<Finding>,
-    /// Whether the URL contains no code; known of a URL template's alone.
+    /// Whether the URL contains no code. Known only for URLs of a URL template.
     pub is_static: bool,
-    /// The URL template at whose address the URL is.
+    /// The URL template that the URL matches.
     pub url_template_id: Option<UrlTemplateId>,
 }
 
-/// Decides a tap as [`crate::tap::tap`] would at this moment.
+impl DryRun {
+    /// Adds to the first step how the URL was read from a pasted text.
+    pub(crate) fn note(&mut self, notes: &[Note]) {
+        if let Some(step) = self.steps.first_mut() {
+            for note in notes {
+                step.detail.push_str(" · ");
+                step.detail.push_str(&note.to_string());
+            }
+        }
+    }
+}
+
+/// Decides a tap as [`crate::tap::tap`] would at this moment. A caller who is limited to
+/// experiences sees only tags within reach, checked with the keys of such tags; any other URL looks
+/// like one of no tag.
 pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
+    let run = decided(service, url).await?;
+    if run.tag_id.is_none() && is_limited() {
+        return Ok(DryRun::of_nobody(service, url));
+    }
+    Ok(run)
+}
+
+/// Whether the caller is limited to experiences.
+fn is_limited() -> bool {
+    caller::reach().limit().is_some()
+}
+
+/// A tag with its present configuration, if it is within reach.
+async fn within_reach(
+    service: &Service,
+    key: TagKey<'_>,
+) -> Result<Option<CachedTag>, StorageError> {
+    let tag = service.tags.read(key).await?;
+    Ok(tag.filter(|tag| caller::reach().has(tag.experience_id())))
+}
+
+async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
     if let Some(run) = template::dry_run(service, url.text).await? {
         return Ok(run);
     }
     let code = UrlCode::in_query(url.query());
-    let Some(tag) = service.tags.read(TagKey::Slug(&url.slug)).await? else {
+    let Some(tag) = within_reach(service, TagKey::Slug(&url.slug)).await? else {
         let explained = explain(service, None, &code, url).await?;
         return Ok(DryRun {
-            tag_id: None,
             inlay_id: explained.inlay,
             uid: stated(&code).or(explained.uid),
-            verdict: None,
-            steps: without_tag(service, url).into(),
             findings: explained.findings,
-            is_static: false,
-            url_template_id: None,
+            ..DryRun::of_nobody(service, url)
         });
     };
     let (verdict, mut inlay_id) = foreseen(service, classify(&tag, &code)?).await?;
@@ -85,6 +119,7 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
         });
         findings = explained.findings;
     }
+    findings.extend(elsewhere(&code, url.query()));
     let mut steps = verdict_steps(
         Some(&url.slug),
         verdict,
@@ -103,7 +138,23 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
     })
 }
 
-/// What a claim would be decided as, and the inlay behind it.
+impl DryRun {
+    /// The result for a URL that names no tag.
+    fn of_nobody(service: &Service, url: &TapUrl<'_>) -> Self {
+        Self {
+            tag_id: None,
+            inlay_id: None,
+            uid: None,
+            verdict: None,
+            steps: without_tag(service, url).into(),
+            findings: Vec::new(),
+            is_static: false,
+            url_template_id: None,
+        }
+    }
+}
+
+/// The verdict that a claim would get, and the inlay that it names.
 async fn foreseen(
     service: &Service,
     claim: Claim,
@@ -126,8 +177,8 @@ async fn foreseen(
     Ok((verdict, inlay))
 }
 
-/// Compares the chip on which a URL was found with the one that made the URL's
-/// code; `None` if the URL has no code.
+/// Compares the chip from which a URL was read with the chip that made the URL's code; `None` if
+/// the URL has no code.
 pub(crate) async fn compare(
     service: &Service,
     url: &TapUrl<'_>,
@@ -174,7 +225,7 @@ fn stated(code: &UrlCode<'_>) -> Option<Uid> {
     }
 }
 
-/// Who made a code that does not verify, and why it does not.
+/// The maker of a code that does not verify, and why it does not.
 #[derive(Default)]
 struct Explained {
     inlay: Option<InlayId>,
@@ -199,7 +250,7 @@ async fn explain(
         .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
         .unzip();
     let master_keys = master_keys(service).await?;
-    // The inlay that the code names, if its MAC alone is wrong.
+    // The inlay that the code names, if only its MAC is wrong.
     let named = match verify(uid, token, &inlays) {
         Err(CodeError::WrongMac { index, .. }) => Some(Maker::Inlay(index)),
         _ => None,
@@ -214,7 +265,7 @@ async fn explain(
         };
         diagnose(&uid, &token, Some(&text), &known)
     };
-    // Many keys are many calculations: not on a thread that serves others.
+    // Many keys need many calculations, so they run on a separate thread.
     let Diagnosis {
         maker, findings, ..
     } = tokio::task::spawn_blocking(search)
@@ -241,7 +292,7 @@ async fn explain(
     })
 }
 
-/// Inlays that are not of the tag and may have made the code.
+/// Inlays of other tags that may have made the code.
 async fn others(
     service: &Service,
     tag: Option<TagId>,
@@ -256,7 +307,12 @@ async fn others(
     service.storage.other_inlays(which, tag).await
 }
 
+/// The master keys that are tried on a code. They belong to no experience, so a caller who is
+/// limited to experiences tries none.
 async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageError> {
+    if is_limited() {
+        return Ok(Vec::new());
+    }
     let sealed = service.storage.master_keys(None, MASTER_KEYS_MAX).await?;
     let open = sealed.into_iter().filter_map(|sealed| {
         let fields = sealed.fields;
@@ -279,7 +335,7 @@ async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageEr
     Ok(open.collect())
 }
 
-/// An inlay of the tag, as the steps show it.
+/// The data of a tag's inlay that the steps show.
 fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
     let inlay = tag.inlays().ok()?.iter().find(|inlay| inlay.id == id)?;
     let Candidate { uid, mac_from, .. } = *inlay.as_ref();
@@ -302,7 +358,27 @@ fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
     ]
 }
 
-/// The findings of a dry run beside its verdict.
+/// The finding that a code's values are in other parameters than those of the canonical form.
+fn elsewhere(code: &UrlCode<'_>, query: &str) -> Option<Finding> {
+    /// The fewest hex digits of a chip's value: those of a UID.
+    const DIGITS: usize = 14;
+    if matches!(code, UrlCode::Code { .. }) {
+        return None;
+    }
+    let is_value = |value: &str| {
+        value.len() >= DIGITS
+            && value.len().is_multiple_of(2)
+            && value.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let parameters = form_urlencoded::parse(query.as_bytes());
+    let others = parameters.filter(|(name, value)| {
+        !matches!(&**name, "uid" | "token") && (is_value(value) || is_value(name))
+    });
+    let names: Vec<String> = others.map(|(name, _)| name.into_owned()).collect();
+    (!names.is_empty()).then_some(Finding::OtherParameters { names })
+}
+
+/// Additions to the verdict: why a code is malformed, and whether the URL leads to another address.
 fn remarks(service: &Service, url: &TapUrl<'_>, code: &UrlCode<'_>, verdict: Verdict) -> String {
     let malformed = match (verdict, code) {
         (Verdict::NotVerified(Refusal::Malformed), UrlCode::Malformed) => {
@@ -317,7 +393,7 @@ fn remarks(service: &Service, url: &TapUrl<'_>, code: &UrlCode<'_>, verdict: Ver
     malformed + &foreign(service, url)
 }
 
-/// Which of `uid` and `token` is not there once.
+/// Names the parameter of `uid` and `token` that is missing or repeated.
 fn miscounted(query: &str) -> String {
     let count = |wanted: &str| {
         let names = form_urlencoded::parse(query.as_bytes());
@@ -331,7 +407,7 @@ fn miscounted(query: &str) -> String {
     wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// That a URL leads to another address than this service's, if it does.
+/// The remark that a URL leads to another address than this service's; empty if it does not.
 fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
     let settings = service.settings();
     let tag_url = &settings.tag_url;
@@ -343,7 +419,7 @@ fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
     } else if url.slug.is_empty() || url.may_be_at(tag_url) {
         return String::new();
     } else {
-        // A path or a scheme that differs shows only in the whole URL.
+        // A different path or scheme is visible only in the whole URL.
         (url.place(), tag_url.clone())
     };
     format!(

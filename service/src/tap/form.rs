@@ -1,57 +1,59 @@
-//! A form of a page, sent without JavaScript: the update operation's rules
-//! (specification 4.2) with a page for an answer. With the key alone it is the
-//! page as it is now, which the page's script asks for.
+//! A form of a page, sent without JavaScript: the rules of the update operation (specification
+//! 4.2), with a page as the answer. The page defines the fields and buttons; a value that they
+//! cannot send is refused before the key is used. A request with only the key returns the present
+//! page, which the page's script requests.
 
 use super::answer::{Given, repeat};
-use super::{Place, TapAnswer, TapError, linked};
+use super::{Facts, MacroValues, Place, TapAnswer, TapError, linked};
 use crate::experience::Content;
 use crate::interaction::KeyedInteraction;
+use crate::macros::{Encoding, Template};
 use crate::rolling_key::{IssuedKey, RollingKey};
 use crate::service::{CachedTag, SentFrom, Service};
 use crate::storage::{StorageError, UpdateRefusal};
 use crate::studio::Outcome;
-use crate::submission::missing;
+use crate::submission::entries::{self, Entries};
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
 use crate::visitor::Visitor;
 
-/// What a page's form sends.
+/// A request from a page's form.
 #[derive(Debug)]
 pub(crate) struct SentForm<'a> {
-    /// Where it comes in.
+    /// Place of the tag.
     pub place: Place,
-    /// The URL's query as it stands.
+    /// The URL's query, unchanged.
     pub query: &'a str,
     /// The rolling key, Base64-encoded.
     pub rolling_key: &'a str,
-    /// New values of variables; no key twice. Empty to see the page alone.
+    /// New values of variables, each key once. Empty to get only the page.
     pub data: Vec<(PropertyKey, String)>,
-    /// The form's place among those of its page, from 1. A variable button says none.
+    /// The position of the form on its page, from 1; `None` for a variable button.
     pub form: Option<usize>,
-    /// What makes the same form, sent again, this very submission.
+    /// Identifies this submission, so that sending the same form again does not save it twice.
     pub digest: [u8; 32],
     /// The visitor, as the browser's headers describe them.
     pub visitor: Visitor,
 }
 
-/// What a form is answered with.
+/// The answer to a form.
 #[derive(Debug)]
 pub(crate) enum FormAnswer {
     /// No tag has this slug.
     NoSuchTag,
-    /// The tag leads to no page with forms.
+    /// The tag has no page, and so no form.
     NoForm,
-    /// The key is not, or no longer, of this tag: the visitor taps again.
+    /// The key is not valid for this tag, or not any more: the visitor has to tap again.
     TapAgain(CachedTag),
-    /// The page as it is now.
+    /// The page with the present values.
     Page {
-        /// The page.
+        /// Page to answer with.
         page: TapAnswer,
-        /// Whether what was sent is saved, or nothing was sent.
+        /// Whether the values were saved, or there were none.
         saved: bool,
     },
 }
 
-/// Whether the tag at a place leads to a page, which is what forms are sent to.
+/// Whether the tag at a place has a page, the only destination that has forms.
 pub(crate) async fn takes_forms(service: &Service, place: &Place) -> Result<bool, TapError> {
     let tag = linked(service, place).await?;
     Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
@@ -64,8 +66,8 @@ fn leads_to_a_page(tag: &CachedTag) -> bool {
 
 /// Takes a form to its answer.
 ///
-/// Whether the key may be used is decided by the one operation that uses it;
-/// what is read before and behind it is for the words of the answer.
+/// The one operation that uses the key decides whether the key may be used. The reads before and
+/// after it only determine the words of the answer.
 pub(crate) async fn submit(service: &Service, sent: SentForm<'_>) -> Result<FormAnswer, TapError> {
     let Some(tag) = linked(service, &sent.place).await? else {
         return Ok(FormAnswer::NoSuchTag);
@@ -76,13 +78,24 @@ pub(crate) async fn submit(service: &Service, sent: SentForm<'_>) -> Result<Form
     let Some(key) = RollingKey::from_base64(sent.rolling_key) else {
         return Ok(FormAnswer::TapAgain(tag));
     };
-    let Some((_, interaction)) = live_key_of(service, &tag, &key).await? else {
+    let Some((issued, interaction)) = live_key_of(service, &tag, &key).await? else {
         return Ok(FormAnswer::TapAgain(tag));
     };
+    let verified = interaction.verdict.tag_verified() == Some(true);
+    // A key that can save nothing has its own answer, whatever was entered.
+    let closed = issued.consumed.is_some() || (tag.switches.updates_require_verified && !verified);
     let mut given = Given::new(&sent.visitor, None, None);
     let mut saved = true;
     if !sent.data.is_empty() {
-        let outcome = save(service, &key, &interaction, &sent).await?;
+        let compared = if closed {
+            Ok(sent.data.clone())
+        } else {
+            compare(service, &tag, &key, &interaction, &sent).await?
+        };
+        let outcome = match compared {
+            Ok(data) => save(service, &key, data, &sent).await?,
+            Err(outcome) => outcome,
+        };
         saved = outcome == Outcome::Saved;
         given.outcome = Some(outcome);
         if !saved {
@@ -98,7 +111,7 @@ pub(crate) async fn submit(service: &Service, sent: SentForm<'_>) -> Result<Form
     Ok(FormAnswer::Page { page, saved })
 }
 
-/// What [`Service::live_key`] finds, if it is of a tap of `tag`.
+/// The key that [`Service::live_key`] finds, if it belongs to a tap of `tag`.
 async fn live_key_of(
     service: &Service,
     tag: &CachedTag,
@@ -108,33 +121,67 @@ async fn live_key_of(
     Ok(found.filter(|(_, interaction)| interaction.tag_id == tag.id()))
 }
 
-async fn save(
+/// Compares the values with the page of the tap: the data to store, or the reason for refusing
+/// them.
+async fn compare(
     service: &Service,
+    tag: &CachedTag,
     key: &RollingKey,
     tap: &KeyedInteraction,
     sent: &SentForm<'_>,
+) -> Result<Result<Vec<(PropertyKey, String)>, Outcome>, TapError> {
+    let Some(page) = service.page_of(SentFrom::from(tap)).await? else {
+        return Ok(Ok(sent.data.clone()));
+    };
+    let values = match entries::compare(&page.content, sent.form, &sent.data) {
+        Entries::Form(data) => return Ok(Ok(data)),
+        Entries::Refused(faults) => return Ok(Err(Outcome::Refused(faults))),
+        Entries::NotOffered => return Ok(Err(Outcome::NotOffered)),
+        Entries::Button(values) => values,
+    };
+    let facts = Some(Facts::from(tap.clone()));
+    let scope = MacroValues::full(service, tag, facts, Some(key.expose())).await?;
+    let mut offered = values
+        .into_iter()
+        .map(|value| lines(&Template::parse(value).render(&scope, Encoding::Text)));
+    if offered.any(|value| sent.data.iter().all(|(_, sent)| *sent == value)) {
+        Ok(Ok(sent.data.clone()))
+    } else {
+        Ok(Err(Outcome::NotOffered))
+    }
+}
+
+/// Converts a text to the line breaks of the update operation; browsers send others.
+pub(crate) fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+async fn save(
+    service: &Service,
+    key: &RollingKey,
+    data: Vec<(PropertyKey, String)>,
+    sent: &SentForm<'_>,
 ) -> Result<Outcome, TapError> {
-    for (_, value) in &sent.data {
+    for (_, value) in &data {
         match check_value(value) {
             Ok(()) => {}
             Err(InvalidProperty::TooLong) => return Ok(Outcome::TooLong),
             Err(_) => return Ok(Outcome::NotReady),
         }
     }
-    // Its own script and browser ask for it, too; nothing makes a sender use them.
-    let page = service.page_of(SentFrom::from(tap)).await?;
-    let content = page.as_ref().map(|page| &*page.content);
-    let missing = content.and_then(|content| missing(content, sent.form, &sent.data));
-    if let Some(field) = missing {
-        return Ok(Outcome::Missing(field.label.clone()));
-    }
-    let (digest, data) = (Some(sent.digest), sent.data.clone());
-    let refusal = service.update(key, digest, sent.form, data).await?;
-    Ok(match refusal {
-        None => Outcome::Saved,
-        Some(UpdateRefusal::InvalidKey | UpdateRefusal::Consumed) => Outcome::Used,
-        Some(UpdateRefusal::NotVerified) => Outcome::Unverified,
-        Some(UpdateRefusal::SentBefore) => Outcome::SentBefore,
-        Some(UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned) => Outcome::NotReady,
+    let refusal = service
+        .update(key, Some(sent.digest), sent.form, data)
+        .await?;
+    let Some(refused) = refusal else {
+        return Ok(Outcome::Saved);
+    };
+    Ok(match refused.why {
+        _ if refused.kept => Outcome::Kept,
+        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => Outcome::Used,
+        UpdateRefusal::NotVerified => Outcome::Unverified,
+        UpdateRefusal::SentBefore => Outcome::SentBefore,
+        UpdateRefusal::UnknownVariable(_)
+        | UpdateRefusal::NotAssigned
+        | UpdateRefusal::SeveralForms => Outcome::NotReady,
     })
 }

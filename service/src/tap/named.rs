@@ -1,20 +1,27 @@
-//! Whom a tap's URL names. With a slug it is the tag; without one, only an authentic code names
-//! an inlay: UIDs are nearly sequential, and whoever guesses one must learn nothing.
+//! The tag or inlay that a tap's URL names. With a slug it is the tag. Without one, only an
+//! authentic code names an inlay: UIDs are nearly sequential, and a guesser must learn nothing.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 
 use super::verify::{Checked, Occasion, authentic, check};
 use super::{Place, TapError};
+use crate::id::TagId;
 use crate::inlay::Uid;
 use crate::inlay::assessment::Assessment;
 use crate::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
 use crate::inlay::technology::Family;
+use crate::inlay::technology::ntag424::Mirrored;
 use crate::inlay::template::{Field, Filled, Template};
 use crate::keyring::KeyringError;
-use crate::service::{CachedTag, OpenedInlay, Service, TapTemplate};
-use crate::storage::TagKey;
+use crate::service::{CachedTag, FoundInlay, OpenedInlay, Service, TapTemplate};
+use crate::storage::{StorageError, TagKey};
 
-/// Whom a tap's URL names.
+/// The tag or inlay that a tap's URL names.
 pub(super) enum Named {
-    /// No tag.
+    /// No tag and no inlay.
     Nobody,
     /// An inlay that is on no tag, and the verdict on its code.
     NoTag(OpenedInlay, Checked),
@@ -23,7 +30,7 @@ pub(super) enum Named {
 }
 
 impl Named {
-    /// Finds out, as the configuration is now.
+    /// Finds the tag or inlay with the present configuration.
     pub(super) async fn by(
         service: &Service,
         occasion: Occasion,
@@ -83,31 +90,57 @@ pub(super) fn checked(
     }
 }
 
-/// The inlay that a code names, and whether that inlay made it. The work is the same whether
-/// anybody is found or not.
+/// The inlay that a code names, and whether that inlay made it. A code without a valid MAC takes
+/// the same work, whether its UID belongs to an inlay or not: the same number of database queries,
+/// opened keys and MACs.
 async fn made_by(
     service: &Service,
     occasion: Occasion,
     template: &TapTemplate,
     code: &Filled,
 ) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
-    // Asked before anything is looked up: which inlay has keys that cannot be opened would tell
-    // which UIDs there are.
+    // Checked before any lookup: an error for inlays whose keys cannot be opened would reveal which
+    // UIDs exist.
     service.keyring.check_open()?;
     let of = &template.template;
-    if of.has(Field::Uid) {
+    let mut search = Search::default();
+    let (inlay, assessment) = if of.has(Field::Uid) {
         let uid = code.uid().unwrap_or(Uid::from_bytes([0; 7]));
-        let inlay = inlay(service, template, uid).await?;
+        let inlay = search.inlay(service, template, uid).await?;
         let assessment = match &inlay {
             Some(inlay) => super::verify::guarded(service, occasion, (of, None), code, inlay),
-            None => of.check(None, code, uid, &nobody(of)),
+            None => unmade(service, occasion, of, code, uid),
         };
-        return Ok((inlay, assessment));
+        (inlay, assessment)
+    } else {
+        let opened = of.open(code, template.keys()?);
+        search.wanted = opened.len().max(1);
+        named_by(service, &mut search, template, code, opened).await?
+    };
+    if !assessment.is_authentic() {
+        search.end(service).await?;
+        // The next code then finds the tag in the cache. The answer to this one does not wait for
+        // it.
+        if let Some(tag) = search.cold {
+            let tags = Arc::clone(&service.tags);
+            tokio::spawn(async move { tags.get(TagKey::Id(tag)).await.map(drop) });
+        }
     }
-    let opened = of.open(code, template.keys()?);
+    Ok((inlay, assessment))
+}
+
+/// The inlay that one of the `opened` PICC data names, and whether it made the code.
+async fn named_by(
+    service: &Service,
+    search: &mut Search,
+    template: &TapTemplate,
+    code: &Filled,
+    opened: Vec<(usize, Mirrored)>,
+) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
+    let of = &template.template;
     for (_, mirrored) in opened {
         let Some(uid) = mirrored.uid else { continue };
-        let Some(inlay) = inlay(service, template, uid).await? else {
+        let Some(inlay) = search.inlay(service, template, uid).await? else {
             continue;
         };
         if let InlayKeys::Aes(keys) = &inlay.keys {
@@ -119,24 +152,82 @@ async fn made_by(
     Ok((None, of.check_opened(None, code, None, None)))
 }
 
-/// The inlay with this UID, if it is of the template. One whose own keys do not open while the
-/// keyring does is as unknown as any other UID: another answer would tell that it exists.
-async fn inlay(
+/// Checks a code of an unknown inlay, with the same work as [`guarded`](super::verify::guarded).
+fn unmade(
     service: &Service,
-    template: &TapTemplate,
+    occasion: Occasion,
+    of: &Template,
+    code: &Filled,
     uid: Uid,
-) -> Result<Option<OpenedInlay>, TapError> {
-    let found = match service.tags.inlay(uid).await? {
-        Some(Err(error @ KeyringError::OtherKey)) => {
-            tracing::error!(template = %template.id, "a tap was answered as one of no inlay: {error}");
-            None
+) -> Assessment {
+    let assessment = of.check(None, code, uid, &nobody(of));
+    if of.settings().technology.is_guessable() {
+        let (tally, now) = (&service.guesses_at_nobody, service.clock.now());
+        std::hint::black_box(tally.is_reached(uid, now));
+        if occasion == Occasion::Visit {
+            tally.note(uid, now);
         }
-        found => found.transpose()?,
-    };
-    Ok(found.filter(|inlay| inlay.url_template_id == template.id))
+    }
+    assessment
 }
 
-/// Keys of no inlay, of the kind that the template's chips have.
+/// Looks up the inlays that a code names, and counts the queries.
+struct Search {
+    /// How many queries a code of an unknown inlay takes.
+    wanted: usize,
+    /// How many queries were made.
+    asked: usize,
+    /// The tag of an inlay that was found in the database, because the tag was not in the cache.
+    cold: Option<TagId>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            wanted: 1,
+            asked: 0,
+            cold: None,
+        }
+    }
+}
+
+impl Search {
+    /// The inlay with this UID, if it is of the template. If only its own keys cannot be opened, it
+    /// is treated as unknown: another answer would reveal that it exists.
+    async fn inlay(
+        &mut self,
+        service: &Service,
+        template: &TapTemplate,
+        uid: Uid,
+    ) -> Result<Option<OpenedInlay>, TapError> {
+        let found = service.tags.inlay(uid).await?;
+        self.asked += usize::from(!matches!(found, FoundInlay::AtHand(_)));
+        let inlay = match found {
+            FoundInlay::Unknown => None,
+            FoundInlay::AtHand(inlay) => Some(inlay),
+            FoundInlay::Stored(Ok(inlay)) => {
+                self.cold = inlay.tag_id;
+                Some(inlay)
+            }
+            FoundInlay::Stored(Err(error @ KeyringError::OtherKey)) => {
+                tracing::error!(template = %template.id, "a tap was answered as one of no inlay: {error}");
+                None
+            }
+            FoundInlay::Stored(Err(error)) => return Err(error.into()),
+        };
+        Ok(inlay.filter(|inlay| inlay.url_template_id == template.id))
+    }
+
+    /// Makes the missing queries, so that their number is the same as for an unknown UID.
+    async fn end(&self, service: &Service) -> Result<(), StorageError> {
+        for _ in self.asked..self.wanted {
+            service.tags.look_for_nobody().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Keys that no inlay has, of the kind that the template's chips have.
 fn nobody(template: &Template) -> InlayKeys {
     match template.settings().technology.family() {
         Family::Sic43Nt => InlayKeys::Rolling(RollingKey::from_bytes([0; 10])),

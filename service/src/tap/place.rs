@@ -1,4 +1,4 @@
-//! Where a tap comes in: what of its URL is the tag's address.
+//! The place at which a tap comes in: the part of its URL that is the tag's address.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,14 +16,19 @@ use crate::service::{CachedTag, TapTemplate};
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// The canonical form: `/t/{slug}`.
-    Slug(String),
-    /// A URL template's.
+    Slug {
+        /// Slug in the URL.
+        slug: String,
+        /// The path, unchanged from the request.
+        path: String,
+    },
+    /// The address of a URL template.
     Template {
-        /// The template.
+        /// URL template that the request matched.
         template: Arc<TapTemplate>,
         /// The values of its placeholders.
         addressed: Box<Addressed>,
-        /// The path, as it was sent.
+        /// The path, unchanged from the request.
         path: String,
     },
 }
@@ -31,11 +36,11 @@ pub(crate) enum Place {
 /// The cookie that holds a tap's key, so that a reload repeats its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyCookie {
-    /// Its name.
+    /// Name of the cookie.
     pub(crate) name: Cow<'static, str>,
-    /// The path for which it is.
+    /// Path attribute of the cookie.
     pub(crate) path: String,
-    /// Whether it goes over https alone; `None` if that is as the tag URL says.
+    /// Whether it is sent only over https; `None` if the tag URL decides that.
     pub(crate) secure: Option<bool>,
 }
 
@@ -46,15 +51,15 @@ impl Place {
     /// The slug that was asked for, if the place has one.
     pub(crate) fn slug(&self) -> Option<&str> {
         match self {
-            Self::Slug(slug) => Some(slug),
+            Self::Slug { slug, .. } => Some(slug),
             Self::Template { addressed, .. } => addressed.slug.as_deref(),
         }
     }
 
-    /// The URL template whose place it is, if no real tap of its inlays was recorded there yet:
-    /// whoever moves here waits for the first one. A visit without a code, with a wrong one, or with
-    /// one of no inlay that is known here says nothing about theirs. If no code can tell whose tap
-    /// it is, the tag must have an inlay of the template.
+    /// The URL template of this place, if this is the first real tap of its inlays here: an owner
+    /// who moves their URLs to this service waits for it. A visit without a code, with a wrong one,
+    /// or with one of an unknown inlay does not count. If no code can identify the inlay, the tag
+    /// must have an inlay of the template.
     pub(super) fn first_real_tap(
         &self,
         tag: Option<&CachedTag>,
@@ -85,17 +90,17 @@ impl Place {
         is_theirs.then_some(template.id)
     }
 
-    /// Notes that the first real tap was recorded here.
+    /// Records in memory that the first real tap came in here.
     pub(super) fn note_real_tap(&self) {
         if let Self::Template { template, .. } = self {
             template.note_tap();
         }
     }
 
-    /// Whether the URL contains no code: it is the same at every scan.
+    /// Whether the URL contains no code, so that it is the same at every scan.
     pub(super) fn is_static(&self, query: &str) -> bool {
         match self {
-            Self::Slug(_) => UrlCode::in_query(query).is_static(),
+            Self::Slug { .. } => UrlCode::in_query(query).is_static(),
             Self::Template { addressed, .. } => matches!(addressed.code, Ok(None)),
         }
     }
@@ -114,18 +119,28 @@ impl Place {
 
     /// The cookie for the key of a tap here.
     pub(crate) fn cookie(&self, query: &str) -> KeyCookie {
-        let Self::Template { template, path, .. } = self else {
-            let slug = self.slug().unwrap_or_default();
-            return KeyCookie {
-                name: COOKIE.into(),
-                path: format!("/t/{slug}"),
-                secure: None,
-            };
+        let (template, path) = match self {
+            Self::Template { template, path, .. } => (template, path),
+            Self::Slug { slug, path } => {
+                let own = format!("/t/{slug}");
+                // A browser does not send a cookie of `/t/slug` to `/t/slug&more`. A semicolon
+                // would end the cookie's attribute.
+                let is_longer = path.len() > own.len() && !path.ends_with('/');
+                return KeyCookie {
+                    name: COOKIE.into(),
+                    path: if is_longer && !path.contains(';') {
+                        path.clone()
+                    } else {
+                        own
+                    },
+                    secure: None,
+                };
+            }
         };
         let template = &template.template;
         let mut name = COOKIE.to_owned();
         if !template.has_slug_in_path() {
-            // Its path is that of all tags: the name tells this URL's from the others.
+            // All tags share its path, so the name distinguishes this URL's cookie from the others.
             let digest = self.digest(super::unmarked(query).0);
             name.push('_');
             for byte in digest {

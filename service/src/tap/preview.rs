@@ -1,5 +1,5 @@
-//! A preview: what a tap would lead to, shown to an owner before anybody taps. Nothing is
-//! verified, recorded or issued, and no cache is read.
+//! A preview: the result of a tap, shown to an owner before the first tap. Nothing is verified,
+//! recorded or issued, and no cache is read.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,28 +7,42 @@ use utoipa::ToSchema;
 use super::answer::{language, location, nonce};
 use super::destination::settled;
 use super::{Facts, MacroValues, TapError, UrlCode};
+use crate::clock::Timestamp;
 use crate::experience::{Content, ContentFields, Scheme, Theme};
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
 use crate::object;
-use crate::service::Service;
-use crate::storage::TagKey;
+use crate::service::{CachedTag, Service};
+use crate::storage::{StorageError, TagKey};
 use crate::studio::{PageKey, StudioPage};
-use crate::visitor::{OperatingSystem, Visitor};
+use crate::tag::{Properties, Tag, TagFields};
+use crate::visitor::{Languages, OperatingSystem, Visitor};
 
-/// Stands where a rolling key would.
+/// Shown in place of a rolling key.
 const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
 
 /// The tap to preview.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreviewedTap {
-    /// The tag whose properties the macros get. It need not lead to this experience.
-    pub tag_id: TagId,
+    /// The tag whose properties the macros get. Its own experience may be another one. Either a tag
+    /// or a `sample` is given.
+    #[serde(default)]
+    pub tag_id: Option<TagId>,
+    /// The properties that the macros get if there is no tag yet. Nothing is stored.
+    #[serde(default, deserialize_with = "object::option")]
+    pub sample: Option<TagFields>,
+    /// Values of variables, in place of the tag's present ones.
+    #[serde(default)]
+    pub variables: Properties,
+    /// Number of the tag's taps, including this one; by default its present number, or 1 for a
+    /// sample.
+    #[serde(default)]
+    pub scan_count: Option<u64>,
     /// The verdict of verification.
     pub verification: VerificationState,
-    /// The state of the inlay's tamper loop; by default the inlay has none.
+    /// The state of the inlay's tamper loop; by default the inlay has no loop.
     #[serde(default)]
     pub tamper: Option<Tamper>,
     /// The visitor's language, such as `de` or `pt-BR`; by default the tag's.
@@ -38,10 +52,10 @@ pub(crate) struct PreviewedTap {
     #[serde(default)]
     #[schema(max_length = 2)]
     pub country: Option<String>,
-    /// How the visitor came; by default as follows from the verdict and the tag.
+    /// The way of scanning; by default derived from the verdict and the tag.
     #[serde(default)]
     pub technology: Option<Tech>,
-    /// Which of a hundred groups, from 0, the visitor is in; by default the first.
+    /// The visitor's group, 0 to 99; by default 0.
     #[serde(default)]
     #[schema(maximum = 99)]
     pub visitor_group: Option<u8>,
@@ -62,26 +76,26 @@ pub(crate) struct PreviewedTap {
 pub(crate) enum Preview {
     /// A redirect to the owner's page.
     Redirect {
-        /// The final URL, with `ROLLING_KEY` where a rolling key would stand.
-        /// `null` if the target is one macro that gives no URL for this tag.
+        /// The final URL, with `ROLLING_KEY` in place of a rolling key. `null` if the target is a
+        /// single macro that gives no URL for this tag.
         location: Option<String>,
     },
     /// A page of the service.
     Studio {
-        /// The page as its visitor would get it, with `ROLLING_KEY` in its forms.
+        /// The page as its visitor would get it, with `ROLLING_KEY` in its forms. Each element of a
+        /// block has its path in `data-block`, such as `2.otherwise.0`.
         html: String,
     },
 }
 
-/// What a tap would lead to if the experience published `content`. `None` if
-/// there is no such tag.
+/// The result of a tap if the experience published `content`. `None` if there is no such tag.
 pub(crate) async fn preview(
     service: &Service,
     experience: ExperienceId,
     content: &Content,
     tap: PreviewedTap,
 ) -> Result<Option<Preview>, TapError> {
-    let Some(tag) = service.tags.read(TagKey::Id(tap.tag_id)).await? else {
+    let Some(tag) = previewed_tag(service, &tap).await? else {
         return Ok(None);
     };
     let (verdict, tech) = match tap.verification {
@@ -110,7 +124,7 @@ pub(crate) async fn preview(
         group: Some(tap.visitor_group.unwrap_or_default()),
     });
     let visitor = Visitor {
-        languages: tap.language.into_iter().collect(),
+        languages: Languages::of(tap.language.as_deref().unwrap_or_default()),
         operating_system: tap.operating_system.unwrap_or_default(),
     };
     let rk = Some(KEY_PLACEHOLDER);
@@ -119,7 +133,7 @@ pub(crate) async fn preview(
             let location = match settled(service, &tag, target).await? {
                 Some(target) => {
                     let target = (&target, &**rules);
-                    let found = location(service, &tag, target, &visitor, facts, rk).await?;
+                    let (found, _) = location(service, &tag, target, &visitor, facts, rk).await?;
                     Some(found.url)
                 }
                 None => None,
@@ -150,6 +164,7 @@ pub(crate) async fn preview(
                 outcome: None,
                 sent: &[],
                 entered: &[],
+                names_blocks: true,
                 nonce: &nonce(&*service.entropy),
             };
             Preview::Studio {
@@ -157,4 +172,45 @@ pub(crate) async fn preview(
             }
         }
     }))
+}
+
+/// The tag of a preview. `None` if there is no such tag.
+async fn previewed_tag(
+    service: &Service,
+    tap: &PreviewedTap,
+) -> Result<Option<CachedTag>, StorageError> {
+    let Some(id) = tap.tag_id else {
+        let fields = tap.sample.clone();
+        return Ok(fields.map(|fields| service.tags.sample(sample(fields, tap))));
+    };
+    let Some(tag) = service.tags.read(TagKey::Id(id)).await? else {
+        return Ok(None);
+    };
+    if tap.variables.0.is_empty() && tap.scan_count.is_none() {
+        return Ok(Some(tag));
+    }
+    let Some(mut shown) = service.storage.tag(id).await? else {
+        return Ok(None);
+    };
+    shown.fields.variables.0.extend(tap.variables.0.clone());
+    shown.scan_count = tap.scan_count.unwrap_or(shown.scan_count);
+    Ok(Some(tag.showing(shown)))
+}
+
+/// A tag that is not stored.
+fn sample(mut fields: TagFields, tap: &PreviewedTap) -> Tag {
+    fields.variables.0.extend(tap.variables.0.clone());
+    Tag {
+        id: TagId(0),
+        fields,
+        former_slugs: Vec::new(),
+        simulated: false,
+        scan_count: tap.scan_count.unwrap_or(1),
+        last_scan_at: None,
+        test_scan_count: 0,
+        opened_at: None,
+        opened_by: None,
+        created_at: Timestamp::default(),
+        updated_at: Timestamp::default(),
+    }
 }

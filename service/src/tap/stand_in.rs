@@ -1,14 +1,15 @@
-//! The built-in stand-in for the owner's domain, where simulated taps lead unless
-//! the owner asks otherwise. Its page is for them alone: an address that no
-//! simulated tap was sent to leads nowhere.
+//! The built-in stand-in for the owner's domain. Simulated taps are redirected to it unless the
+//! owner chose otherwise. Its page is only for them: an address to which no simulated tap was
+//! redirected shows nothing.
 
 use crate::service::{CachedTag, Service};
 use crate::settings::SimulatedTargets;
 
-/// Most of the owner's URL that the page names, in bytes. It is ASCII.
+/// Longest part of the owner's URL that the page shows, in bytes. The text is ASCII.
 const FOR_MAX: usize = 1000;
 
-/// Where a tap leads in place of `location`. `None` if it leads there.
+/// The address of the stand-in that replaces `location`; `None` if the tap is redirected to
+/// `location`.
 pub(super) fn address(
     service: &Service,
     tag: &CachedTag,
@@ -31,7 +32,7 @@ pub(super) fn address(
     Some(url.into())
 }
 
-/// Whether a simulated tap was sent to the stand-in with this query.
+/// Whether a simulated tap was redirected to the stand-in with this query.
 pub(crate) fn is_stand_in(service: &Service, query: &str) -> bool {
     let value = |wanted| {
         let mut pairs = form_urlencoded::parse(query.as_bytes());

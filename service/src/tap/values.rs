@@ -1,4 +1,4 @@
-//! What an interaction can say to macros (decisions, "Macros").
+//! The values that an interaction gives to macros (decisions, "Macros").
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use crate::storage::StorageError;
 use crate::tag::{Properties, PropertyClass};
 use crate::visitor::Visitor;
 
-/// What is known of the interaction once it is recorded.
+/// The facts about an interaction once it is recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// Its id.
+    /// Identifier of the interaction.
     pub(super) id: InteractionId,
-    /// Its time.
+    /// Time of the tap.
     pub(super) at: Timestamp,
-    /// Its verdict.
+    /// Verdict on its code.
     pub(super) verdict: Verdict,
-    /// How the visitor came.
+    /// The way of scanning.
     pub(super) tech: Tech,
     /// The state of the inlay's tamper loop.
     pub(super) tamper: Option<Tamper>,
-    /// The visitor's country.
+    /// Two-letter code of the visitor's country.
     pub(super) country: String,
     /// The visitor's group, if the experience treats groups differently.
     pub(super) group: Option<u8>,
@@ -56,7 +56,7 @@ impl From<KeyedInteraction> for Facts {
     }
 }
 
-/// The values of macros for one answer. Properties are as they are now.
+/// The values of macros for one answer. Properties have their present values.
 pub(super) struct MacroValues<'a> {
     tag: &'a CachedTag,
     facts: Option<Facts>,
@@ -68,7 +68,7 @@ pub(super) struct MacroValues<'a> {
 }
 
 impl<'a> MacroValues<'a> {
-    /// A scope with the properties of which `uses` says that they are asked for.
+    /// The values with only those classes of properties that `uses` asks for.
     pub(super) async fn with(
         service: &Service,
         tag: &'a CachedTag,
@@ -91,7 +91,14 @@ impl<'a> MacroValues<'a> {
             .into_iter()
             .filter(|class| wanted(*class))
         {
-            let properties = service.storage.properties(tag.id(), class).await?;
+            let properties = match tag.previewed() {
+                Some(tag) => match class {
+                    PropertyClass::Attribute => tag.fields.attributes.clone(),
+                    PropertyClass::Data => tag.fields.data.clone(),
+                    PropertyClass::Variable => tag.fields.variables.clone(),
+                },
+                None => service.storage.properties(tag.id(), class).await?,
+            };
             match class {
                 PropertyClass::Attribute => scope.attributes = properties,
                 PropertyClass::Data => scope.data = properties,
@@ -101,7 +108,7 @@ impl<'a> MacroValues<'a> {
         Ok(scope)
     }
 
-    /// A scope with every property of the tag, and with what its conditions ask about.
+    /// The values with every property of the tag, and with the inputs of its conditions.
     pub(super) async fn full(
         service: &Service,
         tag: &'a CachedTag,
@@ -109,7 +116,11 @@ impl<'a> MacroValues<'a> {
         rk: Option<&'a str>,
     ) -> Result<MacroValues<'a>, StorageError> {
         let mut scope = MacroValues::empty(tag, facts, rk);
-        if let Some(tag) = service.storage.tag(tag.id()).await? {
+        let stored = match tag.previewed() {
+            Some(tag) => Some(tag.clone()),
+            None => service.storage.tag(tag.id()).await?,
+        };
+        if let Some(tag) = stored {
             scope.scan_count = tag.scan_count;
             scope.attributes = tag.fields.attributes;
             scope.data = tag.fields.data;
@@ -130,8 +141,8 @@ impl<'a> MacroValues<'a> {
         }
     }
 
-    /// What conditions ask about, of a [full](Self::full) scope. Before a tap is
-    /// recorded it is not checked, and `now` is its time.
+    /// The inputs of conditions, from [full](Self::full) values. Before a tap is recorded its state
+    /// is "not checked", and `now` is its time.
     pub(super) fn context<'s>(
         &'s self,
         visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! What sets `tag_verified`, in the order of the decisions.
+//! The decisions that set `tag_verified`, in their order.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::interaction::{Claim, CounterRule, Refusal, Tech, Unchecked, Verdict};
 use crate::keyring::KeyringError;
 use crate::service::{CachedTag, Service, TapTemplate, TemplateTapInlay};
 
-/// What a tag URL's query says of `uid` and `token`.
+/// The values of `uid` and `token` in a tag URL's query.
 #[derive(Clone, Debug)]
 pub(super) enum UrlCode<'a> {
-    /// Neither was sent.
+    /// Neither `uid` nor `token` is in the query.
     Nothing,
     /// One of them is missing or repeated.
     Malformed,
@@ -32,7 +32,7 @@ impl<'a> UrlCode<'a> {
         matches!(self, Self::Nothing)
     }
 
-    /// How a visitor of `tag` came who sent this.
+    /// How a visitor of `tag` who sent this code came.
     pub(super) fn tech(&self, tag: &CachedTag) -> Tech {
         match self {
             Self::Nothing if tag.switches.has_qr_code => Tech::Qr,
@@ -104,16 +104,16 @@ pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, Key
     }
 }
 
-/// What is known of a tap's code before its counter is looked at.
+/// The facts about a tap's code before its counter is checked.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// What it claims.
+    /// The claim that the code makes.
     pub(super) claim: Claim,
-    /// How the visitor came.
+    /// The way of scanning.
     pub(super) tech: Tech,
     /// The state of the tamper loop.
     pub(super) tamper: Option<Tamper>,
-    /// File data that the chip encrypted.
+    /// Decrypted file data of the chip.
     pub(super) file_data: Option<FileData>,
 }
 
@@ -128,12 +128,12 @@ impl Checked {
     }
 }
 
-/// Why a URL is looked at.
+/// The occasion of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
-    /// A visitor opened it: a wrong code may be a guess.
+    /// A visitor opened the URL: a wrong code may be a guess, and is counted.
     Visit,
-    /// Its owner asks about it: nothing is counted.
+    /// The owner checks the URL: no guess is counted.
     DryRun,
 }
 
@@ -146,7 +146,7 @@ pub(super) fn check(
     tag: &CachedTag,
 ) -> Result<Checked, KeyringError> {
     match place {
-        Place::Slug(_) => {
+        Place::Slug { .. } => {
             let code = UrlCode::in_query(query);
             Ok(Checked::plain(classify(tag, &code)?, code.tech(tag)))
         }
@@ -158,8 +158,9 @@ pub(super) fn check(
     }
 }
 
-/// Checks the code at the place of a template that has a slug. In the order of the decisions,
-/// with "no placeholder of a code was filled" for "neither `uid` nor `token` was sent".
+/// Checks the code at the place of a template that has a slug. The order of the decisions is the
+/// same as for the canonical form, with "no placeholder of a code was filled" for "neither `uid`
+/// nor `token` was sent".
 fn of_template(
     service: &Service,
     occasion: Occasion,
@@ -174,7 +175,7 @@ fn of_template(
     };
     let decided = |verdict| Ok(Checked::plain(Claim::Decided(verdict), tech));
     if !switches.verifier_enabled {
-        // What nobody checked is no state.
+        // The code was not checked, so the tamper state is unknown.
         let tells = matches!(addressed.code, Ok(Some(_))) && template.template.tells_tamper();
         return Ok(Checked {
             tamper: tells.then_some(Tamper::Unknown),
@@ -233,8 +234,9 @@ fn of_template(
     })
 }
 
-/// Checks a code; the result is dropped if it may be one of many guesses. The work is the same, or
-/// its time would tell of which UIDs there were guesses, and so which there are.
+/// Checks a code. The result is dropped if the code may be one of many guesses. The work stays the
+/// same: otherwise its time would reveal for which UIDs there were guesses, and so which UIDs
+/// exist.
 pub(super) fn guarded(
     service: &Service,
     occasion: Occasion,
@@ -260,7 +262,7 @@ pub(super) fn guarded(
     assessment
 }
 
-/// The verdict on an inlay's own code: an authentic one, or one that its chip cannot prove. An
+/// The verdict on an inlay's own code, whether authentic or from a chip that can prove nothing. An
 /// inlay on no tag has no verifier that could be off.
 pub(super) fn authentic(
     tag: Option<&CachedTag>,
@@ -276,7 +278,7 @@ pub(super) fn authentic(
     let proves = code.authenticity == Authenticity::Authentic;
     let claim = match code.counter {
         _ if verifier_is_off => Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff)),
-        // What proves no counter moves none.
+        // A code that does not prove its counter must not change the stored counter.
         None | Some(0) if inlay.blocked => blocked(None),
         Some(_) if inlay.blocked && !proves => blocked(None),
         None if proves => known(Verdict::NotChecked(Unchecked::SameCode)),

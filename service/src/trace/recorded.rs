@@ -1,17 +1,19 @@
-//! The steps of a tap that was recorded, and of what came after it.
+//! The steps of a recorded tap, and of the events after it.
 
 use super::{NamedInlay, Step, StepName, StepVerdict, TracedInteraction, verdict_steps};
-use crate::experience::Content;
+use crate::experience::{Content, LedBy, Rule, conditions};
 use crate::interaction::{
     Change, Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, UpdateFault,
 };
-use crate::macros::LOCATION_MAX;
+use crate::macros::{LOCATION_MAX, Target};
 use crate::rolling_key::KeyState;
 
-/// Longest value of a variable that a step shows, in characters.
+/// Longest value of a variable in a step, in characters.
 const VALUE_SHOWN: usize = 60;
+/// Longest text for the conditions of a rule, in characters. A condition can name 300 countries.
+const CONDITIONS_SHOWN: usize = 120;
 
-/// Every step of a recorded tap, in their order. `key` is its key's state now.
+/// Every step of a recorded tap, in order. `key` is the present state of its key.
 pub(crate) fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
     let interaction = &traced.interaction;
     let slug = traced.tag.as_ref().map(|tag| tag.slug.as_str());
@@ -75,9 +77,11 @@ fn redirect_step(traced: &TracedInteraction) -> Step {
     let (step, detail) = match &traced.experience {
         Some(experience) if traced.interaction.key_issued => {
             let to = match &*experience.content {
-                Content::Redirect { target, rules } if rules.is_empty() => target.source(),
-                Content::Redirect { .. } => "the target of the first matching rule",
-                Content::Studio { .. } => "a page of the service",
+                Content::Redirect { target, rules } if rules.is_empty() => {
+                    target.source().to_owned()
+                }
+                Content::Redirect { target, rules } => by_rules(target, rules, traced),
+                Content::Studio { .. } => "a page of the service".to_owned(),
             };
             let (name, version) = (&experience.name, experience.version.version);
             let left_out = match &*traced.left_out {
@@ -95,9 +99,52 @@ fn redirect_step(traced: &TracedInteraction) -> Step {
     Step::new(StepName::Redirect, step, detail)
 }
 
+/// The destination that the rules of a redirect chose, and which rule did.
+fn by_rules(target: &Target, rules: &[Rule], traced: &TracedInteraction) -> String {
+    let unknown = country_unknown(rules, &traced.interaction);
+    match traced.led_by {
+        Some(LedBy::Default) => {
+            format!("no rule applied: {}{unknown}", target.source())
+        }
+        Some(LedBy::Rule(number)) => {
+            let rule = usize::try_from(number).ok();
+            let rule = rule.and_then(|number| rules.get(number.checked_sub(1)?));
+            let rule = rule.map_or_else(String::new, |rule| {
+                let conditions = cut(&conditions(rule), CONDITIONS_SHOWN);
+                format!(" ({conditions}): {}", rule.target_url.source())
+            });
+            format!("rule {number}{rule}{unknown}")
+        }
+        None => "by its rules; which one applied is not known".to_owned(),
+    }
+}
+
+/// Names the rules that could not apply because the visitor's country is unknown.
+fn country_unknown(rules: &[Rule], tap: &Interaction) -> String {
+    // If the visitor's data were erased, no trait is known any more, not even the system.
+    if !tap.country.is_empty() || tap.traits.system.is_none() {
+        return String::new();
+    }
+    let asks = |rule: &Rule| rule.when.iter().any(|when| !when.countries().is_empty());
+    let asking = (1..).zip(rules).filter(|(_, rule)| asks(rule));
+    let asking: Vec<_> = asking
+        .map(|(number, _): (u32, _)| number.to_string())
+        .collect();
+    match &asking[..] {
+        [] => String::new(),
+        [number] => {
+            format!(" · the visitor's country is unknown, so rule {number} could not apply")
+        }
+        numbers => format!(
+            " · the visitor's country is unknown, so rules {} could not apply",
+            numbers.join(", ")
+        ),
+    }
+}
+
 /// Why a tap got no key.
 fn leads_nowhere(traced: &TracedInteraction) -> String {
-    if traced.tag.is_none() {
+    if traced.interaction.tag_id.is_none() {
         "the inlay is on no tag".to_owned()
     } else if !traced.left_out.is_empty() {
         let macros = traced.left_out.join(", ");
@@ -174,17 +221,23 @@ fn why_refused(
 }
 
 fn change(Change { key, old, new }: &Change) -> String {
-    format!("{key}: {} → {}", shown(old), shown(new))
+    let old = old.as_deref().map_or_else(|| "(erased)".to_owned(), shown);
+    format!("{key}: {old} → {}", shown(new))
 }
 
-/// A value, as far as there is room for it.
+/// A value, shortened if it is long.
 fn shown(value: &str) -> String {
     if value.is_empty() {
         return "empty".to_owned();
     }
-    match value.char_indices().nth(VALUE_SHOWN) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
+    cut(value, VALUE_SHOWN)
+}
+
+/// The first `max` characters of a text.
+fn cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -204,7 +257,6 @@ mod tests {
     use crate::id::{ExperienceId, InteractionId, TagId};
     use crate::inlay::Uid;
     use crate::interaction::{Refusal, Returning, TagName, Tech, Verdict, VersionRef};
-    use crate::macros::Target;
     use crate::tag::PropertyKey;
 
     const AT: Timestamp = Timestamp::from_millis(1_000_000);
@@ -231,6 +283,7 @@ mod tests {
                 file_data: None,
                 key_issued: true,
                 simulated: false,
+                origin: crate::interaction::TapOrigin::Visitor,
                 previous: None,
             },
             tag: Some(tag()),
@@ -248,6 +301,7 @@ mod tests {
             refused_update: None,
             payload_reads: None,
             left_out: Vec::new(),
+            led_by: None,
         }
     }
 
@@ -299,7 +353,7 @@ mod tests {
     fn a_tap_says_when_its_payload_was_read_and_what_its_key_changed() {
         let change = |key: &str, old: &str, new: String| Change {
             key: PropertyKey::parse(key).unwrap(),
-            old: old.to_owned(),
+            old: Some(old.to_owned()),
             new,
         };
         let mut traced = verified();
@@ -369,6 +423,65 @@ mod tests {
         let why = "the target URL is tag:variable:note, which is not a URL for this tag";
         assert_eq!(steps[1].1, format!("none: {why}"));
         assert_eq!(steps[2], (StepVerdict::NotChecked, why.to_owned()));
+    }
+
+    #[test]
+    fn a_tap_names_the_rule_that_led_it_and_says_when_none_did() {
+        let rules = [
+            r#"{"when": [{"type": "language", "any_of": ["de"]}], "target_url": "https://owner.example/de"}"#,
+            r#"{"when": [{"type": "country", "any_of": ["FR", "BE"]}, {"type": "scan_count", "at_least": 3}],
+                "target_url": "https://owner.example/fr"}"#,
+        ];
+        let content = format!(
+            r#"{{"kind": "redirect", "target_url": "https://owner.example/nfc", "rules": [{}]}}"#,
+            rules.join(",")
+        );
+        let mut traced = verified();
+        let experience = traced.experience.as_mut().unwrap();
+        experience.content = Arc::new(Content::from_json(&content).unwrap());
+        traced.interaction.traits.system = Some(crate::visitor::OperatingSystem::Ios);
+        let unknown = " · the visitor's country is unknown, so rule 2 could not apply";
+        for (led_by, country, words) in [
+            (
+                Some(LedBy::Rule(1)),
+                "FR",
+                "rule 1 (language: de): https://owner.example/de".to_owned(),
+            ),
+            (
+                Some(LedBy::Rule(2)),
+                "FR",
+                "rule 2 (country: FR, BE, scan_count: at_least 3): https://owner.example/fr"
+                    .to_owned(),
+            ),
+            (
+                Some(LedBy::Default),
+                "DE",
+                "no rule applied: https://owner.example/nfc".to_owned(),
+            ),
+            (
+                Some(LedBy::Default),
+                "",
+                format!("no rule applied: https://owner.example/nfc{unknown}"),
+            ),
+            // A version other than the recorded one.
+            (Some(LedBy::Rule(9)), "FR", "rule 9".to_owned()),
+            (
+                None,
+                "FR",
+                "by its rules; which one applied is not known".to_owned(),
+            ),
+        ] {
+            traced.led_by = led_by;
+            country.clone_into(&mut traced.interaction.country);
+            let detail = &after_counter(&traced, KeyState::Expired)[2].1;
+            assert_eq!(*detail, format!("{words} · Register, version 2"));
+        }
+        // If the visitor's data were erased, the missing country does not explain the rule.
+        traced.led_by = Some(LedBy::Default);
+        traced.interaction.country.clear();
+        traced.interaction.traits.system = None;
+        let detail = &after_counter(&traced, KeyState::Expired)[2].1;
+        assert!(!detail.contains("country"), "{detail}");
     }
 
     #[test]

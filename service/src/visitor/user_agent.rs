@@ -1,4 +1,4 @@
-//! The facts in a `User-Agent` header, found in one pass: taps read it all the time.
+//! The facts in a `User-Agent` header, found in one pass, because every tap reads it.
 
 use std::sync::LazyLock;
 
@@ -6,21 +6,21 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::OperatingSystem;
 
-/// What a program says of itself.
+/// The facts that a program states about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UserAgent {
     /// The system it runs on.
     pub operating_system: OperatingSystem,
-    /// Whether it opens links to show or index them, with nobody waiting for the page.
+    /// Whether it opens links to preview or index them, without a person who waits for the page.
     pub previews_links: bool,
 }
 
-/// The words that tell a system. The earlier one counts: Android says Linux, too, and
-/// iOS says Mac OS X, too.
+/// The words that identify a system. The earlier entry counts: Android also says Linux, iOS also
+/// says Mac OS X, and apps for iPhones also say iPhone on an iPad.
 const SYSTEMS: [(&str, OperatingSystem); 9] = [
     ("Android", OperatingSystem::Android),
+    ("iPad", OperatingSystem::Ipados),
     ("iPhone", OperatingSystem::Ios),
-    ("iPad", OperatingSystem::Ios),
     ("iPod", OperatingSystem::Ios),
     ("Windows", OperatingSystem::Windows),
     ("Macintosh", OperatingSystem::Macos),
@@ -29,73 +29,122 @@ const SYSTEMS: [(&str, OperatingSystem); 9] = [
     ("Linux", OperatingSystem::Linux),
 ];
 
-static SIGNS: LazyLock<Signs> =
-    LazyLock::new(|| Signs::new(include_str!("../../data/link-preview-agents.txt")));
+/// Words of browsers and apps for iOS that none on a Mac uses. Since version 13 of its system an
+/// iPad identifies itself as a Macintosh, so that it gets pages for large screens. Only these words
+/// still identify it.
+const OF_IOS: [&str; 6] = ["CriOS/", "FxiOS/", "EdgiOS/", "OPT/", "GSA/", "Mobile/"];
+
+static SIGNS: LazyLock<Signs> = LazyLock::new(|| {
+    Signs::new(concat!(
+        include_str!("../../data/link-preview-agents.txt"),
+        include_str!("../../data/link-preview-agents.generated.txt"),
+    ))
+});
 
 impl UserAgent {
-    /// Reads a header's value.
+    /// Reads a header's value. Every browser names itself, so a missing or empty name means a
+    /// program.
     pub(crate) fn of(header: &[u8]) -> Self {
-        SIGNS.read(header)
+        let read = SIGNS.read(header);
+        Self {
+            previews_links: read.previews_links || header.trim_ascii().is_empty(),
+            ..read
+        }
     }
 }
 
-/// Everything that is looked for.
+/// The meaning of a token for the program that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// It opens links by itself.
+    Named,
+    /// It opens links by itself, and has this name at the beginning of the header.
+    Begins,
+    /// It opens links by itself, unless it is exempt. Letters may come before the token.
+    Sign,
+    /// A sign does not count for this program.
+    Exempt,
+}
+
+impl Rule {
+    /// A line of the list.
+    fn of(line: &str) -> (Self, &str) {
+        let marks = [('^', Self::Begins), ('*', Self::Sign), ('!', Self::Exempt)];
+        for (mark, rule) in marks {
+            if let Some(token) = line.strip_prefix(mark) {
+                return (rule, token);
+            }
+        }
+        let is_address = line == "://";
+        (if is_address { Self::Sign } else { Self::Named }, line)
+    }
+}
+
+/// All tokens that are searched for.
 struct Signs {
     automaton: AhoCorasick,
-    /// Of each token behind the systems' words: whether it must begin the header.
-    anchored: Vec<bool>,
+    /// The rule of each token that follows the words of systems and of iOS.
+    rules: Vec<Rule>,
 }
 
 impl Signs {
     fn new(list: &str) -> Self {
         let lines = list.lines().map(str::trim);
-        let (tokens, anchored): (Vec<_>, Vec<_>) = lines
+        let (rules, tokens): (Vec<_>, Vec<_>) = lines
             .filter(|line| !line.is_empty() && !line.starts_with('#'))
-            .map(|line| match line.strip_prefix('^') {
-                Some(token) => (token, true),
-                None => (line, false),
-            })
+            .map(Rule::of)
             .unzip();
-        let words = SYSTEMS.iter().map(|(word, _)| *word).chain(tokens);
+        let words = SYSTEMS.iter().map(|(word, _)| *word);
+        let words = words.chain(OF_IOS).chain(tokens);
+        // With all its transitions as a table, the automaton would take megabytes to save a
+        // fraction of a microsecond.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(words)
             .expect("the list is far smaller than an automaton can be");
-        Self {
-            automaton,
-            anchored,
-        }
+        Self { automaton, rules }
     }
 
     fn read(&self, header: &[u8]) -> UserAgent {
-        let mut system = SYSTEMS.len();
-        let mut previews_links = false;
+        let (mut system, mut of_ios) = (SYSTEMS.len(), false);
+        let (mut named, mut signed, mut exempt) = (false, false, false);
         for found in self.automaton.find_overlapping_iter(header) {
-            if !is_edge(header, found.start()) {
+            let pattern = found.pattern().as_usize();
+            let begins = is_edge(header, found.start());
+            let Some(word) = pattern.checked_sub(SYSTEMS.len()) else {
+                // A version may follow directly: iPhone12,1.
+                if begins {
+                    system = system.min(pattern);
+                }
+                continue;
+            };
+            let Some(token) = word.checked_sub(OF_IOS.len()) else {
+                of_ios |= begins;
+                continue;
+            };
+            if !is_edge(header, found.end()) {
                 continue;
             }
-            let sign = found.pattern().as_usize();
-            match sign.checked_sub(SYSTEMS.len()) {
-                // A version may stand right behind: iPhone12,1.
-                None => system = system.min(sign),
-                Some(token) => {
-                    let begins = found.start() == 0 || !self.anchored[token];
-                    previews_links |= begins && is_edge(header, found.end());
-                }
+            match self.rules[token] {
+                Rule::Named => named |= begins,
+                Rule::Begins => named |= found.start() == 0,
+                Rule::Sign => signed = true,
+                Rule::Exempt => exempt |= begins,
             }
         }
+        let system = SYSTEMS.get(system).map(|(_, system)| *system);
         UserAgent {
-            operating_system: SYSTEMS
-                .get(system)
-                .map(|(_, system)| *system)
-                .unwrap_or_default(),
-            previews_links,
+            operating_system: match system.unwrap_or_default() {
+                OperatingSystem::Macos if of_ios => OperatingSystem::Ipados,
+                system => system,
+            },
+            previews_links: named || (signed && !exempt),
         }
     }
 }
 
-/// Whether no word goes on over this place.
+/// Whether no word continues across this position.
 fn is_edge(header: &[u8], at: usize) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let before = at.checked_sub(1).and_then(|at| header.get(at));
@@ -139,6 +188,31 @@ mod tests {
     }
 
     #[test]
+    fn a_sign_counts_behind_letters_and_not_for_what_is_exempt() {
+        let list = "*bot\n://\n!cubot\n!library\nlibrarybot";
+        for (agent, found) in [
+            ("ExampleBot/1.0", true),
+            ("Example (+https://example.com)", true),
+            ("example_bot_2", true),
+            ("Botany/1.0", false),
+            ("bots", false),
+            ("Mozilla/5.0 (Linux; Android 6.0; CUBOT MAX)", false),
+            ("library/1.0 (+https://example.com)", false),
+            ("library/1.0 librarybot/2", true),
+        ] {
+            assert_eq!(previews(list, agent), found, "{agent}");
+        }
+    }
+
+    #[test]
+    fn who_names_no_program_is_one() {
+        for agent in ["", " ", "\t"] {
+            assert!(UserAgent::of(agent.as_bytes()).previews_links, "{agent:?}");
+        }
+        assert!(!UserAgent::of(b"curl/8.5.0").previews_links);
+    }
+
+    #[test]
     fn a_header_need_not_be_text() {
         let agent = UserAgent::of(b"Mozilla/5.0 (Linux; Android 15) \xff Twitterbot/1.0");
         assert_eq!(agent.operating_system, OperatingSystem::Android);
@@ -154,6 +228,39 @@ mod tests {
             ),
             (
                 "Example/1 iPhone5,2 iOS/10_1 CFNetwork/808.3 Darwin/16.3.0",
+                OperatingSystem::Ios,
+            ),
+            (
+                "Mozilla/5.0 (iPad; CPU OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148",
+                OperatingSystem::Ipados,
+            ),
+            (
+                "Mozilla/5.0 (iPad; CPU iPhone OS 12_0 like Mac OS X) AppleWebKit/605.1.15",
+                OperatingSystem::Ipados,
+            ),
+            (
+                "Example/1 iPad13,4 iOS/17_1 CFNetwork/1485 Darwin/23.1.0",
+                OperatingSystem::Ipados,
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/126 Version/11.1.1 Safari/605.1.15",
+                OperatingSystem::Ipados,
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_4) AppleWebKit/605.1.15 (KHTML, like Gecko) FxiOS/128.0 Safari/605.1.15",
+                OperatingSystem::Ipados,
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
+                OperatingSystem::Ipados,
+            ),
+            // No word shows whether it is an iPad or a Mac.
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15",
+                OperatingSystem::Macos,
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 CriOS/126 Mobile/15E148 Safari/604.1",
                 OperatingSystem::Ios,
             ),
             (

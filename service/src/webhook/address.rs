@@ -1,11 +1,11 @@
-//! Which addresses a webhook may go to. A server that posts where its owner says must not be a way
-//! into the network that it stands in.
+//! The addresses that webhooks may use. The owner chooses the URL, so the service must not give
+//! access to its own network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether `address` is one of the public internet. Everything that IANA's registries of special
-/// purpose addresses (RFC 6890) do not call globally reachable is not, and neither is an IPv6
-/// address that contains an IPv4 one: it would be reached by way of a translator.
+/// Whether `address` belongs to the public internet. Addresses in IANA's registries of special
+/// purpose addresses (RFC 6890) do not, unless they are globally reachable. IPv6 addresses that
+/// contain an IPv4 address do not either, because a translator could forward to any IPv4 address.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -13,8 +13,8 @@ pub(super) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Where Azure answers its own machines (`WireServer`): a public address, and reached from within
-/// alone. The metadata services of other clouds are at link-local or shared addresses.
+/// Address of Azure's `WireServer`. It is in a public range, but only reachable from Azure's own
+/// machines. The metadata services of other clouds use link-local or shared addresses.
 const AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -30,7 +30,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 192 && b == 88 && c == 99)
         || (a == 198 && b & 0xFE == 18)
         || address.is_documentation()
-        // Alibaba's metadata service is in 100.64.0.0/10; those of others are link-local. 240.0.0.0/4 is reserved.
+        // Alibaba's metadata service is in 100.64.0.0/10; those of others are link-local.
+        // 240.0.0.0/4 is reserved.
         || a >= 240)
 }
 
@@ -39,12 +40,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         return is_public_v4(mapped);
     }
     let [first, second, ..] = address.segments();
-    // 2000::/3 is all that is assigned to the public internet.
+    // Only 2000::/3 is assigned to the public internet.
     first & 0xE000 == 0x2000
         // Teredo, benchmarks, ORCHID and others of 2001::/23.
         && !(first == 0x2001 && second < 0x200)
         && !(first == 0x2001 && second == 0x0DB8)
-        // 6to4, which contains an IPv4 address.
+        // 6to4 addresses contain an IPv4 address.
         && first != 0x2002
         // Documentation, RFC 9637.
         && !(first == 0x3FFF && second < 0x1000)

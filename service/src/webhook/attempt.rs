@@ -1,4 +1,4 @@
-//! Attempts to deliver, and their log.
+//! Attempts of deliveries, and their log.
 
 use std::time::Duration;
 
@@ -8,55 +8,55 @@ use utoipa::ToSchema;
 use super::event::EventKind;
 use crate::clock::Timestamp;
 
-/// How much of an answer is kept, in bytes.
+/// Maximum number of bytes that are kept of an answer.
 pub const ANSWER_KEPT: usize = 1_024;
 
-/// An attempt, as it is kept.
+/// An attempt of a delivery, as stored in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = WebhookAttempt)]
 pub struct Attempt {
-    /// Its number.
+    /// Number of the attempt.
     pub id: i64,
-    /// The event's `webhook-id`.
+    /// The `webhook-id` of the event.
     pub event_id: String,
-    /// The event's type.
+    /// Type of the event.
     #[serde(rename = "type")]
     pub kind: EventKind,
-    /// When it was made.
+    /// When the attempt was made.
     pub at: Timestamp,
-    /// The status of the answer; null if there was none.
+    /// The HTTP status of the answer; null without an answer.
     pub status: Option<u16>,
-    /// Why it failed, in words; null if it did not.
+    /// The error for people; null if there was none.
     pub error: Option<String>,
     /// The beginning of the answer's body, at most a kilobyte.
     pub response: String,
-    /// How long it took, in milliseconds.
+    /// Duration of the attempt, in milliseconds.
     pub duration_ms: u64,
 }
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct AttemptOutcome {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
-    /// How long it took.
+    /// Duration of the attempt.
     pub took: Duration,
-    /// The status of the answer.
+    /// The HTTP status of the answer; `None` without an answer.
     pub status: Option<u16>,
     /// The beginning of the answer's body.
     pub response: String,
-    /// Why it failed, if it did.
+    /// Why the attempt failed; `None` if it did not.
     pub failure: Option<Failure>,
 }
 
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// In words.
+    /// The reason, for people.
     pub why: String,
-    /// Whether the endpoint says that it is gone for good.
+    /// Whether the endpoint answered 410, which means that it is gone permanently.
     pub gone: bool,
-    /// For how long it asks to be left alone.
+    /// The pause that the endpoint asked for with `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 

@@ -1,66 +1,54 @@
 //! The HTTP client of webhooks.
 //!
-//! It is reqwest, the ecosystem's usual client, with everything off that could lead a request
-//! elsewhere: redirects, proxies of the environment, retries. Names are resolved by [`Resolver`],
-//! and reqwest connects to the addresses that it answers and to no others: what was checked is
-//! what is connected to, also if the name has another address a moment later.
+//! This is reqwest, with all features switched off that could send a request to another server:
+//! redirects, proxies of the environment, and retries. [`Resolver`] resolves names, and reqwest
+//! connects only to the addresses that it returns. So the checked address is the one that is used,
+//! even if the name changes a moment later.
 
 use std::error::Error;
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, redirect, retry};
-use rustls::CertificateError;
 use url::Url;
 
 use super::address::is_public;
 use super::attempt::{ANSWER_KEPT, AttemptOutcome, Failure};
 use super::endpoint::literal_address;
-use super::resolver::{Lookup, NOT_PUBLIC, Resolver, System};
+use super::resolver::{NOT_PUBLIC, Resolver};
 use super::secret::Signed;
 use crate::clock::{Stopwatch, Timestamp};
+use crate::http_client::{Lookup, System, causes, certificate_fault, tls};
 
-/// How long an attempt may take, from the name's resolution to the last byte of the answer.
+/// Time limit of an attempt, from the resolution of the name to the last byte of the answer.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long a connection may take.
+/// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long a connection is kept for the next delivery: most endpoints' servers keep them longer.
+/// How long an idle connection is kept for the next delivery. Most servers keep connections longer.
 const IDLE: Duration = Duration::from_secs(20);
 
-/// Why there is no client.
+/// Why the client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("webhooks cannot be sent: {0}")]
 pub struct ClientError(String);
 
-/// Sends webhooks.
+/// The HTTP client that sends webhooks.
 pub struct WebhookClient {
     http: Client,
     private: bool,
 }
 
 impl WebhookClient {
-    /// A client that reaches public addresses, and others too if `private` says so.
+    /// A client for public addresses. With `private`, also for all others.
     pub fn new(private: bool) -> Result<Self, ClientError> {
         Self::with_lookup(private, Arc::new(System))
     }
 
-    /// The same with names that are looked up elsewhere.
+    /// The same with another lookup of names, for tests.
     fn with_lookup(private: bool, lookup: Arc<dyn Lookup>) -> Result<Self, ClientError> {
-        let failed = |error: &dyn Error| ClientError(error.to_string());
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let verifier = rustls_platform_verifier::Verifier::new(Arc::clone(&provider))
-            .map_err(|error| failed(&error))?;
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| failed(&error))?
-            // It is the system's own verification of certificates.
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth();
         let http = Client::builder()
-            .tls_backend_preconfigured(tls)
+            .tls_backend_preconfigured(tls().map_err(ClientError)?)
             .redirect(redirect::Policy::none())
             .no_proxy()
             .retry(retry::never())
@@ -72,11 +60,11 @@ impl WebhookClient {
             .pool_max_idle_per_host(4)
             .user_agent(concat!("Tapdesk/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| ClientError(error.to_string()))?;
         Ok(Self { http, private })
     }
 
-    /// Makes an attempt, which takes [`PATIENCE`] at most.
+    /// Makes an attempt, which takes at most [`PATIENCE`].
     pub(crate) async fn send(
         &self,
         url: &str,
@@ -100,7 +88,7 @@ impl WebhookClient {
 
     async fn answer(&self, url: &str, signed: &Signed, body: String) -> Result<Response, Failure> {
         let url = Url::parse(url).map_err(|_| Failure::new("The URL is not valid."))?;
-        // An address in the URL is not resolved, and so is checked here.
+        // An address in the URL needs no resolution, so check it here.
         if let Some(address) = literal_address(&url)
             && !self.private
             && !is_public(address)
@@ -119,7 +107,7 @@ impl WebhookClient {
     }
 }
 
-/// The status, and the beginning of the body. No more of it is read: the rest goes with its
+/// The status, and the beginning of the body. The rest is not read: it is dropped with its
 /// connection, however long it is.
 async fn read(mut answer: Response, now: Timestamp) -> (Option<u16>, String, Option<Failure>) {
     let status = answer.status();
@@ -154,14 +142,13 @@ async fn read(mut answer: Response, now: Timestamp) -> (Option<u16>, String, Opt
             retry_after,
         })
     };
-    // Text of strangers: no part of a character, nothing that moves a cursor.
+    // The text comes from strangers: drop incomplete characters, and characters that move a cursor.
     let text = String::from_utf8_lossy(&kept);
     let text = text.chars().filter(|c| !c.is_control() || *c == '\n');
     (Some(status.as_u16()), text.collect(), why)
 }
 
-/// For how long a `Retry-After` asks to be left alone: seconds, or a date in any of the three forms
-/// that HTTP has (RFC 9110, 5.6.7).
+/// Parses `Retry-After`: seconds, or a date in one of the three HTTP formats (RFC 9110, 5.6.7).
 fn pause(asked: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = asked.parse() {
         return Some(Duration::from_secs(seconds));
@@ -172,20 +159,17 @@ fn pause(asked: &str, now: Timestamp) -> Option<Duration> {
     Some(until.saturating_sub(now))
 }
 
-/// Why there is no answer, or no whole one: the innermost reason, without the URL.
+/// Why there is no complete answer: the innermost cause, without the URL.
 fn failed(error: &reqwest::Error) -> Failure {
     if error.is_timeout() {
         return Failure::new("The endpoint did not answer within 15 seconds.");
     }
+    if let Some(why) = causes(error).find_map(|cause| certificate_fault(cause, "the endpoint")) {
+        return Failure::new(why);
+    }
     let mut reason: &dyn Error = error;
-    loop {
-        if let Some(why) = certificate_fault(reason) {
-            return Failure::new(why);
-        }
-        match reason.source() {
-            Some(cause) => reason = cause,
-            None => break,
-        }
+    while let Some(cause) = reason.source() {
+        reason = cause;
     }
     let reason = reason.to_string();
     Failure::new(if reason == NOT_PUBLIC {
@@ -195,40 +179,9 @@ fn failed(error: &reqwest::Error) -> Failure {
     })
 }
 
-/// What is wrong with the endpoint's TLS certificate, and the way out, if that is the reason.
-fn certificate_fault(reason: &(dyn Error + 'static)) -> Option<String> {
-    // An error of the network keeps to itself what it was made of, which is often another one.
-    if let Some(network) = reason.downcast_ref::<io::Error>() {
-        return certificate_fault(network.get_ref()?);
-    }
-    let Some(rustls::Error::InvalidCertificate(fault)) = reason.downcast_ref() else {
-        return None;
-    };
-    Some(match fault {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "The TLS certificate of the endpoint has expired. Renew it there.".to_owned()
-        }
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "The TLS certificate of the endpoint is not valid yet. Check the clocks of both machines."
-                .to_owned()
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "The TLS certificate of the endpoint is for another host name.".to_owned()
-        }
-        CertificateError::UnknownIssuer => "The TLS certificate of the endpoint is signed by nobody whom this \
-            machine trusts: it signed itself, or the endpoint does not send the certificates between."
-            .to_owned(),
-        CertificateError::Revoked => {
-            "The TLS certificate of the endpoint is revoked. Replace it there.".to_owned()
-        }
-        // What else can be wrong is for whoever made it, in the words of their own tools.
-        _ => "The TLS certificate of the endpoint is not valid. Look at it with a program such as openssl s_client."
-            .to_owned(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::net::SocketAddr;
     use std::sync::Mutex;
 
@@ -236,7 +189,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::webhook::resolver::LookingUp;
+    use crate::http_client::LookingUp;
 
     #[test]
     fn a_pause_is_asked_for_in_seconds_or_until_a_date() {
@@ -257,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Answers a name with one list of addresses after the other.
+    /// Resolves a name to one list of addresses after the other.
     #[derive(Debug, Default)]
     struct Turns(Mutex<Vec<Vec<SocketAddr>>>);
 
@@ -273,7 +226,7 @@ mod tests {
         }
     }
 
-    /// A listener, and a client that finds these addresses one after the other.
+    /// A listener, and a client whose lookups return these addresses one after the other.
     async fn client(
         private: bool,
         turns: impl FnOnce(SocketAddr) -> Vec<Vec<SocketAddr>>,
@@ -298,7 +251,7 @@ mod tests {
         let public: SocketAddr = "[2606:4700::1111]:1".parse().unwrap();
         let (listener, turns, client) =
             client(false, |loopback| vec![vec![public], vec![loopback]]).await;
-        // The first time nothing is wrong with it.
+        // The first lookup returns an allowed address.
         let resolver = Resolver {
             private: false,
             lookup: Arc::clone(&turns) as Arc<dyn Lookup>,
@@ -314,7 +267,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_checked_is_what_is_connected_to() {
-        // Nobody is at the second one: it would be asked for if the name was looked up again.
+        // Nothing listens at the second address. A second lookup would use it and fail.
         let nobody: SocketAddr = "127.0.0.2:1".parse().unwrap();
         let (listener, turns, client) =
             client(true, |loopback| vec![vec![loopback], vec![nobody]]).await;

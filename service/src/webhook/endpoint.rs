@@ -1,4 +1,4 @@
-//! An endpoint as its owner configures it.
+//! The configuration of an endpoint.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,25 +16,25 @@ use crate::id::{ExperienceId, WebhookId};
 use crate::revision::{Revised, Revision};
 use crate::scope::Reach;
 
-/// Most endpoints of an installation: all of them are in memory while they are on.
+/// Maximum number of endpoints of an installation. All that are on are kept in memory.
 pub const ENDPOINTS_MAX: u64 = 10_000;
-/// Longest URL of an endpoint, in bytes.
+/// Maximum length of an endpoint's URL, in bytes.
 const URL_MAX: usize = 2_048;
-/// Most attributes of a filter.
+/// Maximum number of attributes in a filter.
 const ATTRIBUTES_MAX: usize = 10;
 
-/// What an owner decides about an endpoint.
+/// The members of a webhook that its owner can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = WebhookFields)]
 pub struct WebhookFields {
-    /// Where events are sent: `https`, or `http`.
+    /// URL that events are sent to: `https`, or `http`.
     #[schema(pattern = "^https?://", max_length = 2048)]
     pub url: String,
-    /// The types of events that it gets.
+    /// Types of events that the endpoint gets.
     #[schema(min_items = 1)]
     pub events: Vec<EventKind>,
-    /// Which of these events it gets; what is absent selects all.
+    /// Filter of these events; an absent member selects all.
     #[serde(default, deserialize_with = "crate::object::one")]
     #[schema(required = false)]
     pub filter: EventFilter,
@@ -42,7 +42,7 @@ pub struct WebhookFields {
     #[serde(default = "on")]
     #[schema(required = false, default = true)]
     pub enabled: bool,
-    /// What else events contain.
+    /// Additional data in events.
     #[serde(default)]
     #[schema(required = false)]
     pub include: Vec<Include>,
@@ -52,38 +52,38 @@ const fn on() -> bool {
     true
 }
 
-/// Which events an endpoint gets.
+/// The filter of an endpoint's events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventFilter {
-    /// Only those of taps that led to this experience.
+    /// Only events of taps that led to this experience.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experience_id: Option<ExperienceId>,
-    /// Only those of tags with these attributes.
+    /// Only events of tags with these attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
     pub attribute: BTreeMap<String, String>,
-    /// Real ones (`live`), simulated ones, or all.
+    /// Only real events (`live`), only simulated events, or all.
     #[serde(default)]
     #[schema(inline, required = false)]
     pub world: EventWorld,
 }
 
-/// Which world events are of.
+/// The world that events belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventWorld {
-    /// What is real.
+    /// Only real events.
     #[default]
     Live,
-    /// What is simulated.
+    /// Only simulated events.
     Simulated,
-    /// Both.
+    /// Real and simulated events.
     All,
 }
 
 impl EventWorld {
-    /// Whether an event that is simulated, or is not, is of it.
+    /// Whether an event of the given kind, simulated or real, is included.
     pub const fn has(self, simulated: bool) -> bool {
         match self {
             Self::Live => !simulated,
@@ -93,7 +93,7 @@ impl EventWorld {
     }
 }
 
-/// What an event contains only if it is asked for.
+/// Data that an event contains only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Include {
@@ -101,19 +101,21 @@ pub enum Include {
     Uid,
     /// The tag's variables, the values of changes, and the fields of submissions.
     Variables,
+    /// The attributes of the event's tag.
+    Attributes,
     /// The decrypted file data of the code.
     FileData,
 }
 
 impl WebhookFields {
-    /// Whether it gets events that tell of tags, or alerts with UIDs and values: what a token may not
-    /// choose if it may not read.
+    /// Whether the endpoint gets data of tags: other events than alerts, or alerts with UIDs and
+    /// values. A token without read access may not choose these.
     pub fn tells_of_tags(&self) -> bool {
         !self.include.is_empty() || self.events.iter().any(|kind| !kind.is_alert())
     }
 
-    /// Whether an endpoint with the events of `reach` can be like this. An address that is not
-    /// public is refused unless `private` ones are allowed; a name is looked at when it is resolved.
+    /// Checks the configuration of an endpoint that gets the events of `reach`. Addresses that are
+    /// not public are refused, unless `private` is true. Names are checked when they are resolved.
     pub fn check(mut self, private: bool, reach: &Reach) -> Result<Self, FieldError> {
         let url = |why: &'static str| FieldError::of("url", why);
         if self.url.len() > URL_MAX {
@@ -172,20 +174,20 @@ impl WebhookFields {
         Ok(self)
     }
 
-    /// Whether it gets events of this kind and world.
+    /// Whether the endpoint gets events of this type and world.
     pub(crate) fn wants(&self, kind: EventKind, simulated: bool) -> bool {
         self.events.binary_search(&kind).is_ok()
             && (kind.is_alert() || self.filter.world.has(simulated))
     }
 
-    /// Whether its events contain this.
+    /// Whether the events contain this data.
     pub(crate) fn includes(&self, what: Include) -> bool {
         self.include.contains(&what)
     }
 }
 
-/// The address that stands for the host itself. Such a host is never resolved. URLs in decimal,
-/// octal or hexadecimal digits are addresses by now, as browsers read them.
+/// The address in the URL, if its host is an address. Such a host is never resolved. Decimal, octal
+/// and hexadecimal numbers are already parsed as addresses, as in browsers.
 pub(crate) fn literal_address(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(address) => Some(address.into()),
@@ -194,21 +196,21 @@ pub(crate) fn literal_address(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Why an endpoint was switched off, though not by its owner.
+/// The reason why Tapdesk switched off an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = WebhookDisabled)]
 pub enum Disabled {
-    /// It failed for five days.
+    /// All attempts of five days failed.
     Failing,
-    /// It answered 410: it is gone for good.
+    /// The endpoint answered 410: it is gone permanently.
     Gone,
-    /// The database was restored or moved: the original may still send.
+    /// The database was restored or moved. The original may still send events.
     Restored,
 }
 
 impl Disabled {
-    /// Its name.
+    /// The name of the reason, as in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Failing => "failing",
@@ -217,7 +219,7 @@ impl Disabled {
         }
     }
 
-    /// The reason of this name.
+    /// The reason with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Failing, Self::Gone, Self::Restored]
             .into_iter()
@@ -225,31 +227,31 @@ impl Disabled {
     }
 }
 
-/// An endpoint.
+/// A webhook: an endpoint for events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = Webhook)]
 pub struct Webhook {
-    /// Its identifier.
+    /// Identifier of the webhook.
     pub id: WebhookId,
-    /// What its owner decided.
+    /// The members that the owner can change.
     #[serde(flatten)]
     pub fields: WebhookFields,
-    /// The only experiences whose events it gets: those of the token that made it. Null for all.
+    /// The only experiences whose events it gets: those of the token that created it. Null for all.
     pub experience_ids: Option<BTreeSet<ExperienceId>>,
-    /// Why it was switched off, if its owner did not do it.
+    /// Why Tapdesk switched it off; null if its owner did, or if it is on.
     pub disabled: Option<Disabled>,
-    /// Deliveries that wait for their next attempt.
+    /// Number of deliveries that wait for their next attempt.
     pub waiting: u64,
-    /// Since when every attempt failed.
+    /// Time of the first failure since the last success; null if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
-    /// Until when the secret before the present one signs, too.
+    /// When the previous secret stops signing; null without one.
     pub previous_secret_until: Option<Timestamp>,
-    /// When it was created.
+    /// When the webhook was created.
     pub created_at: Timestamp,
 }
 
 impl Webhook {
-    /// The experiences whose events it gets.
+    /// The experiences whose events the webhook gets.
     pub(crate) fn reach(&self) -> Reach {
         Reach::of(self.experience_ids.as_ref())
     }
@@ -262,7 +264,7 @@ impl Revised for Webhook {
 }
 
 impl EventFilter {
-    /// Whether a tag's attributes are those that are asked for.
+    /// Whether a tag has the attributes of the filter.
     pub(crate) fn has_attributes(&self, of_tag: Option<&BTreeMap<String, String>>) -> bool {
         self.attribute
             .iter()
@@ -270,7 +272,7 @@ impl EventFilter {
     }
 }
 
-/// How an event's part of a URL is shown in a log: without its query, which may hold a secret.
+/// The part of a URL for the log: without path and query, which may contain a secret.
 pub(crate) fn origin(url: &str) -> Cow<'_, str> {
     Url::parse(url).map_or(Cow::Borrowed("?"), |url| {
         Cow::Owned(url.origin().ascii_serialization())

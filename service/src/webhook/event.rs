@@ -1,4 +1,4 @@
-//! Events, and their bodies.
+//! Webhook events and their bodies.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,60 +14,60 @@ use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, InteractionView, TagName};
 
-/// The types of events.
+/// Types of webhook events.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
 pub enum EventKind {
-    /// A tap that the code proved.
+    /// A tap whose code verified.
     #[serde(rename = "tap.verified")]
     TapVerified,
-    /// A tap with a code that proved nothing.
+    /// A tap whose code did not verify.
     #[serde(rename = "tap.not_verified")]
     TapNotVerified,
-    /// A tap that was not checked.
+    /// A tap that was not checked, because it had no code or its tag checks none.
     #[serde(rename = "tap.not_checked")]
     TapNotChecked,
-    /// A tag was changed: by a visitor with a rolling key, or by its owner.
+    /// A tag changed, by a visitor with a rolling key or by its owner.
     #[serde(rename = "tag.updated")]
     TagUpdated,
-    /// A tag's tamper loop is open, or was, and its tap before this one did not say so.
+    /// A tap reported that the tamper loop is or was open, and the tag's previous tap did not.
     #[serde(rename = "tag.tampered")]
     TagTampered,
-    /// An inlay was encoded, and its tap was verified.
+    /// An inlay was encoded, and its first tap was verified.
     #[serde(rename = "inlay.encoded")]
     InlayEncoded,
     /// A visitor sent a form.
     #[serde(rename = "submission.created")]
     SubmissionCreated,
-    /// An endpoint was switched off.
+    /// A webhook was switched off.
     #[serde(rename = "alert.webhook_disabled")]
     AlertWebhookDisabled,
-    /// The encoding root is in no backup.
+    /// No backup contains the encoding root.
     #[serde(rename = "alert.root_not_backed_up")]
     AlertRootNotBackedUp,
-    /// A scheduled backup is not good.
+    /// A scheduled backup failed.
     #[serde(rename = "alert.backup_failed")]
     AlertBackupFailed,
-    /// The database did not take writes.
+    /// The database did not accept writes.
     #[serde(rename = "alert.writer_failed")]
     AlertWriterFailed,
-    /// The disk has little room left.
+    /// The free disk space is low.
     #[serde(rename = "alert.disk_low")]
     AlertDiskLow,
-    /// Too many wrong codes came for an inlay.
+    /// Too many invalid codes arrived for an inlay.
     #[serde(rename = "alert.inlay_guessed")]
     AlertInlayGuessed,
-    /// A one-time URL is opened again and again.
+    /// A one-time URL is opened repeatedly.
     #[serde(rename = "alert.copied_url")]
     AlertCopiedUrl,
-    /// A test event.
+    /// An event that only tests an endpoint.
     #[serde(rename = "webhook.test")]
     Test,
 }
 
 impl EventKind {
-    /// All types, with their names.
+    /// All types with their names.
     pub const ALL: [(Self, &'static str); 15] = [
         (Self::TapVerified, "tap.verified"),
         (Self::TapNotVerified, "tap.not_verified"),
@@ -86,19 +86,20 @@ impl EventKind {
         (Self::Test, "webhook.test"),
     ];
 
-    /// Its name.
+    /// The name of the type, as in `type` of a body.
     pub fn as_str(self) -> &'static str {
         let named = Self::ALL.iter().find(|(kind, _)| *kind == self);
         named.map_or("", |(_, name)| name)
     }
 
-    /// The type of this name.
+    /// The type with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         let named = Self::ALL.iter().find(|(_, known)| *known == name);
         named.map(|(kind, _)| *kind)
     }
 
-    /// Whether it is about the service rather than about a tag: filters do not apply.
+    /// Whether the event is about the service instead of a tag. Filters do not apply to such
+    /// events.
     pub const fn is_alert(self) -> bool {
         matches!(
             self,
@@ -113,7 +114,7 @@ impl EventKind {
         )
     }
 
-    /// Whether it is about a tap, which may be of no tag.
+    /// Whether the event is about a tap, which may have no tag.
     pub(crate) const fn is_tap(self) -> bool {
         matches!(
             self,
@@ -136,79 +137,79 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// An event on its way to endpoints.
+/// An event that is ready for delivery.
 #[derive(Clone, Debug)]
 pub struct Happening {
-    /// Its type.
+    /// Type of the event.
     pub kind: EventKind,
     /// Its `webhook-id`, the same for every endpoint and every attempt.
     pub key: String,
-    /// When it happened.
+    /// When the event happened.
     pub at: Timestamp,
-    /// The tag it is about.
+    /// The tag of the event; `None` without a tag.
     pub tag_id: Option<TagId>,
     /// The experience that the tap led to.
     pub experience_id: Option<ExperienceId>,
-    /// Whether it is simulated.
+    /// Whether the event belongs to the simulated world.
     pub simulated: bool,
-    /// As the admin API shows it, with everything that an endpoint may ask for.
+    /// The data in the form of the admin API, with everything that an endpoint can include.
     data: Map<String, Value>,
 }
 
-/// A tap, as far as events tell of it.
+/// The data of a tap that its events need.
 #[derive(Clone, Debug)]
 pub struct TapHappening {
-    /// Its place in the order of commits.
+    /// Position in the order of commits.
     pub place: Place,
-    /// The tap.
+    /// The tap, as the history records it.
     pub interaction: Interaction,
-    /// The tag; none if the inlay that made the code was on none.
+    /// The tag; `None` if the inlay that made the code was not on a tag.
     pub tag: Option<TagName>,
-    /// The UID of the inlay that made an authentic code.
+    /// The UID of the inlay; `None` without an authentic code.
     pub uid: Option<Uid>,
-    /// What the tag's tap before it said of the tamper loop.
+    /// The state of the tamper loop in the tag's previous tap.
     pub tamper_before: Option<Tamper>,
 }
 
-/// A place in the order of commits. On PostgreSQL several rows of one transaction share `seq`.
+/// A position in the order of commits. On PostgreSQL, several rows of one transaction share `seq`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Its transaction.
+    /// Sequence number of the transaction.
     pub seq: i64,
-    /// The row in it.
+    /// Id of the row within the transaction.
     pub id: i64,
 }
 
-/// An event that is a row of the outbox.
+/// An event that is stored in the outbox.
 #[derive(Clone, Debug)]
 pub struct OutboxEvent {
-    /// Its place in the order of commits.
+    /// Position in the order of commits.
     pub place: Place,
-    /// Its number.
+    /// Number of the event.
     pub id: i64,
-    /// Its type.
+    /// Type of the event.
     pub kind: EventKind,
-    /// When it happened.
+    /// When the event happened.
     pub at: Timestamp,
-    /// What it is about.
+    /// The subject of the event.
     pub about: About,
-    /// Its data, as [`Happening`] has it; `None` if what it tells of is erased.
+    /// The data as in [`Happening`]; `None` if it was erased.
     pub data: Option<Map<String, Value>>,
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About {
-    /// The tag.
+    /// The tag; `None` without one.
     pub tag_id: Option<TagId>,
-    /// The experience.
+    /// The experience; `None` without one.
     pub experience_id: Option<ExperienceId>,
-    /// Whether it is simulated.
+    /// Whether the event belongs to the simulated world.
     pub simulated: bool,
 }
 
 impl TapHappening {
-    /// The events of a tap: its own, and that the tag was tampered with.
+    /// The events of a tap: the tap itself, and a tampered event if the tag was tampered with.
     pub fn happenings(self) -> Vec<Happening> {
         let Self {
             interaction,
@@ -219,7 +220,8 @@ impl TapHappening {
         let verdict = interaction.verdict;
         let open = |tamper| matches!(tamper, Some(Tamper::Open | Tamper::Reclosed));
         let tampered = open(interaction.tamper) && !open(self.tamper_before);
-        // Ids are given again after a restore; no tap of the same id is at the same time.
+        // Add the time to the id: ids are reused after a restore, but never for taps of the same
+        // time.
         let key = format!("{}_{}", interaction.id, interaction.at.millis());
         let mut tap = Happening {
             kind: EventKind::of_tap(verdict.tag_verified()),
@@ -248,7 +250,7 @@ impl TapHappening {
 }
 
 impl OutboxEvent {
-    /// The event to be delivered; `None` if what it tells of is erased.
+    /// The event, ready for delivery; `None` if its data was erased.
     pub fn happening(self) -> Option<Happening> {
         let event = self;
         Some(Happening {
@@ -263,8 +265,21 @@ impl OutboxEvent {
     }
 }
 
+/// The current state of an event's tag when the delivery is created, limited to the data that the
+/// endpoint may see.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TagNow<'a> {
+    /// Attributes of the tag, if they were read and the endpoint may see them.
+    pub attributes: Option<&'a BTreeMap<String, String>>,
+    /// Variables of the tag, under the same conditions.
+    pub variables: Option<&'a BTreeMap<String, String>>,
+    /// Whether the tag has moved out of the endpoint's reach, so that its slug and name are not
+    /// sent.
+    pub is_outside: bool,
+}
+
 impl Happening {
-    /// A test event.
+    /// A test event with the given number.
     pub fn test(now: Timestamp, number: u64) -> Self {
         Self {
             kind: EventKind::Test,
@@ -277,17 +292,29 @@ impl Happening {
         }
     }
 
-    /// The body for an endpoint. `variables` are those of the tag, as far as they are asked for.
-    pub fn body(&self, of: &WebhookFields, variables: Option<&BTreeMap<String, String>>) -> String {
+    /// The JSON body for an endpoint.
+    pub fn body(&self, of: &WebhookFields, tag: TagNow<'_>) -> String {
         let mut data = self.data.clone();
+        if tag.is_outside {
+            for name in ["slug", "tag_name"] {
+                if let Some(name) = data.get_mut(name) {
+                    *name = Value::Null;
+                }
+            }
+        }
         if !of.includes(Include::Uid) {
             data.shift_remove("uid");
         }
         if !of.includes(Include::FileData) {
             data.shift_remove("file_data");
         }
+        if of.includes(Include::Attributes)
+            && let Some(attributes) = tag.attributes
+        {
+            data.insert("attributes".to_owned(), json!(attributes));
+        }
         if of.includes(Include::Variables) {
-            if let Some(variables) = variables {
+            if let Some(variables) = tag.variables {
                 data.insert("variables".to_owned(), json!(variables));
             }
         } else {
@@ -305,34 +332,34 @@ impl Happening {
     }
 }
 
-/// What the outbox tells of a change of a tag.
+/// A change of a tag, as stored in the outbox.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = TagUpdatedEvent)]
 pub struct TagUpdated {
-    /// The tag.
+    /// The tag that changed.
     #[serde(flatten)]
     pub tag: TagName,
-    /// The interaction whose rolling key it was; null for a change by the owner.
+    /// The interaction whose rolling key was used; null for a change by the owner.
     pub interaction_id: Option<crate::id::InteractionId>,
-    /// The variables that changed; `old` and `new` only if they are asked for.
+    /// The variables that changed. `old` and `new` are included only on request.
     pub changes: Vec<crate::interaction::Change>,
-    /// Whether it is simulated.
+    /// Whether the tag belongs to the simulated world.
     pub simulated: bool,
 }
 
-/// Something that its operator should know.
+/// A message for the operator.
 #[derive(Clone, Debug)]
 pub struct Alert {
-    /// Its type.
+    /// Type of the alert.
     pub kind: EventKind,
-    /// What it is about.
+    /// The subject of the alert.
     pub about: About,
-    /// Its data.
+    /// Further data, including `message`.
     pub data: Value,
 }
 
 impl Alert {
-    /// An alert with a sentence for people.
+    /// An alert with a message for people.
     pub fn new(kind: EventKind, message: &str, mut data: Value) -> Self {
         if let Some(data) = data.as_object_mut() {
             data.insert("message".to_owned(), message.into());
@@ -344,13 +371,13 @@ impl Alert {
         }
     }
 
-    /// Its sentence.
+    /// The message for people.
     pub fn message(&self) -> &str {
         self.data["message"].as_str().unwrap_or_default()
     }
 }
 
-/// A value that is an object, as one.
+/// Converts a value that is a JSON object.
 pub(crate) fn object(value: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(value) {
         Ok(Value::Object(members)) => members,
@@ -397,15 +424,25 @@ mod tests {
             include: Vec::new(),
         };
         let variables = BTreeMap::from([("k".to_owned(), "secret".to_owned())]);
-        let bare = happening.body(&endpoint, Some(&variables));
+        let tag = TagNow {
+            attributes: Some(&variables),
+            variables: Some(&variables),
+            is_outside: false,
+        };
+        let bare = happening.body(&endpoint, tag);
         assert_eq!(
             bare,
             r#"{"type":"tag.updated","timestamp":"1970-01-01T00:00:00Z","data":{"tag_id":1,"changes":[{"key":"k"}]}}"#
         );
         endpoint.include = vec![Include::Uid, Include::Variables, Include::FileData];
-        let whole = happening.body(&endpoint, Some(&variables));
+        let whole = happening.body(&endpoint, tag);
         for part in ["uid", "file_data", "fields", "secret", "variables"] {
             assert!(whole.contains(part), "{whole}");
         }
+        assert!(!whole.contains("attributes"), "{whole}");
+        endpoint.include = vec![Include::Attributes];
+        let told = happening.body(&endpoint, tag);
+        assert!(told.contains(r#""attributes":{"k":"secret"}"#), "{told}");
+        assert!(!told.contains("variables"), "{told}");
     }
 }

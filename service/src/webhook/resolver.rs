@@ -1,38 +1,17 @@
-//! Resolves the names of endpoints, to public addresses alone.
+//! Resolves the names of endpoints, only to public addresses.
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::address::is_public;
+use crate::http_client::Lookup;
 
-/// Why an address is refused.
+/// Error message for an address that is not public.
 pub(super) const NOT_PUBLIC: &str = "The address is not on the public internet.";
 
-/// The addresses of a name, as somebody finds them.
-pub(super) type LookingUp = BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
-
-/// Looks up the addresses of names.
-pub(super) trait Lookup: Send + Sync {
-    /// The addresses of `name` now. Their ports count for nothing: the port is the URL's.
-    fn look_up(&self, name: String) -> LookingUp;
-}
-
-/// Looks names up as the system does.
-pub(super) struct System;
-
-impl Lookup for System {
-    fn look_up(&self, name: String) -> LookingUp {
-        Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })
-    }
-}
-
-/// Leaves the public addresses of what is looked up, or all of them if `private` says so. What it
-/// answers is connected to, and nothing is looked up again in between: a name that has another
-/// address a moment later leads nowhere else.
+/// Removes addresses that are not public, unless `private` is true. The client connects to the
+/// returned addresses without another lookup, so a name that changes a moment later has no effect.
 pub(super) struct Resolver {
     pub(super) private: bool,
     pub(super) lookup: Arc<dyn Lookup>,
@@ -54,9 +33,12 @@ impl Resolve for Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::net::SocketAddr;
 
-    /// Answers every name with the same addresses.
+    use super::*;
+    use crate::http_client::LookingUp;
+
+    /// Resolves every name to the same addresses.
     struct Always(Vec<SocketAddr>);
 
     impl Lookup for Always {

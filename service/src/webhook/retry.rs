@@ -1,4 +1,4 @@
-//! When a delivery that failed is tried again.
+//! Determines when a failed delivery is repeated.
 
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Pauses after the failed attempts of a delivery, in milliseconds: those of the Standard Webhooks
-/// specification, which come to three days. One that is kept for longer has the last one again.
+/// Pauses after the failed attempts of a delivery, in milliseconds. They are those of the Standard
+/// Webhooks specification and add up to three days. A delivery that is kept longer repeats the last
+/// pause.
 const PAUSES: [i64; 9] = [
     5_000,
     5 * MINUTE,
@@ -22,22 +23,22 @@ const PAUSES: [i64; 9] = [
     20 * HOUR,
 ];
 
-/// After so many failed attempts a delivery is given up, if its endpoint took others meanwhile.
-/// There is a pause behind each of them but the last.
+/// Number of failed attempts after which a delivery is given up, if its endpoint accepted others
+/// meanwhile. A pause follows each of them except the last one.
 pub const ATTEMPTS: u32 = 10;
 
-/// By how much a pause is longer at most, in percent: what failed at one moment does not come
-/// back at one moment.
+/// Maximum random extension of a pause, in percent. It spreads deliveries that failed at the same
+/// moment.
 const JITTER: i64 = 20;
 
-/// An endpoint asks for a longer pause than the usual one, and gets this at most.
+/// Maximum pause that an endpoint can ask for, in milliseconds.
 const PAUSE_MAX: i64 = DAY;
 
-/// An endpoint that failed for so long, in milliseconds, is switched off: five days.
+/// Time after which an endpoint that only fails is switched off, in milliseconds: five days.
 pub const FAILING_MAX: i64 = 5 * DAY;
 
-/// When the next attempt is, after `attempts` of which the last one failed `now`. `retry_after` is
-/// what the endpoint asks for; `chance` is random.
+/// The time of the next attempt, after `attempts` attempts, of which the last one failed `now`.
+/// `retry_after` is the pause that the endpoint asked for; `chance` is random.
 pub fn next_attempt(
     attempts: u32,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Secrets of endpoints, and what they sign (Standard Webhooks 1.0, `v1`).
+//! Secrets of endpoints, and their signatures (Standard Webhooks 1.0, `v1`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,24 +10,24 @@ use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::keyring::{Keyring, KeyringError};
 
-/// What an endpoint shares with the service. It is shown once.
+/// The secret that an endpoint shares with the service. It is shown only once.
 pub struct Secret(Zeroizing<Vec<u8>>);
 
-/// The bytes of a new secret; the specification asks for 24 to 64.
+/// Length of a new secret, in bytes; the specification requires 24 to 64.
 const LENGTH: usize = 32;
 
 impl Secret {
-    /// A new one.
+    /// Generates a random secret.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(Zeroizing::new(entropy::bytes::<LENGTH>(entropy).to_vec()))
     }
 
-    /// As its owner gets it.
+    /// The secret as text, for its owner.
     pub fn expose(&self) -> String {
         format!("whsec_{}", STANDARD.encode(&*self.0))
     }
 
-    /// As it is stored.
+    /// Encrypts the secret for the database.
     pub(crate) fn wrap(
         &self,
         keyring: &Keyring,
@@ -36,12 +36,12 @@ impl Secret {
         keyring.wrap_secret(&self.0, entropy)
     }
 
-    /// From its stored form.
+    /// Decrypts a secret of the database.
     pub(crate) fn unwrap(wrapped: &[u8], keyring: &Keyring) -> Result<Self, KeyringError> {
         keyring.unwrap_secret(wrapped).map(Self)
     }
 
-    /// The headers of a delivery that it alone signs.
+    /// The headers of a delivery that only this secret signs.
     pub fn headers(&self, id: &str, now: Timestamp, body: &[u8]) -> [(&'static str, String); 3] {
         let signed = Signed::new(id, now, body, std::slice::from_ref(self));
         [
@@ -59,13 +59,13 @@ impl Secret {
     }
 }
 
-/// The headers that a delivery is known by.
+/// The headers that identify and sign a delivery.
 pub(crate) struct Signed {
-    /// `webhook-id`.
+    /// Value of `webhook-id`: the id of the event.
     pub(crate) id: String,
-    /// `webhook-timestamp`: when the attempt is, in seconds since the Unix epoch.
+    /// Value of `webhook-timestamp`: time of the attempt, in seconds since the Unix epoch.
     pub(crate) timestamp: String,
-    /// `webhook-signature`: one for each secret.
+    /// Value of `webhook-signature`: one signature for each secret.
     pub(crate) signature: String,
 }
 
@@ -85,7 +85,7 @@ impl Signed {
 mod tests {
     use super::*;
 
-    /// The example of the Standard Webhooks libraries' own tests.
+    /// The example in the tests of the Standard Webhooks libraries.
     #[test]
     fn a_signature_is_that_of_the_specification() {
         let secret = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();

@@ -1,4 +1,4 @@
-//! What this node knows of its endpoints while it delivers.
+//! The state of endpoints that this node keeps in memory while it delivers.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use tokio::sync::Notify;
 
 use crate::id::WebhookId;
 
-/// Shared by who makes deliveries and who makes the attempts.
+/// Shared by the tasks that create deliveries and those that make attempts.
 #[derive(Default)]
 pub(crate) struct Deliveries {
-    /// Deliveries that are attempted soon, by endpoint, as far as this node knows. Other nodes
-    /// change them, too: they are looked up again and again.
+    /// Number of deliveries that are due soon, by endpoint, as far as this node knows. Other nodes
+    /// change them, too, so the numbers are read from the database repeatedly.
     soon: Mutex<HashMap<WebhookId, u64>>,
-    /// There may be a delivery to be attempted.
+    /// Notified when a delivery may be due.
     pub(crate) due: Notify,
-    /// An endpoint may have room again, or another configuration.
+    /// Notified when an endpoint may have room again, or has changed.
     pub(crate) room: Notify,
 }
 
@@ -24,22 +24,22 @@ impl Deliveries {
         self.soon.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces what is known by what is stored.
+    /// Replaces the numbers by those of the database.
     pub(crate) fn know(&self, soon: HashMap<WebhookId, u64>) {
         *self.soon() = soon;
     }
 
-    /// How many deliveries of an endpoint are attempted soon.
+    /// Number of deliveries of an endpoint that are due soon.
     pub(crate) fn of(&self, id: WebhookId) -> u64 {
         self.soon().get(&id).copied().unwrap_or_default()
     }
 
-    /// Deliveries of an endpoint were made.
+    /// Records that deliveries of an endpoint were created.
     pub(crate) fn made(&self, id: WebhookId, many: u64) {
         *self.soon().entry(id).or_default() += many;
     }
 
-    /// A delivery of an endpoint was attempted. Whether that is again soon, storage knows.
+    /// Records an attempt. Only the database knows whether the delivery is due again soon.
     pub(crate) fn attempted(&self, id: WebhookId) {
         if let Some(soon) = self.soon().get_mut(&id) {
             *soon = soon.saturating_sub(1);

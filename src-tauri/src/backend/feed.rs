@@ -1,4 +1,4 @@
-//! Live events as JSON, whichever service they come from.
+//! Live events as JSON, from the embedded or a remote service.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::remote::RemoteService;
 
-/// Events kept for a page that is busy.
+/// How many events are kept for a page that is busy.
 const BACKLOG: usize = 256;
 
 /// The events of the service in this process.
@@ -32,7 +32,7 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receive
                         return;
                     }
                 }
-                // A page that is this far behind reads the list again.
+                // A page that missed so many events reads its list again.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -41,8 +41,8 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receive
     receiver
 }
 
-/// The events of a remote service: the live ones and the simulated ones come
-/// in a stream each. Ends when either does.
+/// The events of a remote service. Live and simulated events come in one stream each; this ends
+/// when either stream ends.
 pub(super) fn of_remote(remote: &Arc<RemoteService>) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
     for simulated in [false, true] {
@@ -63,8 +63,8 @@ pub(super) fn of_remote(remote: &Arc<RemoteService>) -> mpsc::Receiver<Value> {
     receiver
 }
 
-/// Hands the data of server-sent events on until one side ends. An event's data
-/// is one line here, as the service writes it.
+/// Forwards the data of server-sent events until one side ends. The data of an event is one line,
+/// because the service writes it that way.
 fn forward(stream: impl BufRead, sender: &mpsc::Sender<Value>) {
     for line in stream.lines() {
         let Ok(line) = line else { return };
@@ -74,7 +74,7 @@ fn forward(stream: impl BufRead, sender: &mpsc::Sender<Value>) {
         let Some(data) = line.strip_prefix("data:") else {
             continue;
         };
-        // A "missed" event is no event of the domain: it has no `event` member.
+        // A "missed" message is not an event of the domain: it has no `event` member.
         if let Ok(event) = serde_json::from_str::<Value>(data.trim())
             && event["event"].is_string()
             && sender.blocking_send(event).is_err()

@@ -1,7 +1,7 @@
 //! A remote service, over HTTP with its admin token.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader, ErrorKind, Read as _};
 use std::thread;
 use std::time::Duration;
 
@@ -15,21 +15,24 @@ use ureq::{Agent, Body};
 use url::{Host, Url};
 
 use super::{
-    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, cursor, forwarded, in_words, local_part,
-    problem,
+    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, UNREACHABLE, cursor, forwarded, in_words,
+    local_part, problem, problem_as,
 };
 use crate::download::Arriving;
 
-/// How long a service may take to be connected to.
+/// Time limit for connecting to a service.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// How long it may take to begin an answer.
+/// Time limit until a response begins.
 const ANSWER_TIME: Duration = Duration::from_mins(2);
-/// Bytes of a file that are read at once.
+/// How many bytes of a file are read at once.
 const PIECE: usize = 64 * 1024;
-/// How long an event stream may be silent. The service breaks the silence every 15 seconds.
+/// Time limit of a check whether the service answers. A handshake over a slow mobile network takes
+/// about a second.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// How long an event stream may be silent. The service sends something at least every 15 seconds.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// A remote service, and our token there. Calls block.
+/// A remote service with our token for it. Calls block.
 pub struct RemoteService {
     agent: Agent,
     base: String,
@@ -49,7 +52,7 @@ impl RemoteService {
         let config = Agent::config_builder()
             .tls_config(tls.build())
             .http_status_as_error(false)
-            // The token is for this address and no other.
+            // A redirect could send the token to another address.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT_TIME))
@@ -61,8 +64,8 @@ impl RemoteService {
         }
     }
 
-    /// Whether the service answers and accepts the token. An `Err` names the field of a new
-    /// connection that it is about: `url` or `token`.
+    /// Checks that the service answers and accepts the token. An `Err` names the field of a new
+    /// connection that it concerns: `url` or `token`.
     pub fn check(&self) -> Result<(), FieldError> {
         let request = Request::get("/admin/v1/settings").body(Vec::new());
         let request = request.map_err(|error| FieldError::of("url", error.to_string()))?;
@@ -92,7 +95,46 @@ impl RemoteService {
         Err(FieldError::of(field, why))
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Checks that the service answers at all. An `Err` is a sentence that says why it does not.
+    pub(crate) fn answers(&self) -> Result<(), String> {
+        let answered = match self.heartbeat() {
+            // A kept-alive connection may have ended, so this error does not yet mean that the
+            // service is down.
+            Err(ureq::Error::Io(error)) if error.kind() != ErrorKind::ConnectionRefused => {
+                self.heartbeat()
+            }
+            answered => answered,
+        };
+        match answered.map_err(|error| why(&error))? {
+            status @ (StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT) => {
+                Err(format!("The server before it answers {}.", status.as_u16()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The status of a response, with the short time limit [`HEARTBEAT`].
+    fn heartbeat(&self) -> Result<StatusCode, ureq::Error> {
+        let request = Request::get(format!("{}/health", self.base)).body(())?;
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_global(Some(HEARTBEAT))
+            .build();
+        let response = self.agent.run(request)?;
+        let status = response.status();
+        // A body that is read to its end lets the next request reuse the connection.
+        let _ = response
+            .into_body()
+            .into_with_config()
+            .limit(REFUSAL_MAX as u64)
+            .read_to_vec();
+        Ok(status)
+    }
+
+    /// Sends a request and reads the whole response.
     pub(super) fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         match self.send(request) {
             Ok(response) => whole(response),
@@ -125,7 +167,7 @@ impl RemoteService {
                     Err(_) => Err(BROKEN_OFF.to_owned()),
                 };
                 let is_last = piece.is_err();
-                // Nobody waits for a file that was stopped.
+                // If the download was stopped, nobody receives the pieces.
                 if sender.blocking_send(piece).is_err() || is_last {
                     return;
                 }
@@ -139,7 +181,7 @@ impl RemoteService {
         let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
         parts.headers = forwarded(&parts, &self.token);
-        // What concerns the connection is the client's own to say.
+        // The HTTP client sets the headers that concern the connection.
         for name in [
             ACCEPT_ENCODING,
             CONNECTION,
@@ -189,11 +231,26 @@ fn whole(response: Response<Body>) -> Response<Vec<u8>> {
 
 fn unreachable(base: &str, error: &ureq::Error) -> Response<Vec<u8>> {
     let detail = format!("The service at {base} does not answer ({error}).");
-    problem(StatusCode::BAD_GATEWAY, &detail)
+    problem_as(StatusCode::BAD_GATEWAY, Some(UNREACHABLE), &detail)
 }
 
-/// The address of a remote service as it is kept: `https`, or `http` on this
-/// computer, without a slash at its end. An `Err` is a sentence for people.
+/// A sentence that explains why no response came.
+fn why(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::HostNotFound => "Its name has no address.".to_owned(),
+        ureq::Error::Timeout(_) => "No answer came in time.".to_owned(),
+        ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            "The connection was refused.".to_owned()
+        }
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
+            format!("The encrypted connection failed: {error}.")
+        }
+        error => format!("The connection failed: {error}."),
+    }
+}
+
+/// The address of a remote service as it is stored: `https`, or `http` on this computer, without a
+/// slash at its end. An `Err` is a sentence for people.
 pub fn address(text: &str) -> Result<String, String> {
     let url = Url::parse(text.trim())
         .map_err(|_| "Enter a server URL such as https://tags.example.com.".to_owned())?;

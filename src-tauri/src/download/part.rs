@@ -1,4 +1,4 @@
-//! What has arrived of a file.
+//! The part of a file that has arrived.
 
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,19 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Downloaded"))]
 pub(crate) struct Far {
     pub(super) bytes: u64,
-    /// Lines, those within quotes not counted.
+    /// Line ends outside of quotes.
     pub(super) rows: u64,
 }
 
-/// The last whole row of a file.
+/// The last whole row of a partial file.
 pub(super) struct LastRow {
     pub(super) id: i64,
-    /// The columns of the file, as an export is asked for them.
+    /// The columns of the file, in the form of an export's `columns` parameter.
     pub(super) columns: Option<String>,
 }
 
-/// A file that has its name once it is whole. Dropped before, nothing of it is left.
+/// A file that gets its final name once it is complete. If it is dropped before that, it is
+/// deleted.
 pub(super) struct Part {
     place: PathBuf,
     path: PathBuf,
@@ -34,7 +35,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Begins the file that is to be at `place`.
+    /// Creates the partial file for `place`.
     pub(super) async fn of(place: PathBuf) -> Result<Self, String> {
         let mut name = place.file_name().unwrap_or_default().to_owned();
         name.push(".part");
@@ -63,7 +64,8 @@ impl Part {
         Ok(())
     }
 
-    /// Cuts it behind its last whole row; answers that row. Without one, it begins again.
+    /// Truncates the file after its last whole row, and returns that row. Without a whole row the
+    /// file becomes empty.
     pub(super) async fn cut(&mut self) -> Result<Option<LastRow>, String> {
         let place = self.place.clone();
         let refused = |error| refused(&place, &error);
@@ -91,7 +93,7 @@ impl Part {
         Ok(last)
     }
 
-    /// Gives it its name.
+    /// Renames the complete file to its final name.
     pub(super) async fn finish(mut self) -> Result<(), String> {
         let refused = |error| refused(&self.place, &error);
         self.file.sync_all().await.map_err(refused)?;
@@ -113,11 +115,11 @@ fn refused(place: &Path, error: &std::io::Error) -> String {
     format!("{} cannot be written: {error}.", place.display())
 }
 
-/// Counts line ends that are not within quotes.
+/// Counts line ends outside of quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowCount {
     pub(super) far: Far,
-    /// Behind the last of these line ends.
+    /// The position after the last counted line end.
     whole: Far,
     quoted: bool,
 }

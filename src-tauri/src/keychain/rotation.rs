@@ -6,14 +6,14 @@ use zeroize::Zeroizing;
 
 use super::{INLAY_KEY, Keychain, Secret, parse};
 
-/// The name of the new key until it takes the place of the present one.
+/// The keychain name of the new key until it replaces the present one.
 const NEXT: &str = "inlay-key.next";
 
-/// What to do if the key of the database is not in the keychain.
+/// The advice to the person if the key of the database is not in the keychain.
 pub(crate) const FIND: &str =
     "Restore a backup with its passphrase: it contains the key that was in use then.";
 
-/// The keychain as the place of both keys.
+/// Keeps both keys of a rotation in the keychain.
 pub(crate) struct KeychainPlaces(pub(crate) Keychain);
 
 impl KeychainPlaces {
@@ -54,7 +54,7 @@ impl KeyPlaces for KeychainPlaces {
             return Ok(None);
         };
         let before = self.0.get(INLAY_KEY).map_err(unusable)?;
-        // One that was ended between the last two steps has put it there.
+        // A rotation that was interrupted between the last two steps has stored it already.
         let aside = match before.filter(|before| *before != new) {
             Some(before) => {
                 let name = format!("{INLAY_KEY}.replaced-at-{}", now.unix_seconds());
@@ -65,7 +65,7 @@ impl KeyPlaces for KeychainPlaces {
             None => None,
         };
         self.keep(INLAY_KEY, new.clone())?;
-        // The only other copy goes now.
+        // The next step deletes the only other copy.
         if self.0.get(INLAY_KEY).map_err(unusable)? != Some(new) {
             let why = "it does not keep stored entries".to_owned();
             return Err(unusable(why));

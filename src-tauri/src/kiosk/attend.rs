@@ -1,4 +1,4 @@
-//! Attending to visitors: from a tag on the reader to a page, and back.
+//! Serves visitors: opens a page for a tag on the reader, and returns to the attract page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,32 +14,33 @@ use super::{Event, Kiosk, Notice, Visit, lock};
 use crate::reader::board::{Lying, Table};
 use crate::reader::copied::{Chip, Refusal, refuse_copy};
 use crate::reader::inlay::Reading;
+use crate::reader::send_tap::{TestTap, announce_test_tap, path_and_query};
 use crate::shell::Shell;
 
-/// What the loop has shown, wherever that is.
+/// The place where visits are shown; a trait, so that tests need no window.
 pub(super) trait Display: Send + 'static {
-    /// Begins a visit at an address, in place of the current one.
+    /// Begins a visit at a URL, in place of the current one.
     fn begin(&self, url: Url, places: Places);
-    /// Ends the visit and forgets everything of it.
+    /// Ends the visit and deletes everything that its page stored.
     fn end(&self);
 }
 
-/// One kiosk's work until it is left.
+/// The work of one kiosk until it is closed.
 pub(super) struct Attendant<D> {
-    /// Its state.
+    /// State of the kiosk, shared with its window.
     pub kiosk: Arc<Kiosk>,
-    /// Where pages are shown.
+    /// Shows the visitors' pages.
     pub display: D,
-    /// Asked whether a URL was copied.
+    /// Answers whether a URL was copied.
     pub shell: Arc<Shell>,
-    /// Where visitors may be led.
+    /// The hosts and paths that visitors may see.
     pub places: Places,
     /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
 }
 
 impl<D: Display> Attendant<D> {
-    /// Attends until the task is ended.
+    /// Runs until the task is aborted.
     pub(super) async fn run(
         self,
         mut tables: Option<mpsc::UnboundedReceiver<Table>>,
@@ -47,7 +48,7 @@ impl<D: Display> Attendant<D> {
     ) {
         let mut seconds = interval(Duration::from_secs(1));
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // What lay there before the kiosk was shown is nobody's tap at it.
+        // A tag that was on the reader before the kiosk was shown is no visitor's tap.
         let mut seen = None;
         loop {
             tokio::select! {
@@ -97,11 +98,11 @@ impl<D: Display> Attendant<D> {
         });
     }
 
-    /// Where the visit begins that a tag asks for.
+    /// The page with which the visit of a tag begins.
     async fn page_of(&self, reading: &Reading) -> Result<Url, Notice> {
         let url = reading.url.as_deref().ok_or(Notice::Blank)?;
         let page = self.places.of_tag(url).ok_or(Notice::OtherHost)?;
-        // What other hosts make of their URLs is theirs.
+        // Copies can be recognized only for URLs of this service.
         if self.places.is_of_service(&page) {
             let service = self.shell.embedded_backend().await;
             let service = service.ok_or(Notice::Failed)?;
@@ -111,6 +112,7 @@ impl<D: Display> Attendant<D> {
                     Refusal::Copied(_) => Notice::Copied,
                     Refusal::Unknown => Notice::Failed,
                 })?;
+            announce_test_tap(&service, &path_and_query(&page), TestTap::Kiosk).await;
         }
         Ok(page)
     }
@@ -121,7 +123,7 @@ impl<D: Display> Attendant<D> {
             Event::Input => self.kiosk.view.send_modify(|view| {
                 if let Some(visit) = &mut view.visit {
                     visit.seconds_left = self.idle_seconds;
-                    // What was told was read by now.
+                    // The visitor has read the message by now.
                     view.notice = None;
                 }
             }),
@@ -196,7 +198,7 @@ impl<D: Display> Attendant<D> {
     }
 }
 
-/// The next table; never, if readers cannot be watched.
+/// The next table; waits for ever if readers cannot be watched.
 async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Table> {
     match tables {
         Some(tables) => tables.recv().await,
@@ -204,7 +206,7 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
     }
 }
 
-/// The number of the insertion that came last, 0 if nothing lies there, and what was read.
+/// The number of the newest insertion, or 0 if no reader has an inlay, and its reading.
 fn latest(table: &Table) -> (u64, Result<&Reading, Notice>) {
     let insertions = table.readers.iter().filter_map(|place| match &place.on {
         Lying::Inlay(laid) => Some((laid.insertion, Ok(&laid.reading))),

@@ -1,5 +1,5 @@
-//! What pages may ask of the kiosk. The first five are for the kiosk's own
-//! window, the others for the owner's; the capabilities tell them apart.
+//! Commands of the kiosk that pages can call. The first five are for the kiosk's own window, the
+//! others for the owner's; the capabilities keep them apart.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -26,7 +26,7 @@ use crate::window::Unsaved;
 
 type SharedShell<'a> = State<'a, Arc<Shell>>;
 
-/// What the attract page shows of the owner's choices.
+/// Content of the attract page, as the owner chose it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Attract {
@@ -46,18 +46,18 @@ pub(crate) struct Attract {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub(crate) enum Unlocked {
-    /// It is right: the kiosk is being left.
+    /// The PIN is right: the kiosk closes.
     Right,
-    /// It is wrong.
+    /// The PIN is wrong.
     Wrong,
-    /// Too many were wrong.
+    /// Too many wrong PINs in a row.
     Wait {
-        /// For how long nothing is tried.
+        /// Seconds for which no PIN is checked.
         seconds: u64,
     },
 }
 
-/// What the owner's screen shows.
+/// Content of the owner's kiosk settings.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskOverview"))]
 pub(crate) struct Overview {
@@ -66,7 +66,7 @@ pub(crate) struct Overview {
     pictures: Vec<Picture>,
     displays: Vec<String>,
     today: Day,
-    /// Why this system has no kiosk, if it has none.
+    /// The reason why this system has no kiosk; `None` if it has one.
     why_not: Option<&'static str>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Picture {
     url: Option<String>,
 }
 
-/// What the attract page is to show.
+/// Content of the attract page, as the owner chose it.
 #[tauri::command]
 pub(crate) async fn kiosk_attract(
     shell: SharedShell<'_>,
@@ -90,7 +90,7 @@ pub(crate) async fn kiosk_attract(
     let KioskSettings { chosen, .. } = settings.clone();
     Ok(Attract {
         pictures: urls
-            .filter_map(|name| pictures::data_url(&folder, name))
+            .filter_map(|name| pictures::address(&folder, name))
             .collect(),
         heading: chosen.heading,
         text: chosen.text,
@@ -103,7 +103,7 @@ pub(crate) async fn kiosk_attract(
     })
 }
 
-/// Tells where the kiosk stands, now and after every change.
+/// Sends the kiosk's state to the page, now and after every change.
 #[tauri::command]
 pub(crate) fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>) {
     let mut views = kiosk.view.subscribe();
@@ -117,13 +117,13 @@ pub(crate) fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>)
     });
 }
 
-/// The visitor is done.
+/// Ends the visit, because the visitor is done.
 #[tauri::command]
 pub(crate) fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
     kiosk.tell(Event::Done);
 }
 
-/// Leaves the kiosk, if this is the PIN.
+/// Closes the kiosk if the PIN is right.
 #[tauri::command]
 pub(crate) async fn kiosk_unlock(
     app: AppHandle,
@@ -148,7 +148,7 @@ pub(crate) async fn kiosk_unlock(
     Ok(Unlocked::Right)
 }
 
-/// Ends the program, if the kiosk says that it may: it could not start, and has no PIN.
+/// Ends the program if the kiosk allows it: it could not start, and has no PIN.
 #[tauri::command]
 pub(crate) fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
     let view = kiosk.view.borrow().clone();
@@ -157,7 +157,7 @@ pub(crate) fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
     }
 }
 
-/// What the owner's screen shows.
+/// Content of the owner's kiosk settings.
 #[tauri::command]
 pub(crate) async fn kiosk_settings(
     app: AppHandle,
@@ -167,7 +167,7 @@ pub(crate) async fn kiosk_settings(
     let settings = shell.kiosk();
     let folder = pictures::folder(&kiosk.folders.database);
     let shown = settings.pictures.iter().map(|name| Picture {
-        url: pictures::data_url(&folder, name),
+        url: pictures::address(&folder, name),
         name: name.clone(),
     });
     let today = lock(&kiosk.tally).today(SystemClock::start().now()).clone();
@@ -181,7 +181,7 @@ pub(crate) async fn kiosk_settings(
     })
 }
 
-/// Keeps the owner's choices; answers them as they are kept.
+/// Stores the owner's choices, and returns them as stored.
 #[tauri::command]
 pub(crate) async fn kiosk_choose(
     shell: SharedShell<'_>,
@@ -195,7 +195,7 @@ pub(crate) async fn kiosk_choose(
     Ok(chosen)
 }
 
-/// Sets the PIN.
+/// Sets the PIN of the kiosk.
 #[tauri::command]
 pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), RefusedForm> {
     let hash = tokio::task::spawn_blocking(move || PinHash::of(&pin, &OsEntropy)).await;
@@ -205,7 +205,7 @@ pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result
     Ok(())
 }
 
-/// Adds the picture that the request's body is.
+/// Adds a picture: the request's body.
 #[tauri::command]
 pub(crate) async fn kiosk_add_picture(
     shell: SharedShell<'_>,
@@ -222,7 +222,7 @@ pub(crate) async fn kiosk_add_picture(
     Ok(())
 }
 
-/// Removes a picture.
+/// Removes a picture of the attract page.
 #[tauri::command]
 pub(crate) async fn kiosk_remove_picture(
     shell: SharedShell<'_>,
@@ -234,8 +234,8 @@ pub(crate) async fn kiosk_remove_picture(
     Ok(())
 }
 
-/// Shows the kiosk in place of the owner's window. Unsaved forms go with that
-/// window, so they must be given up in so many words: `discard`.
+/// Shows the kiosk in place of the owner's window. Unsaved forms are lost with that window, so the
+/// caller must allow it with `discard`.
 #[tauri::command]
 pub(crate) async fn kiosk_start(
     app: AppHandle,

@@ -1,4 +1,4 @@
-//! Systems that have no kiosk yet: what `linux` does is refused, in the words for it.
+//! Systems that have no kiosk yet: each function of `linux` returns an error that says so.
 
 use tauri::AppHandle;
 
@@ -6,7 +6,7 @@ use super::settings::KioskSettings;
 use super::{SharedKiosk, WHY_NOT};
 use crate::state::Ready;
 
-/// The kiosk is not shown.
+/// Always fails: this system has no kiosk.
 pub(super) fn show(
     _: &AppHandle,
     _: &SharedKiosk,
@@ -16,9 +16,9 @@ pub(super) fn show(
     refuse()
 }
 
-/// Starting with the person's session.
+/// Starting the kiosk with the person's session.
 pub(super) mod autostart {
-    /// Nothing is started.
+    /// Always fails: this system has no kiosk.
     pub(in crate::kiosk) fn set(_: bool) -> Result<(), String> {
         super::refuse()
     }

@@ -1,5 +1,5 @@
-//! The kiosk's window on Linux: the only place that names `WebKitGTK`, by which a visitor's page is
-//! shut in, and the buses by which the screen stays on.
+//! The kiosk's window on Linux. Only this module uses `WebKitGTK`, which confines a visitor's page,
+//! and the buses that keep the screen on.
 
 pub(super) mod autostart;
 mod awake;
@@ -56,7 +56,7 @@ pub(super) fn show(
         .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
     tray::hide(app);
     if let Some(owner) = app.get_webview_window(MAIN) {
-        // Nothing of the administration stays behind the kiosk.
+        // No page of the administration may stay open behind the kiosk.
         owner.destroy().map_err(|error| error.to_string())?;
     }
     *lock(&kiosk.running) = Some(Running {

@@ -1,20 +1,38 @@
-//! The pictures of the attract page: copies in a folder of their own, so that
-//! they stay when the owner moves the files they were made from.
+//! The pictures of the attract page: copies in a separate folder, so that they stay if the owner
+//! moves the original files.
+//!
+//! Pages load each picture by a URL of the scheme `tapdesk-picture:` when they show it. When twelve
+//! photos of 12 MB were part of a command's result, the kiosk stayed white for half a minute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::entropy::{self, Entropy};
 use tapdesk_service::experience::ImageType;
 use tapdesk_service::experience::picture::{self, PictureError};
+use tauri::{AppHandle, Manager as _, Runtime, UriSchemeContext, UriSchemeResponder};
+
+use super::{SharedKiosk, window};
+use crate::origin::MAIN;
+
+/// The name of the scheme by which pages load pictures.
+pub(crate) const SCHEME: &str = "tapdesk-picture";
+/// Prefix of the pictures' URLs. On Windows a custom scheme is a host.
+const BASE: &str = if cfg!(windows) {
+    "http://tapdesk-picture.localhost/"
+} else {
+    "tapdesk-picture://localhost/"
+};
 
 /// Largest picture, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
-/// Most pictures.
+/// Most pictures of the attract page.
 const MOST: usize = 20;
-/// How the files end.
+/// Media types that are accepted, and their file extensions.
 const ENDINGS: [(ImageType, &str); 4] = [
     (ImageType::Png, "png"),
     (ImageType::Jpeg, "jpg"),
@@ -22,13 +40,13 @@ const ENDINGS: [(ImageType, &str); 4] = [
     (ImageType::Webp, "webp"),
 ];
 
-/// Where the pictures of the installation with this database are.
+/// The folder of the pictures of the installation with this database.
 pub(super) fn folder(database: &Path) -> PathBuf {
     database.with_file_name("kiosk")
 }
 
-/// Keeps a copy of a picture beside `count` others; answers its name. An `Err`
-/// is a sentence for people.
+/// Stores a copy of a picture next to `count` others, and returns its name. An `Err` is a sentence
+/// for people.
 pub(super) fn add(
     folder: &Path,
     bytes: &[u8],
@@ -41,7 +59,8 @@ pub(super) fn add(
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
-    // The page reads all of its pixels, however few bytes they are packed in.
+    // The check looks at the dimensions, too: the page decodes every pixel, even of a file of few
+    // bytes.
     let media_type = picture::check(bytes).map_err(|error| match error {
         PictureError::UnknownType => "The file is not a PNG, JPEG, GIF or WebP picture.".to_owned(),
         error => error.to_string(),
@@ -56,7 +75,7 @@ pub(super) fn add(
     Ok(name)
 }
 
-/// Removes a picture. One that is gone already is no error.
+/// Removes a picture. It is no error if the file is already gone.
 pub(super) fn remove(folder: &Path, name: &str) {
     if is_name(name)
         && let Err(error) = fs::remove_file(folder.join(name))
@@ -65,16 +84,55 @@ pub(super) fn remove(folder: &Path, name: &str) {
     }
 }
 
-/// A picture as the page shows it; `None` if it cannot be read.
-pub(super) fn data_url(folder: &Path, name: &str) -> Option<String> {
-    let ending = name.rsplit('.').next()?;
-    let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
-    let media = media_type.as_str();
-    let bytes = is_name(name).then(|| fs::read(folder.join(name)).ok())??;
-    Some(format!("data:{media};base64,{}", STANDARD.encode(bytes)))
+/// The URL of a picture for pages; `None` if its file is missing.
+pub(super) fn address(folder: &Path, name: &str) -> Option<String> {
+    let is_there = is_name(name) && folder.join(name).is_file();
+    is_there.then(|| format!("{BASE}{name}"))
 }
 
-/// Whether a name is one of ours, and so leads to no other folder.
+/// Answers a request for a picture. It is called on the thread of the user interface, so it only
+/// forwards the work.
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+pub(crate) fn handle<R: Runtime>(
+    context: UriSchemeContext<'_, R>,
+    request: Request<Vec<u8>>,
+    responder: UriSchemeResponder,
+) {
+    let app: AppHandle<R> = context.app_handle().clone();
+    let label = context.webview_label().to_owned();
+    tauri::async_runtime::spawn_blocking(move || {
+        let kiosk = Arc::clone(&app.state::<SharedKiosk>());
+        let folder = folder(&kiosk.folders.database);
+        responder.respond(answer(&label, request.uri().path(), &folder));
+    });
+}
+
+/// The picture at `path` for the window `label`. The page of a visit may load none.
+fn answer(label: &str, path: &str, folder: &Path) -> Response<Vec<u8>> {
+    let found = [MAIN, window::LABEL]
+        .contains(&label)
+        .then(|| load(folder, path.trim_start_matches('/')))
+        .flatten();
+    let Some((media_type, bytes)) = found else {
+        let mut missing = Response::new(Vec::new());
+        *missing.status_mut() = StatusCode::NOT_FOUND;
+        return missing;
+    };
+    let mut response = Response::new(bytes);
+    let media_type = HeaderValue::from_static(media_type);
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+/// A picture with its media type.
+fn load(folder: &Path, name: &str) -> Option<(&'static str, Vec<u8>)> {
+    let ending = name.rsplit('.').next()?;
+    let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
+    let bytes = is_name(name).then(|| fs::read(folder.join(name)).ok())??;
+    Some((media_type.as_str(), bytes))
+}
+
+/// Whether a name has the form of our own names, and so cannot lead to another folder.
 fn is_name(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
@@ -86,7 +144,7 @@ mod tests {
     use super::*;
     use tapdesk_service::entropy::OsEntropy;
 
-    /// A GIF of `width` x `height` pixels, as its head says.
+    /// A GIF whose header gives `width` x `height` pixels.
     fn gif(width: u16, height: u16) -> Vec<u8> {
         let mut bytes = b"GIF89a".to_vec();
         bytes.extend(width.to_le_bytes());
@@ -100,11 +158,18 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = folder(&home.path().join("tapdesk.db"));
         let name = add(&folder, &gif(1, 1), 0, &OsEntropy).unwrap();
-        let url = data_url(&folder, &name).unwrap();
-        let expected = STANDARD.encode(gif(1, 1));
-        assert_eq!(url, format!("data:image/gif;base64,{expected}"));
+        assert_eq!(address(&folder, &name), Some(format!("{BASE}{name}")));
+        for label in [MAIN, window::LABEL] {
+            let shown = answer(label, &format!("/{name}"), &folder);
+            assert_eq!(shown.headers()[CONTENT_TYPE], "image/gif");
+            assert_eq!(*shown.body(), gif(1, 1));
+        }
+        let visitors = answer("visit", &format!("/{name}"), &folder);
+        assert_eq!(visitors.status(), StatusCode::NOT_FOUND);
         remove(&folder, &name);
-        assert_eq!(data_url(&folder, &name), None);
+        assert_eq!(address(&folder, &name), None);
+        let gone = answer(MAIN, &format!("/{name}"), &folder);
+        assert_eq!(gone.status(), StatusCode::NOT_FOUND);
     }
 
     #[test]
@@ -115,7 +180,8 @@ mod tests {
         assert!(add(home.path(), b"RIFF\0\0\0\0WEBP", 0, &OsEntropy).is_err());
         assert!(add(home.path(), &gif(1, 1), MOST, &OsEntropy).is_err());
         for name in ["../tapdesk.db", "a/b.png", ".png", "x.db"] {
-            assert_eq!(data_url(home.path(), name), None);
+            fs::write(home.path().join("x.db"), "x").unwrap();
+            assert_eq!(load(home.path(), name), None, "{name}");
         }
     }
 

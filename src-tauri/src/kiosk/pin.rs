@@ -1,4 +1,4 @@
-//! The PIN, which is the one way out of the kiosk.
+//! The PIN, which is the only way out of the kiosk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use tapdesk_service::entropy::{self, Entropy};
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 /// How many digits a PIN may have.
 const DIGITS: std::ops::RangeInclusive<usize> = 4..=12;
-/// Wrong tries that cost no wait.
+/// Wrong tries before the first wait.
 const FREE: u32 = 3;
 /// The wait after the next wrong try, in milliseconds. It doubles with each.
 const FIRST_WAIT: i64 = 5_000;
 /// The longest wait, in milliseconds.
 const LONGEST_WAIT: i64 = 300_000;
 
-/// What is kept of a PIN: from it, the PIN is found only by trying.
+/// The stored form of a PIN: finding the PIN takes as many tries as there are PINs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinHash {
     salt: String,
@@ -29,7 +29,7 @@ pub struct PinHash {
 }
 
 impl PinHash {
-    /// Of a new PIN. An `Err` is a sentence for people.
+    /// Hashes a new PIN. An `Err` is a sentence for people.
     pub fn of(pin: &str, entropy: &impl Entropy) -> Result<Self, String> {
         if !DIGITS.contains(&pin.len()) || !pin.bytes().all(|digit| digit.is_ascii_digit()) {
             return Err("A PIN has 4 to 12 digits.".to_owned());
@@ -41,10 +41,10 @@ impl PinHash {
         })
     }
 
-    /// Whether this is the PIN.
+    /// Whether `pin` is the one that was hashed.
     pub fn is(&self, pin: &str) -> bool {
         let salt = STANDARD.decode(&self.salt).unwrap_or_default();
-        // The hashes may be compared in any time: they tell nothing of the PIN.
+        // The comparison need not take constant time: the hashes reveal nothing about the PIN.
         salt.len() >= 8 && STANDARD.encode(hash(pin, &salt)) == self.hash
     }
 }
@@ -66,24 +66,25 @@ fn hash(pin: &str, salt: &[u8]) -> [u8; 32] {
     hash
 }
 
-/// Tries with a wrong PIN, which are slowed down. They are on disk: a restart,
-/// which a visitor can bring about by the plug, forgets none.
+/// Wrong tries, which slow down the next ones. They are stored on disk, because a visitor can
+/// restart the machine by its plug.
 pub(super) struct Tries {
     file: PathBuf,
     counted: Counted,
 }
 
-/// What is kept of the tries.
+/// The stored form of the tries.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counted {
     wrong: u32,
-    /// Until when nothing is tried, in milliseconds of the Unix epoch.
+    /// Until then no PIN is checked, in milliseconds since the Unix epoch.
     until: i64,
 }
 
 impl Tries {
-    /// The tries in the folder of the kiosk. A file that cannot be understood counts as none.
+    /// Loads the tries from the folder of the kiosk. A file that cannot be parsed counts as no
+    /// tries.
     pub(super) fn load(folder: &Path) -> Self {
         let file = folder.join("tries.json");
         let text = fs::read_to_string(&file).unwrap_or_default();
@@ -91,9 +92,9 @@ impl Tries {
         Self { file, counted }
     }
 
-    /// Begins a try at `now`: it counts as wrong until it turns out to be right,
-    /// so that neither tries at the same time nor a restart in its middle are
-    /// free. An `Err` is the number of seconds for which nothing is tried.
+    /// Begins a try at `now`. It counts as wrong until it turns out to be right, so that neither
+    /// parallel tries nor a restart in the middle are free. An `Err` is the number of seconds for
+    /// which no PIN is checked.
     pub(super) fn begin(&mut self, now: Timestamp) -> Result<(), u64> {
         if let Some(seconds) = self.wait(now) {
             return Err(seconds);
@@ -107,7 +108,7 @@ impl Tries {
         Ok(())
     }
 
-    /// The PIN was right.
+    /// Resets the tries, because the PIN was right.
     pub(super) fn was_right(&mut self) {
         self.counted = Counted::default();
         self.keep();
@@ -116,13 +117,13 @@ impl Tries {
     /// How long the next try has to wait at `now`, in seconds; `None` if it may be made.
     pub(super) fn wait(&self, now: Timestamp) -> Option<u64> {
         let left = self.counted.until - now.millis();
-        // A clock that was set back makes nobody wait for longer than the longest wait.
+        // If the clock was set back, nobody waits longer than the longest wait.
         (1..=LONGEST_WAIT)
             .contains(&left)
             .then(|| u64::try_from(left).unwrap_or_default().div_ceil(1000))
     }
 
-    /// That it cannot be written down keeps nobody from the PIN.
+    /// Stores the tries. A write error is only logged, so that the owner can still enter the PIN.
     fn keep(&self) {
         let text = serde_json::to_string(&self.counted).unwrap_or_default();
         let folder = self.file.parent().unwrap_or(Path::new("."));
@@ -196,7 +197,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let now = Timestamp::from_millis(1_000_000);
         let mut tries = Tries::load(folder.path());
-        // None of them was found wrong yet.
+        // None of the tries has been found wrong yet.
         let begun = (0..10).filter(|_| tries.begin(now).is_ok()).count();
         assert_eq!(begun, 3);
     }

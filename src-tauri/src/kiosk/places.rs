@@ -1,27 +1,27 @@
-//! Where a visitor may be led: to the service's own pages, and to the hosts that
-//! the owner allows. Pure; everything else is refused.
+//! The places that a visitor may see: the service's own pages, and the hosts that the owner allows.
+//! Pure; everything else is refused.
 
 use url::{Host, Url};
 
-/// The paths of the service that visitors have business with. Absent: the
-/// administration, its documentation, the metrics.
+/// The paths of the service that visitors need. Missing on purpose: the administration, its
+/// documentation, the metrics.
 const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in"];
 
 /// The places of one kiosk.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
-    /// Where the embedded service is reached on this machine.
+    /// The local address of the embedded service.
     pub address: Url,
-    /// Base of the tags' URLs, as it is burnt into chips.
+    /// Base of the tag URLs, as it is written on chips.
     pub tag_url: Option<Url>,
     /// The hosts that the owner allows, in lower case; `host` or `host:port`.
     pub hosts: Vec<String>,
 }
 
 impl Places {
-    /// Where the visit begins that a tag's URL asks for, if it may. Tags of the
-    /// service are read from the service on this machine, so that their
-    /// experiences open without a network.
+    /// The page with which the visit of a tag's URL begins; `None` if it is not allowed. Tags of
+    /// the service are loaded from the service on this machine, so that their experiences open
+    /// without a network.
     pub(super) fn of_tag(&self, url: &str) -> Option<Url> {
         let url = Url::parse(url).ok()?;
         let base = self
@@ -38,7 +38,7 @@ impl Places {
         Some(here)
     }
 
-    /// Whether a page is the service's own, as [`Self::of_tag`] tells it.
+    /// Whether a page is the service's own, by the URL that [`Self::of_tag`] returns.
     pub(super) fn is_of_service(&self, page: &Url) -> bool {
         page.origin() == self.address.origin()
     }
@@ -56,7 +56,7 @@ impl Places {
     }
 }
 
-/// What of `url` stands below `base`, which has the same origin.
+/// The part of `url` below `base`, which has the same origin.
 fn below<'a>(url: &'a Url, base: &Url) -> Option<&'a str> {
     let folder = format!("{}/", base.path().trim_end_matches('/'));
     let rest = url.path().strip_prefix(&folder)?;
@@ -71,8 +71,8 @@ fn host(url: &Url) -> Option<String> {
     })
 }
 
-/// A host as the owner writes it: `example.com`, `example.com:8080`, or a whole
-/// address. An `Err` is a sentence for people.
+/// Parses a host as the owner writes it: `example.com`, `example.com:8080`, or a whole URL. An
+/// `Err` is a sentence for people.
 pub(super) fn parse_host(text: &str) -> Result<String, String> {
     let text = text.trim();
     let url = if text.contains("://") {

@@ -1,5 +1,5 @@
-//! What the owner chose for the kiosk. It is kept with the desktop's other
-//! choices, for it belongs to this machine and not to the service.
+//! The owner's choices for the kiosk. They are stored with the desktop's other choices, because
+//! they belong to this machine and not to the service.
 
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;
@@ -7,48 +7,48 @@ use tapdesk_service::field_error::FieldError;
 use super::pin::PinHash;
 use super::places;
 
-/// The choices. What is not there has its default.
+/// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KioskSettings {
-    /// The PIN, without which no kiosk starts.
+    /// The PIN. Without one the kiosk does not start.
     pub pin: Option<PinHash>,
-    /// What the owner sets in the form.
+    /// The fields of the settings form.
     #[serde(flatten)]
     pub chosen: Chosen,
-    /// The pictures of the attract page, by the names of their files, in their order.
+    /// The file names of the attract page's pictures, in display order.
     pub pictures: Vec<String>,
 }
 
-/// What the owner sets in the form.
+/// The fields of the kiosk's settings form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskChoices"))]
 #[serde(default)]
 pub struct Chosen {
-    /// The display, by its name; the first if it is not there.
+    /// The name of the display. If it is not connected, the first display is used.
     pub display: Option<String>,
-    /// Large on the attract page.
+    /// The large text of the attract page.
     pub heading: String,
-    /// Below it.
+    /// The text below the heading.
     pub text: String,
     /// The owner's name or shop, small on the attract page; empty for none.
     pub name: String,
-    /// The ground of the attract page and of the strip, `#rrggbb`; `None` for Tapdesk's own. The
-    /// page chooses text that can be read on it.
+    /// Background of the attract page and of the strip, as `#rrggbb`; `None` for Tapdesk's own. The
+    /// page chooses a text color that is readable on it.
     pub colour: Option<String>,
-    /// After how many seconds without input a visit ends.
+    /// Seconds without input after which a visit ends.
     pub idle_seconds: u16,
-    /// For how many seconds each picture is shown.
+    /// Seconds for which each picture is shown.
     pub picture_seconds: u16,
-    /// The hosts that visitors may be led to, besides the service itself.
+    /// Hosts that visitors may see besides the service itself.
     pub hosts: Vec<String>,
-    /// The address that the attract page shows as a QR code.
+    /// The URL that the attract page shows as a QR code.
     pub code: Option<String>,
-    /// Whether it makes sounds.
+    /// Whether the kiosk plays a sound when a tag is read.
     pub sound: bool,
     /// Whether the screen flashes when a tag is read.
     pub light: bool,
-    /// Whether it starts with the person's session.
+    /// Whether the kiosk starts with the person's session.
     pub autostart: bool,
 }
 
@@ -72,8 +72,8 @@ impl Default for Chosen {
 }
 
 impl Chosen {
-    /// The same with hosts as browsers write them, once all of it makes sense.
-    /// An `Err` names the field.
+    /// Checks all fields, and returns the choices with hosts in the spelling of browsers. An `Err`
+    /// names the field.
     pub fn checked(mut self) -> Result<Self, FieldError> {
         if self.heading.trim().is_empty() {
             return Err(FieldError::of(
@@ -97,7 +97,8 @@ impl Chosen {
             return Err(FieldError::of("name", "A name has at most 40 characters."));
         }
         self.colour = self.colour.map(|colour| colour.to_ascii_lowercase());
-        // It ends up in a style of the page: nothing but digits may.
+        // The color becomes part of a CSS style of the page, so only hexadecimal digits are
+        // allowed.
         if self
             .colour
             .as_ref()

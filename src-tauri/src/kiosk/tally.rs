@@ -1,4 +1,4 @@
-//! The day's counts at this kiosk, for the owner. They identify nobody.
+//! The kiosk's counts of the day, for the owner. They identify nobody.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tapdesk_service::clock::Timestamp;
 
-/// How long a day is, in milliseconds. Days are those of UTC, as in the statistics.
+/// Length of a day in milliseconds. Days are in UTC, as in the statistics.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The counts of one day.
@@ -14,30 +14,31 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskDay"))]
 #[serde(default)]
 pub(super) struct Day {
-    /// Which day, counted from the Unix epoch.
+    /// The number of the day since the Unix epoch, in UTC.
     pub number: i64,
     /// Tags that opened an experience.
     pub visits: u64,
-    /// Visits that the visitor ended; the others ended by themselves.
+    /// Visits that the visitor ended; the others timed out.
     pub done: u64,
-    /// Tags and links that lead to hosts which the kiosk does not show.
+    /// Tags and links that lead to hosts that are not allowed.
     pub other_host: u64,
     /// Tags whose URL was copied from another chip.
     pub copied: u64,
-    /// Tags that could not be read, or that say nothing.
+    /// Tags that could not be read, or that contain no URL.
     pub unread: u64,
-    /// Pages that did not open, or broke.
+    /// Pages that could not be opened, or whose process ended.
     pub failed: u64,
 }
 
-/// The counts, and where they are kept over a restart.
+/// The counts of the day, stored across restarts.
 pub(super) struct Tally {
     file: PathBuf,
     day: Day,
 }
 
 impl Tally {
-    /// The counts in the folder of the kiosk. A file that cannot be understood counts as none.
+    /// Loads the counts from the folder of the kiosk. A file that cannot be parsed counts as no
+    /// counts.
     pub(super) fn load(folder: &Path) -> Self {
         let file = folder.join("today.json");
         let text = fs::read_to_string(&file).unwrap_or_default();
@@ -45,7 +46,7 @@ impl Tally {
         Self { file, day }
     }
 
-    /// The counts of the day that it is at `now`.
+    /// The counts of the day that contains `now`.
     pub(super) fn today(&mut self, now: Timestamp) -> &Day {
         let today = now.millis().div_euclid(DAY);
         if self.day.number != today {
@@ -57,7 +58,7 @@ impl Tally {
         &self.day
     }
 
-    /// Counts. That it cannot be written down is no reason not to serve visitors.
+    /// Changes the counts. A write error is only logged, so that visitors are still served.
     pub(super) fn count(&mut self, now: Timestamp, count: impl FnOnce(&mut Day)) {
         self.today(now);
         count(&mut self.day);

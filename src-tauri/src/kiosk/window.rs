@@ -1,4 +1,4 @@
-//! The kiosk's window: full screen on its display, and closed by the PIN alone.
+//! The kiosk's window: full screen on its display. Only the PIN closes it.
 
 use tauri::webview::NewWindowResponse;
 use tauri::{
@@ -11,7 +11,7 @@ use crate::origin::is_ours;
 /// The label of the window, as its capability names it.
 pub(super) const LABEL: &str = "kiosk";
 
-/// The names of the displays, in their order.
+/// The names of the displays, in the system's order.
 pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     let monitors = app.available_monitors().unwrap_or_default();
     let named = monitors.iter().enumerate().map(|(number, monitor)| {
@@ -25,7 +25,7 @@ pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     named.collect()
 }
 
-/// Opens the window, hidden, if the owner wants it.
+/// Opens the window, full screen on the chosen display.
 pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
     let names = displays(app);
     let number = chosen
@@ -52,7 +52,7 @@ pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWin
             monitor.position().to_logical::<f64>(scale),
             monitor.size().to_logical::<f64>(scale),
         );
-        // A session without a window manager makes nothing full screen by itself.
+        // Without a window manager, full screen has no effect: position and size are set, too.
         builder = builder
             .position(place.x, place.y)
             .inner_size(size.width, size.height);
@@ -66,7 +66,7 @@ pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWin
     Ok(window)
 }
 
-/// Closes the window for good.
+/// Destroys the window, because a normal close is prevented.
 pub(super) fn close(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL)
         && let Err(error) = window.destroy()

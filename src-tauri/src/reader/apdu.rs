@@ -1,60 +1,60 @@
-//! Commands and answers, each noted with its time and in words. Reading needs no key. Were a
-//! command sent that authenticates or changes something, its data would not be noted: whoever sees
-//! a session that the factory key opened can read every key that was sent in it.
+//! Commands and answers, each logged with its time and a description. Reading needs no key. The
+//! data of commands that authenticate or change something is not logged: a session that the factory
+//! key opened reveals every key that was sent in it.
 
 use serde::Serialize;
 use tapdesk_service::clock::Stopwatch;
 
 use super::card::{Card, Fault};
 
-/// One command and its answer.
+/// One command and its answer, for the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Exchange {
-    /// What was asked, in words.
+    /// A description of the command.
     pub asked: String,
     /// The command in hexadecimal.
     pub command: String,
-    /// The answer in hexadecimal, its status word last; empty if none came.
+    /// The answer in hexadecimal, with its status word at the end; empty if none came.
     pub answer: String,
-    /// What the answer says, in words.
+    /// A description of the status, or of the failure.
     pub said: String,
     /// How long it took, in microseconds.
     pub micros: u64,
 }
 
-/// An answer that came.
+/// A complete answer of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What comes before the status word.
+    /// The bytes before the status word.
     pub data: Vec<u8>,
-    /// The status word.
+    /// The status word, as in `0x9000`.
     pub status: u16,
 }
 
 impl Answer {
-    /// Its data, if the command was obeyed.
+    /// The data, if the status word is a success.
     pub fn ok(self) -> Option<Vec<u8>> {
         matches!(self.status, 0x9000 | 0x9100).then_some(self.data)
     }
 
-    /// Whether it was refused for want of a key or a password.
+    /// Whether the status word asks for a key or a password.
     pub fn is_locked(&self) -> bool {
-        // ISO 7816-4; the chip's own; storage cards behind a reader (PC/SC part 3).
+        // Sources: ISO 7816-4; the chip's own; storage cards behind a reader (PC/SC part 3).
         matches!(self.status, 0x6982 | 0x6985 | 0x91AE | 0x919D | 0x6300)
     }
 }
 
-/// A card whose exchanges are noted.
+/// A card with a log of all exchanges.
 pub struct Recorder<'c> {
     card: &'c mut dyn Card,
     log: Vec<Exchange>,
-    /// Whether `AF` goes on with a secret.
+    /// Whether `AF` continues a command whose data is secret.
     in_secret: bool,
 }
 
 impl<'c> Recorder<'c> {
-    /// Begins to note.
+    /// Wraps `card` with an empty log.
     pub fn new(card: &'c mut dyn Card) -> Self {
         Self {
             card,
@@ -63,12 +63,30 @@ impl<'c> Recorder<'c> {
         }
     }
 
-    /// What was noted.
+    /// Returns the log of all exchanges.
     pub fn into_log(self) -> Vec<Exchange> {
         self.log
     }
 
-    /// Sends a command. An answer of fewer than two bytes is that of a card which left.
+    /// Activates the card again. The exchange is logged.
+    pub fn reset(&mut self, asked: &str) -> Result<(), Fault> {
+        let watch = Stopwatch::start();
+        let outcome = self.card.reset();
+        let micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.log.push(Exchange {
+            asked: asked.to_owned(),
+            command: String::new(),
+            answer: hex(outcome.as_deref().unwrap_or_default()),
+            said: match &outcome {
+                Ok(_) => "done".to_owned(),
+                Err(fault) => fault.to_string(),
+            },
+            micros,
+        });
+        outcome.map(|_| ())
+    }
+
+    /// Sends a command. An answer of fewer than two bytes means that the card was removed.
     pub fn send(&mut self, asked: &str, command: &[u8]) -> Result<Answer, Fault> {
         let watch = Stopwatch::start();
         let outcome = self.card.transmit(command);
@@ -106,7 +124,7 @@ impl<'c> Recorder<'c> {
     }
 }
 
-/// Whether a command's data, or its answer's, must not be noted: authentications and their
+/// Whether the data of a command or of its answer must not be logged: authentications and their
 /// second halves, new keys, settings and configuration.
 fn is_secret(command: &[u8], in_secret: bool) -> bool {
     match *command {
@@ -121,7 +139,7 @@ pub fn hex(bytes: &[u8]) -> String {
     base16ct::upper::encode_string(bytes)
 }
 
-/// A status word in words (ISO 7816-4, data sheet `NT4H2421Gx` section 10.4.1).
+/// Describes a status word (ISO 7816-4, data sheet `NT4H2421Gx` section 10.4.1).
 fn status_words(status: u16) -> &'static str {
     match status {
         0x9000 | 0x9100 => "done",
@@ -176,7 +194,7 @@ mod tests {
             let command = [class, command, 0, 0, 2, SECRET, SECRET, 0];
             recorder.send("Something secret", &command).unwrap();
         }
-        // A version goes on with AF as well.
+        // Reading the version continues with AF as well.
         recorder.send("Version", &[0x90, 0x60, 0, 0, 0]).unwrap();
         recorder.send("Version", &[0x90, 0xAF, 0, 0, 0]).unwrap();
         let log = recorder.into_log();

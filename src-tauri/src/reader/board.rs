@@ -1,5 +1,5 @@
-//! What lies where, for screens: `ui/src/lib/shell/types.ts` is made from it.
-//! Each change is reported whole and in order, and none is left out.
+//! Contents of the readers, for screens; `ui/src/lib/shell/types.ts` is generated from these types.
+//! Each change is reported as a complete table, in order, and none is left out.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,37 +12,39 @@ use super::apdu::Exchange;
 use super::card::Fault;
 use super::inlay::Reading;
 
-/// The readers, and who listens.
+/// The contents of the readers, and the receivers of changes.
 #[derive(Default)]
 pub struct Board(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
     table: Table,
-    /// Whether nobody judges what lies there.
+    /// Whether no screen judges the inlays on the readers; see [`Board::judge`].
     unjudged: bool,
-    /// The readers whose card is being encoded.
+    /// Names of the readers whose card is being encoded.
     held: HashSet<String>,
+    /// Names of the readers whose card was encoded since the monitor last looked.
+    done: HashSet<String>,
     listeners: Vec<mpsc::UnboundedSender<Table>>,
 }
 
-/// What lies where.
+/// The contents of all readers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderTable"))]
 pub struct Table {
-    /// What keeps every reader from being used.
+    /// A problem that makes all readers unusable.
     pub fault: Option<Trouble>,
-    /// The readers, in the order in which they came.
+    /// The slots, in the order in which they were connected.
     pub readers: Vec<Place>,
 }
 
-/// Something that does not work, in words.
+/// A problem with a reader or a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderTrouble"))]
 pub struct Trouble {
-    /// Its name.
+    /// A stable name of the problem, for programs.
     pub kind: &'static str,
-    /// What it is, and what to do, as one sentence or two.
+    /// The problem and its remedy, in one or two sentences.
     pub text: String,
 }
 
@@ -50,49 +52,70 @@ pub struct Trouble {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderPlace"))]
 pub struct Place {
-    /// The reader's name.
+    /// The name of the slot, as the system lists it.
     pub name: String,
-    /// What lies on it.
+    /// The content of the slot.
     pub on: Lying,
 }
 
-/// What lies on a slot.
+/// Content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "OnReader"))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Lying {
-    /// Nothing.
+    /// The slot is empty.
     Nothing,
-    /// An inlay, which was read.
+    /// An inlay that was read.
     Inlay(Box<Laid>),
-    /// Something that could not be read.
+    /// A card that could not be read.
     Failed(Box<Failed>),
-    /// The reader is plugged in, and does not answer.
+    /// The reader is connected, but does not answer.
     Unavailable,
-    /// The slot of a security module, on which nothing can be laid.
+    /// The slot takes a security module or a card with contacts, and so no inlay.
     Module,
 }
 
-/// An inlay that was laid down and read.
+/// An inlay that was placed and read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Reading"))]
 pub struct Laid {
-    /// The number of this insertion: rises with each, on whichever reader.
+    /// The number of this insertion. It rises with each insertion, on any reader.
     pub insertion: u64,
     /// When it was read.
     #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
-    /// What was read.
+    /// Everything that was read from the chip.
     #[serde(flatten)]
     pub reading: Reading,
-    /// Every command and its answer.
+    /// All commands and answers of the read.
     pub log: Vec<Exchange>,
 }
 
-/// A reader whose card is being encoded. Dropped, the monitor looks at it again.
+/// Exclusive use of a reader while its card is being encoded. Dropping it lets the monitor look at
+/// the reader again.
 pub struct Held {
     board: Arc<Board>,
     reader: String,
+    insertion: u64,
+}
+
+impl Held {
+    /// Ends the encoding of a card that is still on the reader. The monitor does not read it again:
+    /// a read would raise its counter, and the next tap would show a gap. `changed` says that its
+    /// message has been replaced.
+    pub fn done(self, changed: bool) {
+        self.board.lock().done.insert(self.reader.clone());
+        if changed {
+            self.board.change(|table| {
+                let place = table.readers.iter_mut().find(|one| one.name == self.reader);
+                if let Some(Lying::Inlay(laid)) = place.map(|place| &mut place.on)
+                    && laid.insertion == self.insertion
+                {
+                    laid.reading.was_encoded();
+                }
+            });
+        }
+    }
 }
 
 impl Drop for Held {
@@ -101,23 +124,23 @@ impl Drop for Held {
     }
 }
 
-/// A card that was laid down and could not be read.
+/// A card that was placed and could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failed {
     /// The number of this insertion.
     pub insertion: u64,
-    /// When it was tried.
+    /// When the read failed.
     #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
-    /// Why.
+    /// The reason why it could not be read.
     #[serde(flatten)]
     pub trouble: Trouble,
-    /// The card's UID in hexadecimal, if it was read that far.
+    /// The card's UID in hexadecimal; `None` if the read failed before it was known.
     pub uid: Option<String>,
-    /// Whether it was read so far that its counter may have risen.
+    /// Whether the read got so far that the counter may have risen.
     pub may_have_counted: bool,
-    /// Every command and its answer.
+    /// All commands and answers of the read.
     pub log: Vec<Exchange>,
 }
 
@@ -131,20 +154,20 @@ impl From<&Fault> for Trouble {
 }
 
 impl Board {
-    /// The table as it is now, and as it is after every change.
+    /// Receives the present table at once, and a new table after every change.
     pub fn watch(&self) -> mpsc::UnboundedReceiver<Table> {
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut inner = self.lock();
-        // The receiver is still here.
+        // The receiver still exists, so this cannot fail.
         let _ = sender.send(inner.table.clone());
         inner.listeners.push(sender);
         receiver
     }
 
-    /// Whether somebody judges the inlay that lies there. Then it is looked at again
-    /// and again, so that no verdict stands over another inlay. A kiosk shows no
-    /// verdict, and opens what it reads; there the looks would only hide from the
-    /// system that one inlay went and another came.
+    /// Says whether a screen judges the inlay on a reader. If so, the monitor looks at the inlay
+    /// repeatedly, so that a verdict never stands over another inlay. A kiosk shows no verdicts and
+    /// opens each inlay that it reads; there these looks would only hide from the system that one
+    /// inlay was swapped for another.
     pub fn judge(&self, judged: bool) {
         self.lock().unjudged = !judged;
     }
@@ -153,8 +176,8 @@ impl Board {
         !self.lock().unjudged
     }
 
-    /// Takes the card of a reader out of the monitor's hands while it is encoded; `None` if it
-    /// is already, or if another one lies there by now.
+    /// Takes a reader's card from the monitor while it is encoded. `None` if the card is already
+    /// taken, or if another insertion has replaced it.
     pub fn hold(self: &Arc<Self>, reader: &str, insertion: u64) -> Option<Held> {
         let mut inner = self.lock();
         let place = inner
@@ -170,6 +193,7 @@ impl Board {
         (lies == insertion && inner.held.insert(reader.to_owned())).then(|| Held {
             board: Arc::clone(self),
             reader: reader.to_owned(),
+            insertion,
         })
     }
 
@@ -177,16 +201,21 @@ impl Board {
         self.lock().held.contains(reader)
     }
 
+    /// Whether the reader's card was encoded since the last call.
+    pub(super) fn take_done(&self, reader: &str) -> bool {
+        self.lock().done.remove(reader)
+    }
+
     pub(super) fn any_held(&self) -> bool {
         !self.lock().held.is_empty()
     }
 
-    /// The table as it is now.
+    /// A copy of the present table.
     pub fn table(&self) -> Table {
         self.lock().table.clone()
     }
 
-    /// Changes the table, and reports it if it differs.
+    /// Changes the table, and reports it if it differs from before.
     pub(super) fn change(&self, change: impl FnOnce(&mut Table)) {
         let mut inner = self.lock();
         let before = inner.table.clone();

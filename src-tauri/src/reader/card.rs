@@ -1,38 +1,38 @@
-//! What the reader's code stands on: a card that answers commands, and the slots
-//! of the readers. Behind these traits are PC/SC and, in tests, scripts.
+//! The interfaces under the reader's code: a card that answers commands, and the slots of the
+//! readers. They are implemented by PC/SC and, in tests, by scripts.
 
 use std::time::Duration;
 
-/// A card in a transaction: nobody else speaks to it meanwhile.
+/// A card in a transaction: no other program can speak to it in the meantime.
 pub trait Card {
-    /// The answer to a command, its two status bytes last.
+    /// Sends a command, and returns the answer with its two status bytes at the end.
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault>;
 
-    /// Activates it again, within the transaction; its answer to reset.
+    /// Activates the card again, within the transaction, and returns its answer to reset.
     fn reset(&mut self) -> Result<Vec<u8>, Fault>;
 
-    /// Asks whether it is still there. Windows resets a card that is held in a transaction
-    /// for more than 5 seconds without anything being asked.
+    /// Asks whether the card is still present. Windows resets a card that is held in a transaction
+    /// for more than 5 seconds without a request.
     fn keep_alive(&mut self) -> Result<(), Fault>;
 }
 
-/// The PC/SC service: it can be reached, or not yet, or not any more.
+/// The PC/SC service, which may start or stop at any time.
 pub trait Stack {
-    /// A connection to it.
+    /// A connection to the service.
     type Context: Context;
 
-    /// Connects. A connection that failed is never used again.
+    /// Connects to the service. After a failure a connection is never used again.
     fn establish(&mut self) -> Result<Self::Context, Fault>;
 }
 
 /// A connection to the PC/SC service.
 pub trait Context {
-    /// Every slot of every reader as it is now; the first time at once, later
-    /// when something changed or `timeout` is over.
+    /// Every slot of every reader as it is now. The first call returns at once; later calls return
+    /// after a change or after `timeout`.
     fn slots(&mut self, timeout: Duration) -> Result<Vec<Slot>, Fault>;
 
-    /// Connects to the card of a reader, and hands it to `work` in a transaction.
-    /// The card stays powered, so that it does not restart.
+    /// Connects to the card of a reader, and passes it to `work` in a transaction. The card stays
+    /// powered afterwards, so that it does not restart.
     fn with_card<T>(
         &mut self,
         reader: &str,
@@ -43,50 +43,50 @@ pub trait Context {
 /// A slot of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The reader's name, different for each slot.
+    /// The name of the slot; each slot of a reader has its own.
     pub reader: String,
-    /// What lies on it.
+    /// The content of the slot.
     pub occupant: Occupant,
-    /// How many insertions and removals it saw. A card that was swapped
-    /// between two looks shows in this number alone.
+    /// How many insertions and removals the slot has seen. If a card is swapped between two looks,
+    /// only this number shows it.
     pub events: u32,
 }
 
-/// What lies on a slot.
+/// Content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Occupant {
-    /// Nothing.
+    /// The slot is empty.
     Nothing,
-    /// A card, by its answer to reset.
+    /// A card that answered the reset.
     Card {
-        /// ATR.
+        /// Its answer to reset (ATR).
         atr: Vec<u8>,
     },
-    /// A card that does not answer.
+    /// A card that does not answer the reset.
     Mute,
     /// The reader itself does not answer.
     Unavailable,
 }
 
-/// Why a card or a reader cannot be spoken to.
+/// Why a card or a reader cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The PC/SC service does not run.
+    /// The PC/SC service is not running.
     #[error("The system's smart card service is not running.")]
     NoService,
-    /// The system does not let this user speak to it.
+    /// The system does not let this user use the service.
     #[error("You are not allowed to use the system's smart card service.")]
     Denied,
-    /// The card was taken away.
+    /// The card was removed.
     #[error("The inlay was removed too early. Place it on the reader again, and leave it there.")]
     Removed,
-    /// Another program uses the card and lets nobody else.
+    /// Another program uses the card exclusively.
     #[error("Another program has exclusive use of the reader.")]
     Sharing,
-    /// Another card lies there than the one that was read, and nobody saw it come.
+    /// The card is not the one that was read: it was swapped unnoticed.
     #[error("The inlay may have been exchanged. Remove it, then place it on the reader again.")]
     Swapped,
-    /// Another program reset the card in between.
+    /// Another program reset the card in the meantime.
     #[error("Another program interrupted the read. Place the inlay on the reader again.")]
     Reset,
     /// The card does not answer.
@@ -95,21 +95,21 @@ pub enum Fault {
     /// The reader was unplugged.
     #[error("The reader was disconnected.")]
     ReaderGone,
-    /// The reader, or its driver, cannot speak to such a card.
+    /// The reader or its driver does not support this kind of card.
     #[error("The reader cannot read this kind of card.")]
     Unsupported,
-    /// Anything else, in the words of the system.
+    /// Any other error, in the system's words.
     #[error("The reader reports: {0}.")]
     Other(String),
 }
 
 impl Fault {
-    /// Whether the connection to the service is of no more use.
+    /// Whether the connection to the service is no longer usable.
     pub fn ends_connection(&self) -> bool {
         matches!(self, Self::NoService | Self::Denied)
     }
 
-    /// Its name for screens.
+    /// A stable name of the fault, for screens.
     pub fn name(&self) -> &'static str {
         match self {
             Self::NoService => "no_service",

@@ -1,4 +1,4 @@
-//! Whether a URL was copied to the chip on which it was found: a tap that nobody clicked is
+//! Finds out whether a URL was copied to the chip that contains it. A tap that nobody clicked is
 //! sent only if it was not.
 
 use axum::http::{Request, StatusCode, header};
@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::inlay::{Codes, Reading};
 use crate::backend::Backend;
 
-/// What was read of the chip on which the URL was found, as the dry run takes it.
+/// Facts about the chip that contains the URL, in the form that the dry run takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReadChip"))]
 pub struct Chip {
-    /// Its UID in hexadecimal; none if the reader does not tell it.
+    /// UID in hexadecimal; none if the reader does not report it.
     pub uid: Option<String>,
-    /// Its make.
+    /// The chip's technology, by the admin API's name.
     pub technology: Option<String>,
-    /// Whether its settings say that it makes codes; none if they were not read.
+    /// Whether its settings say that it generates codes; none if they were not read.
     pub makes_codes: Option<bool>,
 }
 
@@ -35,13 +35,13 @@ impl From<&Reading> for Chip {
     }
 }
 
-/// Why a tap of a URL is not sent by itself.
+/// Why a tap is not sent automatically.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It was copied from another chip, as the service says in words.
+    /// The URL was copied from another chip, with the service's explanation.
     #[error("{0} Send the tap yourself to allow it.")]
     Copied(String),
-    /// The service does not answer the question.
+    /// The service did not answer the question.
     #[error(
         "The service does not say whether the URL was copied. Send the tap yourself to allow it."
     )]
@@ -51,7 +51,8 @@ pub enum Refusal {
 /// Asks the service whether `url` was copied to `chip`.
 ///
 /// # Errors
-/// If it says so, or does not say that it was not.
+///
+/// If it was copied, or if the service does not answer.
 pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<(), Refusal> {
     let body = serde_json::json!({"url": url, "chip": chip}).to_string();
     let request = Request::post("/admin/v1/verification")

@@ -1,5 +1,5 @@
-//! Why nothing can be read: each cause in words, with the command or the setting
-//! that fixes it. Reads no card, so no counter rises.
+//! Explains why nothing can be read: each cause in words, with the command or the setting that
+//! fixes it. It reads no card, so no counter rises.
 
 mod machine;
 
@@ -8,47 +8,47 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub use machine::Machine;
+pub use machine::{Machine, Packages};
 
 use super::board::{Lying, Table};
 use super::card::{Context as _, Fault, Occupant, Slot, Stack};
 use super::inlay::Chip;
 use super::monitor::is_module;
 
-/// Something that the doctor has to say.
+/// A result of the doctor: a problem, or that a reader works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
 pub struct Finding {
-    /// What it is, by name.
+    /// The kind of finding, for programs.
     pub kind: Kind,
-    /// What it is, in one sentence.
+    /// The finding in one sentence.
     pub title: String,
-    /// Why it is so, and what to do.
+    /// The cause and the remedy.
     pub text: String,
-    /// What to paste into a terminal, if that helps.
+    /// A command to paste into a terminal, if one helps.
     pub command: Option<String>,
 }
 
-/// What can be found.
+/// The kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A reader is ready.
+    /// A reader works, so this is no problem.
     Ready,
-    /// The PC/SC service does not run.
+    /// The PC/SC service is not running.
     NoService,
-    /// The user may not use it.
+    /// The user may not use the PC/SC service.
     Permission,
-    /// No reader is plugged in.
+    /// No reader is connected.
     NoReader,
-    /// The kernel took the reader for itself.
+    /// The kernel uses the reader itself.
     DriverTaken,
-    /// Another program has the card for itself.
+    /// Another program uses the card exclusively.
     Sharing,
-    /// A slot of a security module is listed beside the reader's own.
+    /// A slot of a security module, or of a card with contacts, is listed next to the reader's own.
     Module,
-    /// The card is none that can be read.
+    /// The card is of an unsupported kind.
     UnsupportedCard,
     /// The reader does not answer.
     Unavailable,
@@ -57,30 +57,30 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it keeps inlays from being read.
+    /// Whether inlays cannot be read because of it.
     pub fn is_problem(self) -> bool {
         !matches!(self, Self::Ready | Self::Module)
     }
 }
 
-/// What can be seen of the readers without reading a card.
+/// A fact about the readers that is visible without reading a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// The service cannot be used at all.
+    /// The PC/SC service cannot be used at all.
     Closed(Fault),
-    /// A reader that works, as far as can be seen.
+    /// A reader that seems to work.
     Reader(String),
     /// A slot of a security module.
     Module(String),
     /// A reader that does not answer.
     Unavailable(String),
-    /// A card that cannot be used.
+    /// A card that cannot be used, and the reason.
     Card(String, Fault),
-    /// A card that is none of those that can be read.
+    /// A card of an unsupported kind.
     Foreign(String),
 }
 
-/// What the system's PC/SC service shows at this moment.
+/// The facts that the system's PC/SC service shows at this moment.
 pub fn look(stack: &mut impl Stack) -> Vec<Sight> {
     let context = stack.establish().and_then(|mut context| {
         let slots = context.slots(Duration::ZERO)?;
@@ -96,11 +96,12 @@ pub fn look(stack: &mut impl Stack) -> Vec<Sight> {
 }
 
 fn sight(context: &mut impl super::card::Context, slot: Slot) -> Sight {
+    let is_module = is_module(&slot);
     let Slot {
         reader, occupant, ..
     } = slot;
     match occupant {
-        _ if is_module(&reader) => Sight::Module(reader),
+        _ if is_module => Sight::Module(reader),
         Occupant::Unavailable => Sight::Unavailable(reader),
         Occupant::Mute => Sight::Card(reader, Fault::Mute),
         Occupant::Nothing => Sight::Reader(reader),
@@ -111,7 +112,7 @@ fn sight(context: &mut impl super::card::Context, slot: Slot) -> Sight {
     }
 }
 
-/// The same of a table.
+/// The facts that a table of the board shows.
 pub fn sights(table: &Table) -> Vec<Sight> {
     if let Some(trouble) = &table.fault {
         return vec![Sight::Closed(match trouble.kind {
@@ -137,7 +138,7 @@ pub fn sights(table: &Table) -> Vec<Sight> {
     places.collect()
 }
 
-/// What is found, the worst first.
+/// The findings for `sights`, with the problems first.
 pub fn examine(sights: &[Sight], machine: Machine) -> Vec<Finding> {
     let mut findings: Vec<_> = sights.iter().map(|sight| finding(sight, machine)).collect();
     let has_reader = sights
@@ -148,7 +149,7 @@ pub fn examine(sights: &[Sight], machine: Machine) -> Vec<Finding> {
         findings.push(if machine.kernel_driver {
             driver_taken()
         } else {
-            no_reader()
+            no_reader(machine)
         });
     }
     findings.sort_by_key(|finding| !finding.kind.is_problem());
@@ -160,9 +161,8 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
         Sight::Closed(Fault::Denied) => new(
             Kind::Permission,
             "You are not allowed to use the smart card service.".to_owned(),
-            "Only some users may use readers. This rule allows the members of the group plugdev. \
-             Sign out and in again afterwards.",
-            Some(machine::POLKIT_RULE),
+            machine.permission_text(),
+            machine.permission_command(),
         ),
         Sight::Closed(_) => new(
             Kind::NoService,
@@ -178,8 +178,9 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
         ),
         Sight::Module(name) => new(
             Kind::Module,
-            format!("{name} is a slot for a security module."),
-            "Some readers list it beside the slot for inlays. You need to do nothing.",
+            format!("{name} is no slot for inlays."),
+            "It is for a security module, or for a card with contacts. Some readers list it beside the slot for inlays. \
+             You need to do nothing.",
             None,
         ),
         Sight::Unavailable(name) => new(
@@ -210,20 +211,20 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
         Sight::Foreign(name) => new(
             Kind::UnsupportedCard,
             format!("The card on {name} is not a tag."),
-            "It has no message that phones can read. Tapdesk reads NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and \
-             MIFARE Ultralight, but no payment cards, key cards or MIFARE Classic.",
+            "It has no message that phones can read. Tapdesk reads NFC tags such as NTAG 424 DNA, NTAG213, NTAG215, \
+             NTAG216 and MIFARE Ultralight, but no payment cards, key cards or MIFARE Classic.",
             None,
         ),
     }
 }
 
-fn no_reader() -> Finding {
+fn no_reader(machine: Machine) -> Finding {
     new(
         Kind::NoReader,
         "No reader is connected.".to_owned(),
         "Connect a USB reader for contactless cards, such as an ACR122U, an ACR1252U or a uTrust 3700 F. If it is \
-         connected, install its driver: libccid for most readers, libacsccid1 for those of ACS.",
-        cfg!(target_os = "linux").then_some("sudo apt-get install libccid libacsccid1"),
+         connected, install its driver: CCID for most readers, that of ACS for some of theirs.",
+        machine.driver_command(),
     )
 }
 
@@ -264,6 +265,8 @@ mod tests {
     const MACHINE: Machine = Machine {
         kernel_driver: false,
         has_daemon: true,
+        hides_processes: false,
+        packages: Packages::Apt,
     };
 
     fn kinds(sights: &[Sight], machine: Machine) -> Vec<Kind> {
@@ -319,6 +322,78 @@ mod tests {
             kinds(&[module, reader], MACHINE),
             [Kind::Module, Kind::Ready]
         );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_rule_needs_no_group_and_is_not_promised_where_processes_are_hidden() {
+        let finding = |machine| {
+            let [finding] = &examine(&[Sight::Closed(Fault::Denied)], machine)[..] else {
+                panic!("one finding");
+            };
+            finding.clone()
+        };
+        for packages in [
+            Packages::Apt,
+            Packages::Dnf,
+            Packages::Pacman,
+            Packages::Other,
+        ] {
+            let machine = Machine {
+                packages,
+                ..MACHINE
+            };
+            let finding = finding(machine);
+            let command = finding.command.unwrap();
+            // A group of Debian does not exist on Fedora and Arch.
+            assert!(!command.contains("isInGroup") && !command.contains("usermod"));
+            assert!(command.contains("subject.user === \"$USER\""), "{command}");
+            // The shell inserts the user's name, so the text must not be quoted as a whole.
+            assert!(command.contains("<<END\n"), "{command}");
+            assert!(!finding.text.contains("plugdev") && !finding.text.contains("Sign out"));
+        }
+        let hidden = finding(Machine {
+            hides_processes: true,
+            ..MACHINE
+        });
+        assert_eq!(hidden.kind, Kind::Permission);
+        assert!(hidden.text.contains("hidepid"), "{hidden}");
+        assert!(
+            !hidden
+                .command
+                .unwrap_or_default()
+                .contains("polkit.addRule")
+        );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn packages_are_installed_by_the_program_of_the_distribution() {
+        let without_daemon = |packages| Machine {
+            has_daemon: false,
+            packages,
+            ..MACHINE
+        };
+        for (packages, paste) in [
+            (Packages::Apt, Some("sudo apt-get install pcscd libccid")),
+            (
+                Packages::Dnf,
+                Some("sudo dnf install pcsc-lite pcsc-lite-ccid"),
+            ),
+            (Packages::Pacman, Some("sudo pacman -S pcsclite ccid")),
+            (Packages::Other, None),
+        ] {
+            let machine = without_daemon(packages);
+            let findings = examine(&[Sight::Closed(Fault::NoService)], machine);
+            let command = findings[0].command.as_deref();
+            assert!(
+                command.map(|command| command.lines().next().unwrap()) == paste,
+                "{command:?}"
+            );
+            let findings = examine(&[], machine);
+            let command = findings[0].command.as_deref();
+            assert_eq!(command.is_some(), paste.is_some(), "{command:?}");
+        }
     }
 
     #[test]

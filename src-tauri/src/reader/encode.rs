@@ -1,14 +1,15 @@
-//! Encodes the inlay on a reader. The service makes every command; here they are sent in their
-//! order, and the answers go back. Nothing here holds a key or understands what it sends.
+//! Encodes the inlay on a reader. The service generates every command; the desktop sends the
+//! commands in order and returns the answers. It holds no keys, and understands none of the
+//! commands.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `turn` | what the service wants next, as it says it |
+//! | `turn` | the service's next commands, as the admin API returns them |
 //! | `hand` | one thread that holds the card in one transaction |
 //! | `service` | the calls, repeated while their answers are lost |
-//! | `told` | what the page hears: states, names of steps, statuses and times, never data |
+//! | `told` | the reports to the page: states, names of steps, statuses and times, never data |
 //!
-//! Each encoding has a connection and a thread of its own: readers work side by side.
+//! Each encoding has its own connection and its own thread, so that readers work in parallel.
 
 mod hand;
 mod service;
@@ -19,31 +20,33 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::technology::Family;
 
 use super::board::{Board, Lying};
 use super::card::{Fault, Stack};
+use super::inlay::{Message, Reading};
 use crate::backend::Backend;
 use hand::{Hand, Order};
 use service::{Calls, NoTurn};
 pub use told::{Line, Told};
 use turn::{Command, Turn};
 
-/// Most turns of one encoding. One needs about eight; a service that asks for more for ever does
-/// not keep the inlay for ever.
+/// Most turns of one encoding, so that a faulty service cannot keep an inlay for ever. An encoding
+/// needs about eight.
 const TURNS_MAX: usize = 500;
 
-/// What is encoded.
+/// An inlay to encode, and its target.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The reader's name.
+    /// The name of the reader that has the inlay.
     pub reader: String,
-    /// The insertion: another inlay that lies there meanwhile is not encoded.
+    /// The insertion: if another inlay has replaced it, nothing is encoded.
     pub insertion: u64,
-    /// For what: the members of a new encoding in the admin API, without the UID.
+    /// The members of a new encoding in the admin API, without the UID.
     pub target: Map<String, Value>,
 }
 
-/// Why a turn was not carried out to its end: the admin API's word for it.
+/// Why a turn stopped early, with the admin API's words for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stopped {
     Removed,
@@ -54,7 +57,7 @@ impl From<&Fault> for Stopped {
     fn from(fault: &Fault) -> Self {
         match fault {
             Fault::Mute | Fault::Sharing | Fault::Unsupported | Fault::Other(_) => Self::Timeout,
-            // Whatever lies there now lost what the session was about.
+            // The session is lost, even if a card is on the reader now.
             _ => Self::Removed,
         }
     }
@@ -69,9 +72,9 @@ impl Stopped {
     }
 }
 
-/// Encodes the inlay of an insertion, and tells each step. An `Err` is a sentence for people: the
-/// inlay or the service could not be reached, so that another attempt may do. How the encoding ended,
-/// or why the service refuses it, is in what is told last.
+/// Encodes the inlay of an insertion, and reports each step. An `Err` is a sentence for people: the
+/// inlay or the service could not be reached, so another attempt may succeed. The last report says
+/// how the encoding ended, or why the service refuses it.
 pub async fn encode<S: Stack + Send + 'static>(
     stack: S,
     board: &Arc<Board>,
@@ -84,19 +87,27 @@ pub async fn encode<S: Stack + Send + 'static>(
         insertion,
         mut target,
     } = wanted;
-    let (uid, chip) = known(board, &reader, insertion).ok_or(
+    let Known {
+        uid,
+        chip,
+        has_message,
+    } = known(board, &reader, insertion).ok_or(
         "The inlay is no longer on the reader, or its UID is unknown. Place it on the reader again.",
     )?;
-    let _held = board
+    let held = board
         .hold(&reader, insertion)
         .ok_or("The inlay on the reader is being encoded, or was exchanged.")?;
     let mut hand = Hand::take(stack, &reader)
         .await
         .map_err(|fault| fault.to_string())?;
     target.insert("uid".to_owned(), uid.into());
-    // Any chip is wiped, and a chip of pages is asked otherwise than one of files.
+    // A chip of any technology can be wiped, but the commands differ between chips of pages and of
+    // files, so the service has to know which it is.
     if let Some(technology) = chip.filter(|_| target.get("wipe") == Some(&Value::Bool(true))) {
         target.insert("technology".to_owned(), json!(technology));
+    }
+    if has_message && chip.is_some_and(|chip| chip.family() == Family::Ntag424) {
+        target.insert("has_message".to_owned(), true.into());
     }
     let calls = Calls::new(backend);
     let mut told = Told::new(reader, insertion);
@@ -114,6 +125,10 @@ pub async fn encode<S: Stack + Send + 'static>(
         told.at(&turn);
         tell(&told);
         if turn.commands.is_empty() {
+            let is_written = ["verified", "reset"].contains(&turn.state.as_str());
+            if is_written || turn.state == "rejected" {
+                held.done(is_written);
+            }
             return Ok(told);
         }
         let (answers, stopped) = carry_out(&mut hand, &turn.commands, &mut told, &tell).await;
@@ -122,8 +137,14 @@ pub async fn encode<S: Stack + Send + 'static>(
     Err("The service sends too many commands. The inlay was not finished.".to_owned())
 }
 
-/// The UID that was read of the card of an insertion, and its chip if that was read, too.
-fn known(board: &Board, reader: &str, insertion: u64) -> Option<(String, Option<Technology>)> {
+/// The results of the monitor's read of a card.
+struct Known {
+    uid: String,
+    chip: Option<Technology>,
+    has_message: bool,
+}
+
+fn known(board: &Board, reader: &str, insertion: u64) -> Option<Known> {
     let table = board.table();
     let place = table
         .readers
@@ -131,14 +152,25 @@ fn known(board: &Board, reader: &str, insertion: u64) -> Option<(String, Option<
         .find(|place| place.name == reader)?;
     match place.on {
         Lying::Inlay(laid) if laid.insertion == insertion => {
-            Some((laid.reading.uid?, laid.reading.chip.technology()))
+            let Reading {
+                uid, chip, message, ..
+            } = laid.reading;
+            Some(Known {
+                uid: uid?,
+                chip: chip.technology(),
+                has_message: matches!(message, Message::Records { .. } | Message::Broken { .. }),
+            })
         }
-        Lying::Failed(failed) if failed.insertion == insertion => Some((failed.uid?, None)),
+        Lying::Failed(failed) if failed.insertion == insertion => Some(Known {
+            uid: failed.uid?,
+            chip: None,
+            has_message: false,
+        }),
         _ => None,
     }
 }
 
-/// Sends a turn's commands in their order, up to the first answer that is not expected.
+/// Sends the commands of a turn in order, up to the first unexpected answer.
 async fn carry_out(
     hand: &mut Hand,
     commands: &[Command],

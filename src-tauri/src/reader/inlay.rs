@@ -1,8 +1,7 @@
-//! What lies on the reader: its chip, its memory, what it says. One read per
-//! insertion, in one transaction.
+//! Reads an inlay: its chip, its memory, its message. One read per insertion, in one transaction.
 //!
-//! The chip raises its counter before the first of consecutive READ BINARY
-//! commands, so these come last and nothing comes between them.
+//! The chip raises its counter before the first of consecutive READ BINARY commands. So these
+//! commands come last, with nothing between them.
 
 mod settings;
 mod type2;
@@ -20,35 +19,47 @@ pub use settings::Codes;
 /// Longest message that is read, in bytes.
 const MESSAGE_MAX: usize = 4096;
 
-/// What was read of a card.
+/// Everything that was read from a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReadInlay"))]
 pub struct Reading {
-    /// The number it is known by, in hexadecimal; none if neither reader nor chip tell it.
+    /// The UID in hexadecimal; none if neither reader nor chip reports it.
     pub uid: Option<String>,
-    /// Whether that number is random each time the chip is powered.
+    /// Whether the UID is random each time the chip is powered.
     pub random_uid: bool,
-    /// Its answer to reset, in hexadecimal.
+    /// The answer to reset (ATR), in hexadecimal.
     pub atr: String,
-    /// Which chip it is.
+    /// The kind of chip.
     pub chip: Chip,
-    /// Bytes of memory for messages.
+    /// Bytes of memory for messages; none if unknown.
     pub memory: Option<usize>,
-    /// Whether its maker signed its UID.
+    /// Whether the chip's maker signed its UID.
     pub original: Original,
-    /// Who may write it.
+    /// Who may write to the chip.
     pub lock: Lock,
-    /// Which codes it writes into its URL.
+    /// The codes that the chip writes into its URL.
     pub codes: Codes,
-    /// What is written on it.
+    /// The message on the chip.
     pub message: Message,
-    /// The first URL of the message.
+    /// The first URL in the message; none if it has no URL.
     pub url: Option<String>,
-    /// All of it in one plain sentence.
+    /// A summary of the reading in one sentence.
     pub sentence: String,
 }
 
-/// A chip, as far as it lets itself be known.
+impl Reading {
+    /// Forgets the message, which was read before the chip was encoded or wiped.
+    pub(super) fn was_encoded(&mut self) {
+        self.lock = Lock::Unknown;
+        self.codes = Codes::Unknown;
+        self.message = Message::Unread;
+        self.url = None;
+        "This chip was written a moment ago. Remove it, then place it again to read it."
+            .clone_into(&mut self.sentence);
+    }
+}
+
+/// A kind of chip, as far as it can be recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipKind"))]
 #[serde(rename_all = "snake_case")]
@@ -56,32 +67,54 @@ pub enum Chip {
     /// NXP NTAG 424 DNA.
     #[serde(rename = "ntag424dna")]
     Ntag424Dna,
-    /// NXP NTAG 213, by its capability container.
+    /// NXP NTAG 424 DNA `TagTamper`.
+    #[serde(rename = "ntag424dna_tt")]
+    Ntag424DnaTt,
+    /// NXP NTAG 210, by its version.
+    Ntag210,
+    /// NXP NTAG 212, by its version.
+    Ntag212,
+    /// NXP NTAG 213, by its memory or its version.
     Ntag213,
-    /// NXP NTAG 215, by its capability container.
+    /// NXP NTAG 213 TT, by its version.
+    #[serde(rename = "ntag213tt")]
+    Ntag213Tt,
+    /// NXP NTAG 215, by its memory or its version.
     Ntag215,
-    /// NXP NTAG 216, by its capability container.
+    /// NXP NTAG 216, by its memory or its version.
     Ntag216,
-    /// NXP MIFARE Ultralight, by its capability container.
+    /// NXP NTAG 223 DNA, by its version.
+    #[serde(rename = "ntag223dna")]
+    Ntag223Dna,
+    /// NXP NTAG 224 DNA, by its version.
+    #[serde(rename = "ntag224dna")]
+    Ntag224Dna,
+    /// NXP MIFARE Ultralight, by its memory; EV1, Nano and AES by their version.
     Ultralight,
-    /// A chip that names two UIDs of its own: no honest one does.
+    /// A chip that reports two different UIDs, which no genuine chip does.
     Inconsistent,
     /// Another NFC Forum Type 2 tag.
     OtherType2,
     /// Another NFC Forum Type 4 tag.
     OtherType4,
-    /// A card that is no tag.
+    /// A card that is not an NFC Forum tag.
     Unknown,
 }
 
 impl Chip {
-    /// Its name for people.
+    /// The product name that people see.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ntag424Dna => "NTAG 424 DNA",
+            Self::Ntag424DnaTt => "NTAG 424 DNA TagTamper",
+            Self::Ntag210 => "NTAG210",
+            Self::Ntag212 => "NTAG212",
             Self::Ntag213 => "NTAG213",
+            Self::Ntag213Tt => "NTAG213 TT",
             Self::Ntag215 => "NTAG215",
             Self::Ntag216 => "NTAG216",
+            Self::Ntag223Dna => "NTAG 223 DNA",
+            Self::Ntag224Dna => "NTAG 224 DNA",
             Self::Ultralight => "MIFARE Ultralight",
             Self::Inconsistent => "chip with two UIDs",
             Self::OtherType2 => "Type 2 tag",
@@ -90,35 +123,66 @@ impl Chip {
         }
     }
 
-    /// The technology that the service knows it by.
+    /// The service's technology of this chip; `None` if it has none.
     pub fn technology(self) -> Option<Technology> {
         match self {
             Self::Ntag424Dna => Some(Technology::Ntag424Dna),
+            Self::Ntag424DnaTt => Some(Technology::Ntag424DnaTt),
+            Self::Ntag210 => Some(Technology::Ntag210),
+            Self::Ntag212 => Some(Technology::Ntag212),
             Self::Ntag213 => Some(Technology::Ntag213),
+            Self::Ntag213Tt => Some(Technology::Ntag213Tt),
             Self::Ntag215 => Some(Technology::Ntag215),
             Self::Ntag216 => Some(Technology::Ntag216),
+            Self::Ntag223Dna => Some(Technology::Ntag223Dna),
+            Self::Ntag224Dna => Some(Technology::Ntag224Dna),
             Self::Ultralight => Some(Technology::Ultralight),
             Self::Inconsistent | Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
         }
     }
+
+    /// The chip of a Type 2 technology; `OtherType2` if readers cannot recognize it.
+    fn of_type2(technology: Option<Technology>) -> Self {
+        match technology {
+            Some(Technology::Ntag210) => Self::Ntag210,
+            Some(Technology::Ntag212) => Self::Ntag212,
+            Some(Technology::Ntag213) => Self::Ntag213,
+            Some(Technology::Ntag213Tt) => Self::Ntag213Tt,
+            Some(Technology::Ntag215) => Self::Ntag215,
+            Some(Technology::Ntag216) => Self::Ntag216,
+            Some(Technology::Ntag223Dna) => Self::Ntag223Dna,
+            Some(Technology::Ntag224Dna) => Self::Ntag224Dna,
+            Some(Technology::Ultralight) => Self::Ultralight,
+            _ => Self::OtherType2,
+        }
+    }
+
+    /// The codes of a Type 2 chip. Not everyone may read the settings of such a chip. So the result
+    /// is `Off` only if its kind cannot generate codes.
+    fn codes_of_type2(self) -> Codes {
+        match self.technology() {
+            Some(technology) if !technology.rolls() => Codes::Off,
+            _ => Codes::Unknown,
+        }
+    }
 }
 
-/// Whether a chip is its maker's, by the signature over its UID. Whoever copies the UID copies
-/// the signature, too: it verifies no tap.
+/// Whether a chip is genuine, by its maker's signature over the UID. A copy of the UID can include
+/// the signature, so this verifies no tap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Original {
-    /// A maker signed this UID.
+    /// A known maker signed this UID.
     Yes,
-    /// Its signature is of no known maker, or of another UID.
+    /// No known maker made the signature, or it belongs to another UID.
     No,
-    /// It tells no signature, or no UID of its own.
+    /// The chip reports no signature, or no UID.
     Unknown,
 }
 
 impl Original {
-    /// The verdict on what a chip answered.
+    /// Verifies the signature that a chip reported.
     fn of(uid: Option<[u8; 7]>, signature: Option<&[u8]>) -> Self {
         match (uid, signature) {
             (Some(uid), Some(signature)) => match signer(&uid, signature) {
@@ -130,22 +194,22 @@ impl Original {
     }
 }
 
-/// Who may write a chip.
+/// Who may write to a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipLock"))]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
-    /// Anyone.
+    /// Anyone may write, without a key or a password.
     Open,
-    /// Whoever has the key.
+    /// Only holders of a key may write.
     Key,
-    /// Parts of it nobody, ever.
+    /// A part of the memory is locked permanently.
     Partly,
-    /// Anyone with a tool: it is marked read-only, and not locked.
+    /// The chip is only marked as read-only: any tool can still write.
     Marked,
-    /// Nobody, ever.
+    /// The whole chip is locked permanently.
     Locked,
-    /// It does not tell.
+    /// The chip does not report it.
     Unknown,
 }
 
@@ -162,52 +226,54 @@ impl Lock {
     }
 }
 
-/// What is written on a chip.
+/// The message on a chip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefMessage"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Message {
-    /// Records.
+    /// A message with records.
     Records {
-        /// In their order.
+        /// The records, in their order.
         records: Vec<Record>,
     },
-    /// Formatted, and nothing written.
+    /// The chip is formatted and has no message.
     Blank,
-    /// Never formatted for messages.
+    /// The chip was never formatted for messages.
     Unformatted,
-    /// It is there for whoever has the key or the password.
+    /// Not read since the chip was encoded or wiped.
+    Unread,
+    /// Reading the message needs a key or a password.
     Protected,
-    /// Something that is no message.
+    /// The memory contains something that is not a message.
     Broken {
-        /// What is wrong, as a sentence.
+        /// The error as a sentence.
         reason: String,
     },
-    /// The card is none that holds messages.
+    /// The card has no memory for messages.
     None,
 }
 
-/// What a card says of its memory, before it comes to words.
+/// The content of a card before it is described in words.
 struct Contents {
     chip: Chip,
     memory: Option<usize>,
     lock: Lock,
     message: Message,
     codes: Codes,
-    /// The UID by the chip's own account.
+    /// The UID that the chip itself reports.
     uid: Option<[u8; 7]>,
     original: Original,
 }
 
 impl Contents {
-    /// A card that holds no messages.
+    /// The content of a card that holds no messages.
     fn unknown() -> Self {
         Self {
             chip: Chip::Unknown,
             memory: None,
             lock: Lock::Unknown,
             message: Message::None,
-            codes: Codes::Off,
+            codes: Codes::Unknown,
             uid: None,
             original: Original::Unknown,
         }
@@ -215,7 +281,7 @@ impl Contents {
 }
 
 impl Message {
-    /// The message in `bytes`.
+    /// Parses the message in `bytes`.
     fn parse(bytes: &[u8]) -> Self {
         if bytes.is_empty() {
             return Self::Blank;
@@ -241,21 +307,21 @@ impl Message {
     }
 }
 
-/// Reads a card by its answer to reset. The exchanges come back however it went.
+/// Reads a card by its answer to reset. The log of exchanges is also returned after a failure.
 pub fn read(card: &mut dyn Card, atr: &[u8]) -> (Result<Reading, Fault>, Vec<Exchange>) {
     let mut recorder = Recorder::new(card);
     let reading = identify(&mut recorder, atr);
     (reading, recorder.into_log())
 }
 
-/// The UID of the card that lies there now. The reader knows it: the card is not
-/// asked, and its counter does not rise.
+/// The UID of the card that is on the reader now. The reader itself knows it, so the card gets no
+/// command and its counter does not rise.
 pub fn uid(card: &mut dyn Card) -> Result<Option<String>, Fault> {
     let uid = ask_uid(&mut Recorder::new(card))?;
     Ok(uid.as_deref().map(hex))
 }
 
-/// Whether a read went far enough for the chip's counter to rise.
+/// Whether the read got so far that the chip's counter may have risen.
 pub fn may_have_counted(log: &[Exchange]) -> bool {
     let at = log
         .iter()
@@ -263,7 +329,7 @@ pub fn may_have_counted(log: &[Exchange]) -> bool {
     at.is_some_and(|at| log.len() > at + 1)
 }
 
-/// The UID that the reader told in an exchange of commands.
+/// The UID that the reader reported in a log of exchanges.
 pub fn uid_in(log: &[Exchange]) -> Option<String> {
     let told = log.first()?.answer.strip_suffix("9000")?;
     [8, 14, 20].contains(&told.len()).then(|| told.to_owned())
@@ -292,7 +358,7 @@ fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
     };
     let mut contents = contents.unwrap_or_else(Contents::unknown);
     let told = contents.uid.map(|uid| uid.to_vec());
-    // Whoever answers for the reader and whoever answers for the chip are not the same.
+    // A genuine chip reports one UID, to the reader and on command. Two UIDs mean two sources.
     if let (Some(uid), Some(told)) = (&uid, &told)
         && uid.len() == told.len()
         && uid != told
@@ -327,6 +393,7 @@ fn sentence(contents: &Contents, url: Option<&str>) -> String {
         (Message::Records { .. }, None) => "contains a message without a URL".to_owned(),
         (Message::Blank, _) => "is formatted and empty".to_owned(),
         (Message::Unformatted, _) => "was never formatted".to_owned(),
+        (Message::Unread, _) => "was not read since it was written".to_owned(),
         (Message::Protected, _) => "has a message that can only be read with its key".to_owned(),
         (Message::Broken { reason }, _) => {
             let reason = reason.trim_end_matches('.');
@@ -337,9 +404,10 @@ fn sentence(contents: &Contents, url: Option<&str>) -> String {
             )
         }
     };
-    let article = match chip {
-        Chip::Ntag424Dna | Chip::Ntag213 | Chip::Ntag215 | Chip::Ntag216 => "An",
-        _ => "A",
+    let article = if chip.name().starts_with("NTAG") {
+        "An"
+    } else {
+        "A"
     };
     format!("{article} {} that {says}; {}.", chip.name(), lock.words())
 }

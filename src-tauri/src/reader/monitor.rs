@@ -1,5 +1,5 @@
-//! One thread owns the connection to the PC/SC service. It sees readers and
-//! cards come and go, and reads each card once per insertion.
+//! A thread that owns the connection to the PC/SC service. It notices when readers and cards come
+//! and go, and reads each card once per insertion.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,24 +14,24 @@ use super::board::{Board, Failed, Laid, Lying, Place, Table, Trouble};
 use super::card::{Context, Fault, Occupant, Slot, Stack};
 use super::inlay;
 
-/// How long a wait for changes lasts: what the thread is asked meanwhile (to
-/// stop, to try again) waits as long.
+/// Longest wait for changes. Requests to the thread (to stop, to try again) are delayed by at most
+/// this.
 const WAIT: Duration = Duration::from_secs(1);
-/// How often a card that lies there is looked at: the service looks for cards
-/// every 400 ms, so that a quick swap can escape it.
+/// How often a card on the reader is checked: the service looks for cards every 400 ms, so a quick
+/// swap can escape it.
 const GLANCE: Duration = Duration::from_millis(250);
-/// Glances in a row that a card may leave unanswered: one that was just taken
-/// away leaves one or two, before the service says so. After two seconds it is gone.
+/// How many glances in a row a card may leave unanswered: after two seconds it counts as removed. A
+/// card that was just removed misses one or two before the service reports it.
 const MISSES_MAX: u8 = 8;
 
-/// The thread. Dropped, it ends after its present wait.
+/// A handle to the thread. Dropping it ends the thread after its present wait.
 pub struct Monitor {
     board: Arc<Board>,
     stopped: Arc<AtomicBool>,
 }
 
 impl Monitor {
-    /// Begins to watch.
+    /// Starts a thread that watches the readers of `stack`.
     pub fn start(stack: impl Stack + Send + 'static, clock: Arc<dyn Clock>) -> io::Result<Self> {
         let monitor = Self {
             board: Arc::default(),
@@ -51,7 +51,7 @@ impl Monitor {
         Ok(monitor)
     }
 
-    /// What lies where.
+    /// The board that the thread keeps up to date.
     pub fn board(&self) -> &Arc<Board> {
         &self.board
     }
@@ -67,21 +67,21 @@ struct Watcher {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
     stopped: Arc<AtomicBool>,
-    /// The slots as they were last seen.
+    /// The slots as they were last seen, by reader name.
     seen: HashMap<String, Seen>,
     insertions: u64,
-    /// Since the cards that lie there were last looked at.
+    /// Time since the last glance at the cards on the readers.
     glanced: Stopwatch,
 }
 
-/// A slot, and whether its card still waits to be read.
+/// A slot, and the state of its card.
 struct Seen {
     slot: Slot,
-    /// Another program had the card for itself.
+    /// Whether another program used the card exclusively, so that it is yet to be read.
     waiting: bool,
-    /// The UID of the card that was read, if it stays the same while it lies there.
+    /// The UID of the card that was read; `None` if the UID is random.
     uid: Option<String>,
-    /// Glances in a row that it did not answer.
+    /// How many glances in a row it did not answer.
     misses: u8,
 }
 
@@ -92,8 +92,8 @@ impl Watcher {
                 Ok(context) => self.watch(context),
                 Err(fault) => fault,
             };
-            // Whatever lay there cannot be known any more: it is gone, and what
-            // lies there afterwards is a new insertion.
+            // Cards are unknown while the service is away: they count as removed, and every card
+            // that is there afterwards is a new insertion.
             self.seen.clear();
             self.board.change(|table| {
                 *table = Table {
@@ -112,7 +112,7 @@ impl Watcher {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Watches until the connection is of no more use.
+    /// Watches until the connection is no longer usable.
     fn watch(&mut self, mut context: impl Context) -> Fault {
         while !self.is_stopped() {
             let lies = self.board.is_judged() && self.seen.values().any(|seen| seen.uid.is_some());
@@ -129,7 +129,7 @@ impl Watcher {
         Fault::NoService
     }
 
-    /// Compares the slots with what was seen, and reads what is new.
+    /// Compares the slots with their last state, and reads new cards.
     fn look(&mut self, context: &mut impl Context, slots: Vec<Slot>) -> Result<(), Fault> {
         let is_there = |name: &str| slots.iter().any(|slot| slot.reader == name);
         self.seen.retain(|name, _| is_there(name));
@@ -144,8 +144,11 @@ impl Watcher {
         for slot in slots {
             let is_card = matches!(slot.occupant, Occupant::Card { .. });
             if is_card && self.board.is_held(&slot.reader) {
-                // Whoever holds it would be waited for, and its transaction be broken.
+                // A look would wait for the encoding, and could break its transaction.
                 continue;
+            }
+            if self.board.take_done(&slot.reader) && is_card {
+                self.follow(context, &slot)?;
             }
             let before = self.seen.get(&slot.reader);
             let same = before.is_some_and(|seen| seen.slot == slot);
@@ -157,7 +160,7 @@ impl Watcher {
                 continue;
             }
             if before.is_some_and(|seen| seen.slot.occupant != Occupant::Nothing) && !same {
-                // Swapped between two looks: one went before the other came.
+                // The card was swapped between two looks: report its removal before the new card.
                 self.place(&slot.reader, Lying::Nothing);
             }
             let (on, waiting) = self.occupant(context, &slot)?;
@@ -179,8 +182,26 @@ impl Watcher {
         Ok(())
     }
 
-    /// Whether the card that was read still lies there. One that came unseen is
-    /// not read: whoever laid it down is told to do so again.
+    /// Accepts the present state of a slot whose card was encoded, if the same card is still there.
+    /// Activating the card again may have changed the slot's number of events, as a new card does.
+    fn follow(&mut self, context: &mut impl Context, slot: &Slot) -> Result<(), Fault> {
+        let Some(seen) = self.seen.get_mut(&slot.reader) else {
+            return Ok(());
+        };
+        if seen.slot == *slot || seen.uid.is_none() {
+            return Ok(());
+        }
+        let now = context.with_card(&slot.reader, |card| inlay::uid(card));
+        match now.and_then(|now| now) {
+            Ok(now) if now == seen.uid => seen.slot = slot.clone(),
+            Err(fault) if fault.ends_connection() => return Err(fault),
+            Ok(_) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Checks whether the card that was read is still on the reader. A card that came unnoticed is
+    /// not read: the person is asked to place it again.
     fn glance(&mut self, context: &mut impl Context, reader: &str) -> Result<(), Fault> {
         let Some(seen) = self.seen.get_mut(reader) else {
             return Ok(());
@@ -197,7 +218,7 @@ impl Watcher {
                 let on = self.failed(&Fault::Swapped, Vec::new());
                 self.place(reader, on);
             }
-            // Another program has the card, or had it.
+            // Another program uses the card, or has used it in the meantime.
             Err(Fault::Sharing | Fault::Reset) => {}
             Err(fault) if fault.ends_connection() => return Err(fault),
             Ok(None) | Err(_) if is_gone => {}
@@ -211,13 +232,14 @@ impl Watcher {
         Ok(())
     }
 
-    /// What lies on a slot, read if it is a card, and whether it waits.
+    /// The content of a slot. A card is read; the flag says whether it has to wait for another
+    /// program.
     fn occupant(
         &mut self,
         context: &mut impl Context,
         slot: &Slot,
     ) -> Result<(Lying, bool), Fault> {
-        if is_module(&slot.reader) {
+        if is_module(slot) {
             return Ok((Lying::Module, false));
         }
         let atr = match &slot.occupant {
@@ -245,7 +267,7 @@ impl Watcher {
             }
             Err(fault) if fault.ends_connection() => Err(fault),
             Err(fault) => {
-                // Nothing was read yet, so trying again costs the card nothing.
+                // Nothing has been read yet, so another attempt does not raise the counter.
                 let waiting = fault == Fault::Sharing && log.is_empty();
                 Ok((self.failed(&fault, log), waiting))
             }
@@ -282,10 +304,17 @@ impl Watcher {
     }
 }
 
-/// Whether a slot takes a security module and no inlay, by its name, which is
-/// all that readers tell of it.
-pub fn is_module(reader: &str) -> bool {
-    reader
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| word.eq_ignore_ascii_case("SAM"))
+/// Whether a slot takes a security module and no inlay, by the reader's name or by the answer to
+/// reset of its card. The driver chooses the names of slots, which are often only numbers.
+pub fn is_module(slot: &Slot) -> bool {
+    let mut words = slot.reader.split(|c: char| !c.is_ascii_alphanumeric());
+    let has_contacts = matches!(&slot.occupant, Occupant::Card { atr } if !is_contactless(atr));
+    has_contacts || words.any(|word| word.eq_ignore_ascii_case("SAM"))
+}
+
+/// Whether an answer to reset is in the form that readers use for contactless cards of any kind
+/// (PC/SC part 3, section 3.1.3.2.3), which its first bytes show. A module or a card in a contact
+/// slot answers with its own (ISO/IEC 7816-3).
+fn is_contactless(atr: &[u8]) -> bool {
+    matches!(atr, [0x3B, format, 0x80, 0x01, ..] if format & 0xF0 == 0x80)
 }

@@ -1,13 +1,13 @@
-//! NDEF messages: what a chip says of itself, in records. Pure over bytes: any
-//! bytes at all come to records or to one error in words, in bounded time.
+//! NDEF messages: the records on a chip. Pure over bytes: any input results in records or in one
+//! error, in bounded time.
 //!
 //! Source: NFC Forum, NFC Data Exchange Format 1.0; RTDs URI, Text and Smart Poster 1.0.
 
 use serde::Serialize;
 
-/// Most records that are looked at.
+/// Most records of a message.
 const RECORDS_MAX: usize = 64;
-/// What a URI's first byte abbreviates (URI RTD 1.0, table 3).
+/// Prefixes that the first byte of a URI stands for (URI RTD 1.0, table 3).
 const PREFIXES: [&str; 36] = [
     "",
     "http://www.",
@@ -47,43 +47,43 @@ const PREFIXES: [&str; 36] = [
     "urn:nfc:",
 ];
 
-/// A record.
+/// A record of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefRecord"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
-    /// A URI.
+    /// A URI record (URI RTD 1.0).
     Uri {
-        /// All of it.
+        /// The URI with its prefix written out.
         uri: String,
     },
-    /// A text for people.
+    /// A text record for people (Text RTD 1.0).
     Text {
         /// Its language, as in `en`.
         language: String,
-        /// The text.
+        /// The text, decoded from UTF-8 or UTF-16.
         text: String,
     },
-    /// A URI with what is said about it.
+    /// A URI with titles.
     SmartPoster {
-        /// Its URI and its titles.
+        /// The poster's records: its URI and its titles.
         records: Vec<Record>,
     },
-    /// A record that says nothing.
+    /// An empty record.
     Empty,
-    /// Anything else.
+    /// A record of any other type.
     Other {
-        /// What it is, as in `text/vcard`.
+        /// Its type, as in `text/vcard`.
         name: String,
         /// The length of its content in bytes.
         length: usize,
     },
 }
 
-/// Bytes that are no NDEF message.
+/// Why bytes are not an NDEF message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NdefError {
-    /// It ends in the middle of a record.
+    /// It ends within a record.
     #[error("The message ends in the middle of a record.")]
     CutOff,
     /// The first record does not begin a message, or a later one does.
@@ -92,26 +92,26 @@ pub enum NdefError {
     /// No record ends the message.
     #[error("The message does not end: its last record says that more follow.")]
     NoEnd,
-    /// A record comes in pieces.
+    /// A record is split into chunks.
     #[error("A record is split into chunks, which is not supported.")]
     Chunked,
-    /// A record has a type although it must have none, or a reserved type.
+    /// A record has a type although its format forbids one, or a reserved format.
     #[error("A record has an unknown type.")]
     Kind,
-    /// A URI or a text is none.
+    /// The content of a URI or text record is malformed.
     #[error("A text record contains no valid text.")]
     Text,
-    /// There are too many records.
+    /// The message has too many records.
     #[error("The message has more than 64 records.")]
     TooMany,
 }
 
-/// The records of a message. What follows its end is not looked at.
+/// The records of a message. Bytes after its end are ignored.
 pub fn parse(message: &[u8]) -> Result<Vec<Record>, NdefError> {
     records(message, true)
 }
 
-/// The first URL of a message: a URI record's, or a smart poster's.
+/// The first URL of a message: of a URI record, or of a smart poster.
 pub fn url(records: &[Record]) -> Option<&str> {
     records.iter().find_map(|record| match record {
         Record::Uri { uri } => Some(uri.as_str()),
@@ -137,18 +137,18 @@ fn records(mut message: &[u8], posters: bool) -> Result<Vec<Record>, NdefError> 
     Err(NdefError::TooMany)
 }
 
-/// A record as it lies in the message.
+/// A record with undecoded content.
 struct RawRecord<'a> {
     begins: bool,
     ends: bool,
-    /// `TNF`: what the type is.
+    /// `TNF`: how to interpret the type.
     format: u8,
     kind: &'a [u8],
     payload: &'a [u8],
 }
 
 impl<'a> RawRecord<'a> {
-    /// The first record, and what follows it.
+    /// Splits off the first record; the second part is the rest.
     fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), NdefError> {
         let mut bytes = bytes;
         let flags = byte(&mut bytes)?;
@@ -180,7 +180,7 @@ impl<'a> RawRecord<'a> {
         Ok((record, bytes))
     }
 
-    /// What it says. A poster within a poster is not opened.
+    /// Decodes the content. A poster within a poster is not opened.
     fn record(&self, posters: bool) -> Result<Record, NdefError> {
         let name = String::from_utf8_lossy(self.kind).into_owned();
         let other = |name| Record::Other {
@@ -226,7 +226,7 @@ fn utf8(bytes: &[u8]) -> Result<String, NdefError> {
 
 fn uri(payload: &[u8]) -> Result<String, NdefError> {
     let (code, rest) = payload.split_first().ok_or(NdefError::Text)?;
-    // A code that is reserved abbreviates nothing (URI RTD 1.0, section 3.2.2).
+    // A reserved code abbreviates nothing (URI RTD 1.0, section 3.2.2).
     let prefix = PREFIXES.get(usize::from(*code)).unwrap_or(&"");
     Ok(format!("{prefix}{}", utf8(rest)?))
 }
@@ -273,7 +273,7 @@ mod tests {
 
     use super::*;
 
-    /// A record of the format and type, short or long.
+    /// Encodes a record with this format and type, short or long.
     fn record(flags: u8, kind: &[u8], payload: &[u8], short: bool) -> Vec<u8> {
         let mut bytes = vec![flags | if short { 0x10 } else { 0 }];
         bytes.push(u8::try_from(kind.len()).unwrap());
@@ -413,7 +413,7 @@ mod tests {
         ) {
             let message = record(0xC0 | flags & 0x07, kind.as_bytes(), &payload, true);
             let said = parse(&message).map_or(0, |records| format!("{records:?}").len());
-            // Debug output writes a byte in four characters at most, beside names.
+            // Debug output writes a byte as four characters at most, plus names.
             prop_assert!(said < 8 * message.len() + 4096);
         }
 

@@ -1,4 +1,4 @@
-//! The system's PC/SC service behind the traits.
+//! Implements the traits of [`super::card`] with the system's PC/SC service.
 
 use std::ffi::CString;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use pcsc::{Disposition, Error, MAX_BUFFER_SIZE, Protocols, ReaderState, Scope, S
 
 use super::card::{Card, Context, Fault, Occupant, Slot, Stack};
 
-/// The system's PC/SC service.
+/// The PC/SC service of the system.
 pub struct Pcsc;
 
-/// A connection to it.
+/// A connection to the service.
 pub struct PcscContext {
     context: pcsc::Context,
-    /// The slots, after the one by which the system tells of readers that come and go.
+    /// One state per slot, after the one that reports when readers come and go.
     states: Vec<ReaderState>,
-    /// What they were when something changed the last time.
+    /// The slots at the time of the last change.
     slots: Vec<Slot>,
 }
 
@@ -58,7 +58,7 @@ impl Context for PcscContext {
                 }
                 self.slots = self.states.iter().skip(1).map(slot).collect();
             }
-            // A reader that went meanwhile is not listed the next time.
+            // A reader that was removed meanwhile is missing in the next list.
             Err(Error::Timeout | Error::Cancelled | Error::UnknownReader) => {
                 let is_listed = |slot: &Slot| {
                     let name = slot.reader.as_str();
@@ -86,7 +86,7 @@ impl Context for PcscContext {
         let done = card.transaction().map_err(fault).map(|transaction| {
             let mut card = PcscCard(transaction);
             let done = work(&mut card);
-            // A card that left ends its transaction by itself.
+            // The transaction of a removed card has already ended.
             let _ = card.0.end(Disposition::LeaveCard);
             done
         });
@@ -134,7 +134,7 @@ fn slot(state: &ReaderState) -> Slot {
     }
 }
 
-/// If no card is spoken to, it is the service itself that cannot be reached.
+/// Outside of a card's transaction, such an error means that the service cannot be reached.
 fn lost(error: Error) -> Fault {
     match error {
         Error::CommError => Fault::NoService,

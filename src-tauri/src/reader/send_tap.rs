@@ -1,5 +1,5 @@
-//! Sends a tap as a visitor's phone would, and returns the result. A redirect is
-//! reported and never followed.
+//! Sends a tap as a visitor's phone would, and returns the result. It reports redirects, and never
+//! follows them.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ use url::Url;
 use super::copied::{Chip, refuse_copy};
 use crate::backend::{Backend, TapHost};
 
-/// How long a service may take to answer a tap.
+/// Time limit for the response to a tap.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
-/// Longest payload that is read from a service which is not ours.
+/// Largest payload that is read from another service, in bytes.
 const PAYLOAD_MAX: u64 = 256 * 1024;
 
-/// Where a tap is sent.
+/// The place to send a tap to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Destination {
-    /// The service that the screens show, whatever host the URL names.
+    /// The service that the screens show, whatever host is in the URL.
     Service,
-    /// The URL itself.
+    /// The host in the URL.
     Url,
 }
 
@@ -36,27 +36,27 @@ pub enum Destination {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SentTap {
-    /// When it was sent.
+    /// When the tap was sent.
     #[cfg_attr(test, ts(type = "string"))]
     pub at: Timestamp,
-    /// The answer's status.
+    /// HTTP status of the response.
     pub status: u16,
-    /// Where the answer leads; not followed.
+    /// The redirect target of the response; not followed.
     pub location: Option<String>,
-    /// The rolling key, as the owner's page receives it.
+    /// The rolling key, in the form that the owner's page receives.
     pub rk: Option<String>,
-    /// The same as clients send it.
+    /// The rolling key in base64, in the form that clients send.
     pub rk_base64: Option<String>,
-    /// What the owner's page learns for the key.
+    /// The payload that the owner's page gets for the key.
     #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
     pub payload: Option<Value>,
-    /// How long the tap took until it was answered, in microseconds.
+    /// Time until the response to the tap, in microseconds.
     pub tap_micros: u64,
-    /// How long the payload took, in microseconds; null if it was not read.
+    /// Time until the payload, in microseconds; null if it was not read.
     pub payload_micros: Option<u64>,
 }
 
-/// The parts of a tap's URL that matter here.
+/// The parsed URL of a tap, and its slug.
 struct TapUrl {
     url: Url,
     slug: String,
@@ -74,7 +74,7 @@ impl TapUrl {
         Ok(Self { url, slug })
     }
 
-    /// Whether the URL is that of a tag at `base`.
+    /// Whether the URL is a tag URL below `base`.
     fn is_at(&self, base: &str) -> bool {
         tapdesk_service::TapUrl::parse(self.url.as_str()).is_ok_and(|url| url.is_at(base))
     }
@@ -84,11 +84,11 @@ fn not_on_the_web(url: &str) -> String {
     format!("{url} is not an http or https URL, so a tap cannot be sent.")
 }
 
-/// Sends the tap of `url`. A URL of one of the service's URL templates goes to the service under
-/// the `Host` that it names, and never to the network. `address` is that of the connected service. `automatic` is
-/// the chip of a tap that nobody clicked: it is sent only if the URL is of that service
-/// and was not copied to this chip, because a card can contain any URL. An `Err` is a
-/// sentence for people.
+/// Sends the tap of `url`. A URL that matches one of the service's URL templates is sent to the
+/// service with the URL's own `Host`, and never to the network. `address` is the server URL of the
+/// connected service. `automatic` is the chip of a tap that nobody clicked: because a card can
+/// contain any URL, such a tap is sent only if the URL belongs to that service and was not copied
+/// to this chip. An `Err` is a sentence for people.
 pub async fn send_tap(
     backend: &Backend,
     address: &str,
@@ -116,6 +116,7 @@ pub async fn send_tap(
         Destination::Service => at_service(backend, &tap, None, at).await,
         Destination::Url if tap.url.scheme() == "lnurlw" => Err(not_on_the_web(url)),
         Destination::Url => {
+            announce_test_tap(backend, &path_and_query(&tap.url), TestTap::Reader).await;
             let sent = tokio::task::spawn_blocking(move || at_url(&tap, at));
             sent.await.map_err(|error| error.to_string())?
         }
@@ -131,8 +132,8 @@ async fn is_of_service(backend: &Backend, address: &str, tap: &TapUrl) -> bool {
     tag_url.is_some_and(|tag_url| tap.is_at(tag_url)) || tap.is_at(&format!("{address}/t"))
 }
 
-/// The `Host` of a URL that is at the address of one of the service's URL templates, as the
-/// service says; `None` for any other.
+/// The `Host` of a URL that matches one of the service's URL templates, according to the service;
+/// `None` for any other URL.
 async fn host_of_template(backend: &Backend, tap: &TapUrl, url: &str) -> Option<TapHost> {
     let body = serde_json::json!({ "url": url }).to_string();
     let request = Request::post("/admin/v1/verification")
@@ -150,6 +151,41 @@ async fn host_of_template(backend: &Backend, tap: &TapUrl, url: &str) -> Option<
     HeaderValue::from_str(&host).ok().map(TapHost)
 }
 
+/// The reader of this application that makes a tap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TestTap {
+    /// A reader that the owner's screens use.
+    Reader,
+    /// The reader of a kiosk.
+    Kiosk,
+}
+
+/// Announces that the next tap of this path and query is a test. If the call fails, it counts as a
+/// visitor's tap.
+pub(crate) async fn announce_test_tap(backend: &Backend, path: &str, by: TestTap) {
+    let origin = match by {
+        TestTap::Reader => "reader",
+        TestTap::Kiosk => "kiosk",
+    };
+    let body = serde_json::json!({"path": path, "origin": origin}).to_string();
+    let request = Request::post("/admin/v1/test-taps")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body.into_bytes());
+    let Ok(request) = request else {
+        return;
+    };
+    let status = backend.request(request).await.status();
+    if !status.is_success() {
+        tracing::debug!("a test tap counts as a visitor's: the service answered {status}");
+    }
+}
+
+/// Path and query of a URL, in the form that is sent.
+pub(crate) fn path_and_query(url: &Url) -> String {
+    let query = url.query().map(|query| format!("?{query}"));
+    format!("{}{}", url.path(), query.unwrap_or_default())
+}
+
 async fn at_service(
     backend: &Backend,
     tap: &TapUrl,
@@ -164,7 +200,13 @@ async fn at_service(
         Some(_) => format!("{}{query}", tap.url.path()),
         None => format!("/t/{}{query}", tap.slug),
     };
+    announce_test_tap(backend, &path, TestTap::Reader).await;
+    // Without a user agent the tap would count as a link preview.
     let mut request = Request::get(&path)
+        .header(
+            header::USER_AGENT,
+            concat!("Tapdesk/", env!("CARGO_PKG_VERSION")),
+        )
         .body(Vec::new())
         .map_err(|_| "The URL cannot be sent.")?;
     if let Some(host) = host {
@@ -200,7 +242,7 @@ async fn get(backend: &Backend, path: &str) -> Option<(axum::http::response::Par
     Some(backend.request(request).await.into_parts())
 }
 
-/// The same at whatever host the URL names. Blocks.
+/// Sends the tap to the host in the URL. Blocks.
 fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
     let agent: Agent = Agent::config_builder()
@@ -222,7 +264,7 @@ fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
         .map(str::to_owned);
     let rk = location.as_deref().and_then(rolling_key);
     let rk_base64 = rk.as_deref().map(|key| STANDARD.encode(key));
-    // The key goes back to whoever issued it, and to nobody else.
+    // The key must go only to the service that issued it.
     let reading = Stopwatch::start();
     let payload = rk_base64.as_ref().and_then(|key| {
         let url = tap.url.join(&payload_path(key)).ok()?;
@@ -263,7 +305,7 @@ fn payload_path(key: &str) -> String {
     format!("/v2/interactions/rk_payload?rk={key}")
 }
 
-/// The payload, if the body is one and not the empty list of an invalid key.
+/// The payload in `body`; `None` for the empty list of an invalid key.
 fn payload_of(body: &[u8]) -> Option<Value> {
     let payload: Value = serde_json::from_slice(body).ok()?;
     payload.is_object().then_some(payload)

@@ -1,19 +1,46 @@
-//! The owner's choices: where to listen, and what the kiosk is.
+//! The owner's choices for the listener and the kiosk.
 
 use std::sync::{MutexGuard, PoisonError};
 
 use super::Shell;
+use crate::carriers::Carriers;
 use crate::kiosk::settings::KioskSettings;
 use crate::preferences::Preferences;
 
 impl Shell {
-    /// Fixes the port, or lets the system choose again. If the port cannot be
-    /// had, everything stays as it was.
+    /// Sets a fixed port, or lets the system choose again. If the port is not available, everything
+    /// stays as it was.
     pub async fn fix_port(&self, port: Option<u16>) -> Result<(), String> {
-        self.listen_as(|preferences| preferences.port = port).await
+        let left = match port {
+            Some(_) => self.carriers().await?,
+            None => None,
+        };
+        self.listen_as(|preferences| match port {
+            Some(port) => preferences.move_to(port, left),
+            None => preferences.port = None,
+        })
+        .await
     }
 
-    /// Opens the listener to this network, or closes it again.
+    /// Counts of everything that leads to the port of the running service.
+    async fn carriers(&self) -> Result<Option<Carriers>, String> {
+        let running = self.embedded.read().await;
+        let Some(embedded) = running.as_ref() else {
+            return Ok(None);
+        };
+        let (port, phones) = (embedded.address.port(), self.preferences().phones);
+        let counted = Carriers::count(&*embedded.door.service.storage, port, phones).await;
+        counted.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// Stays on the present port permanently: the owner encodes or prints everything again that led
+    /// to the former port.
+    pub async fn keep_port(&self) {
+        self.choose(|preferences| preferences.left_port = None);
+        self.publish(self.embedded.read().await.as_ref(), None);
+    }
+
+    /// Opens the listener to this network, or closes it to the network.
     pub async fn allow_phones(&self, allowed: bool) -> Result<(), String> {
         self.listen_as(|preferences| preferences.phones = allowed)
             .await
@@ -40,12 +67,12 @@ impl Shell {
         Err(refused.to_string())
     }
 
-    /// What the owner chose for the kiosk.
+    /// The owner's choices for the kiosk.
     pub fn kiosk(&self) -> KioskSettings {
         self.preferences().kiosk.clone()
     }
 
-    /// Changes what the owner chose for the kiosk.
+    /// Changes the owner's choices for the kiosk.
     pub fn choose_kiosk(&self, choice: impl FnOnce(&mut KioskSettings)) {
         self.choose(|preferences| choice(&mut preferences.kiosk));
     }
@@ -56,8 +83,7 @@ impl Shell {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the choices. That they could not be written down is no reason not
-    /// to follow them now.
+    /// Changes the choices. They apply even if they could not be stored; the error is logged.
     pub(super) fn choose(&self, choice: impl FnOnce(&mut Preferences)) {
         let mut preferences = self.preferences();
         choice(&mut preferences);

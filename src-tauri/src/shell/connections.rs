@@ -1,4 +1,4 @@
-//! The services that the screens can show: the one in this process, and others that accept a token.
+//! The services that the screens can show: the embedded one, and remote ones that accept a token.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -7,17 +7,18 @@ use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::field_error::FieldError;
 use zeroize::Zeroizing;
 
+use super::remote::Shown;
 use super::{Shell, blocking};
 use crate::backend::{self, RemoteService};
 use crate::preferences::Remote;
 use crate::state::{Connection, ConnectionKind, EMBEDDED};
 
-/// Characters and length of a connection's id.
+/// Alphabet and length of a connection's id.
 const ID: (&[u8], usize) = (b"abcdefghijklmnopqrstuvwxyz0123456789", 8);
 
 impl Shell {
-    /// Shows another service from now on.
-    pub async fn connect(&self, id: &str) -> Result<(), String> {
+    /// Shows another service in the screens.
+    pub async fn connect(self: &Arc<Self>, id: &str) -> Result<(), String> {
         let remote = if id == EMBEDDED {
             None
         } else {
@@ -33,14 +34,18 @@ impl Shell {
             let token = blocking(move || keychain.recall(&folders, &name)).await?;
             let token = AdminToken::parse(&token).map_err(|error| error.to_string())?;
             let service = RemoteService::new(known.url.clone(), token);
-            Some((connection(&known), Arc::new(service)))
+            Some(Shown::new(connection(&known), Arc::new(service)))
         };
+        let service = remote.as_ref().map(|shown| Arc::clone(&shown.service));
         *write(&self.remote) = remote;
+        if let Some(service) = service {
+            self.attend(&service);
+        }
         self.publish(self.embedded.read().await.as_ref(), None);
         Ok(())
     }
 
-    /// Adds a remote service, once it has accepted the token.
+    /// Adds a remote service after it has accepted the token.
     pub async fn add_connection(
         &self,
         name: &str,
@@ -76,12 +81,15 @@ impl Shell {
         Ok(added)
     }
 
-    /// Forgets a remote service, and its token.
+    /// Removes a remote service and its token.
     pub async fn remove_connection(&self, id: &str) -> Result<(), String> {
         self.choose(|preferences| preferences.connections.retain(|known| known.id != id));
         {
             let mut remote = write(&self.remote);
-            if remote.as_ref().is_some_and(|(shown, _)| shown.id == id) {
+            if remote
+                .as_ref()
+                .is_some_and(|shown| shown.connection.id == id)
+            {
                 *remote = None;
             }
         }
@@ -106,11 +114,11 @@ pub(super) fn connection(remote: &Remote) -> Connection {
     }
 }
 
-/// Under which name the token of a connection is kept.
+/// The name under which the token of a connection is stored.
 fn secret_name(id: &str) -> String {
     format!("connection-{id}")
 }
 
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+pub(super) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,12 @@
-//! Replacing the key that wraps secrets.
+//! Rotation of the key that wraps secrets.
 
 use super::Shell;
 use crate::rotation::{self, RotationProgress};
 use crate::state::{ShellState, StartProblem};
 
 impl Shell {
-    /// Replaces the key that wraps secrets, while the service is stopped, and tells how far it is.
-    /// One that is ended in the middle is finished at the next start.
+    /// Rotates the key that wraps secrets, while the service is stopped, and reports progress. An
+    /// interrupted rotation is finished at the next start.
     pub async fn rotate_key(
         &self,
         mut tell: impl FnMut(RotationProgress) + Send,
@@ -20,7 +20,7 @@ impl Shell {
         };
         embedded.stop().await;
         let rotated = rotation::run(&self.folders, &self.keychain, &mut tell).await;
-        // It finishes what is half way.
+        // The start finishes an interrupted rotation.
         let started = self.launch(&mut running).await;
         let outcome = match (&started, rotated) {
             (Err(problem), _) => Err(problem.to_string()),
@@ -31,7 +31,7 @@ impl Shell {
         outcome
     }
 
-    /// Goes on with a rotation that was ended in the middle.
+    /// Finishes an interrupted rotation.
     pub(super) async fn finish_rotation(&self) -> Result<(), StartProblem> {
         let state = &self.state;
         let mut tell = |progress| drop(state.send_replace(ShellState::Rotating { progress }));

@@ -8,32 +8,37 @@ use crate::folders::Folders;
 use crate::keychain::Keychain;
 use crate::listener::Wish;
 use crate::problem::StartFailure;
-use crate::state::StartProblem;
+use crate::state::{ShellState, StartProblem};
 
 impl Shell {
-    /// Starts the embedded service, or says in the state why it cannot be
-    /// started. One that runs is stopped first.
+    /// Starts the embedded service, or sets the state to the reason why it cannot start. A running
+    /// service is stopped first.
     pub async fn start(&self) {
         let mut running = self.embedded.write().await;
         let started = self.launch(&mut running).await;
         self.publish(running.as_ref(), started.err());
     }
 
-    /// The same on another port, which becomes the fixed one.
+    /// The same as [`Self::start`] on another port, which becomes the fixed one. The counts of
+    /// everything that leads to the unavailable port are remembered.
     pub async fn start_on(&self, port: u16) {
-        self.choose(|preferences| preferences.port = Some(port));
+        let left = match self.state() {
+            ShellState::Failed { problem } => problem.carriers,
+            _ => None,
+        };
+        self.choose(|preferences| preferences.move_to(port, left));
         self.start().await;
     }
 
-    /// Stops the embedded service: open requests end, the database is closed.
+    /// Stops the embedded service: open requests end, and the database is closed.
     pub async fn stop(&self) {
         if let Some(embedded) = self.embedded.write().await.take() {
             embedded.stop().await;
         }
     }
 
-    /// Stops the service, lets `work` see to the files, and starts it again,
-    /// whatever came of the work.
+    /// Stops the service, lets `work` change the files, and starts the service again, even if the
+    /// work failed.
     pub(super) async fn start_after<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Folders, &Keychain) -> Result<T, String> + Send + 'static,
@@ -53,7 +58,7 @@ impl Shell {
         outcome
     }
 
-    /// Stops what runs and starts the service by the present choices.
+    /// Stops the running service, and starts it with the present choices.
     pub(super) async fn launch(&self, running: &mut Option<Embedded>) -> Result<(), StartProblem> {
         if let Some(embedded) = running.take() {
             embedded.stop().await;
@@ -65,6 +70,7 @@ impl Shell {
                 fixed: preferences.port,
                 last: preferences.last_port,
                 phones: preferences.phones,
+                left: preferences.left_port,
             }
         };
         let embedded = match Embedded::start(&self.folders, &self.keychain, wish).await {
@@ -74,9 +80,12 @@ impl Shell {
             }
             started => started?,
         };
+        let port = embedded.address.port();
         if self.listen.is_none() {
-            let port = embedded.address.port();
-            self.choose(|preferences| preferences.last_port = Some(port));
+            self.choose(|preferences| {
+                preferences.last_port = Some(port);
+                preferences.left_port.take_if(|left| left.port == port);
+            });
         }
         *running = Some(embedded);
         Ok(())

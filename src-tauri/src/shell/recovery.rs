@@ -1,12 +1,12 @@
-//! Another database in the place of the present one: a new one, or that of a backup.
+//! Replaces the present database: by a new one, or by that of a backup.
 
 use std::path::{Path, PathBuf};
 
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::keyring::{Passphrase, SealedWrappingKey};
-use tapdesk_service::storage::sqlite::{Restore, move_aside};
+use tapdesk_service::keyring::Passphrase;
+use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, move_aside};
 use zeroize::Zeroizing;
 
 use super::Shell;
@@ -14,8 +14,7 @@ use crate::folders::Folders;
 use crate::keychain::{Keychain, Secret};
 
 impl Shell {
-    /// Starts with a new, empty database. The present one is moved aside;
-    /// answers its new name.
+    /// Starts with a new, empty database. The present one is renamed; returns its new name.
     pub async fn start_afresh(&self) -> Result<String, String> {
         let now = SystemClock::start().now();
         let moved = self.start_after(move |folders, _| {
@@ -24,9 +23,9 @@ impl Shell {
         Ok(moved.await?.as_deref().map(file_name).unwrap_or_default())
     }
 
-    /// Puts a backup in the place of the present database, which is moved aside,
-    /// and its key in the place of the present one. Answers the
-    /// backup's name. If it cannot be restored, everything stays as it was.
+    /// Replaces the database and its key by those of a backup. The present ones are kept under
+    /// other names. Returns the backup's name. If the backup cannot be restored, everything stays
+    /// as it was.
     pub async fn restore(&self, backup: PathBuf, passphrase: Secret) -> Result<String, String> {
         let name = file_name(&backup);
         let now = SystemClock::start().now();
@@ -46,9 +45,7 @@ fn restore(
     now: Timestamp,
 ) -> Result<(), String> {
     let restore = Restore::prepare(backup, &folders.database).map_err(|error| error.to_string())?;
-    let note = restore.note.as_ref();
-    let sealed = note.and_then(|note| note.inlay_key.as_ref());
-    let key = sealed.map(|sealed| open(sealed, passphrase)).transpose()?;
+    let key = open(&restore, passphrase)?;
     restore
         .record(Actor::Desktop, now, &OsEntropy)
         .map_err(|error| error.to_string())?;
@@ -58,17 +55,21 @@ fn restore(
     })
 }
 
-fn open(sealed: &SealedWrappingKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
-    if passphrase.is_empty() {
-        return Err(
-            "The backup contains the key of your inlays' keys under a passphrase. Enter it, and \
-             choose the file again."
-                .to_owned(),
-        );
-    }
-    let passphrase = Passphrase::parse(passphrase).map_err(|error| error.to_string())?;
-    let key = sealed.open(&passphrase);
-    key.ok_or_else(|| "Wrong passphrase for this backup. Nothing was changed.".to_owned())
+fn open(restore: &Restore, passphrase: &Secret) -> Result<Option<Zeroizing<[u8; 32]>>, String> {
+    let passphrase = if passphrase.is_empty() {
+        None
+    } else {
+        let passphrase = Passphrase::parse(passphrase);
+        Some(passphrase.map_err(|error| error.to_string())?)
+    };
+    restore
+        .open_key(passphrase.as_ref())
+        .map_err(|error| match error {
+            OpenKeyError::NoPassphrase => {
+                format!("{error} Enter it, and choose the file again.")
+            }
+            error => error.to_string(),
+        })
 }
 
 fn file_name(path: &Path) -> String {

@@ -1,4 +1,5 @@
-//! An encoding run, and a chip that is encoded and laid down to be wiped: each turn leaves its row.
+//! An encoding run, an encoded chip, and a chip that is placed again to be wiped: each turn leaves
+//! its row.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ pub(super) async fn encodings(driver: &mut Driver) {
         .await;
 }
 
-/// A run of one tag, which is renamed, and whose tag is passed over.
+/// Creates a run of one tag, renames it, and skips the tag.
 async fn run(driver: &mut Driver, tag: i64) -> Value {
     let new = json!({"name": "Autumn", "tag_ids": [tag]});
     let answer = driver.send(Method::POST, "/encoding-runs", new).await;
@@ -71,7 +72,7 @@ async fn run(driver: &mut Driver, tag: i64) -> Value {
     id
 }
 
-/// A chip becomes an inlay of the run's tag. Then it is to be wiped, and that is given up.
+/// Encodes a chip for the run's tag. Then begins to wipe the chip, and cancels that.
 async fn encode(driver: &mut Driver, run: &Value, tag: i64) {
     let uid = Uid::from_bytes([4, 1, 2, 3, 4, 5, 6]);
     let mut card = VirtualNtag424::new(uid);
@@ -113,7 +114,7 @@ async fn encode(driver: &mut Driver, run: &Value, tag: i64) {
     assert_eq!(row["after"]["state"], "abandoned", "{row}");
 }
 
-/// What the encoding is called in the log, and its first turn.
+/// Begins an encoding. Returns its object name in the log, and its first turn.
 async fn lay_down(driver: &mut Driver, wish: &Value) -> (String, Value) {
     let answer = driver.send(Method::POST, "/encodings", wish.clone()).await;
     let object = format!("encodings/{}", answer.json()["id"]);

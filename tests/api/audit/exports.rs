@@ -1,4 +1,4 @@
-//! What is exported is out of reach afterwards: each export leaves its row.
+//! Each export leaves an audit row, because exported data is out of the service's reach.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
     }
     assert!(seen >= 5, "{seen}");
     let before = service.admin_get("/audit?limit=1").await["items"][0]["id"].clone();
-    // A refused one has none, and no other reading has.
+    // A refused export leaves no row, and neither does any other reading call.
     service
         .admin(Method::GET, "/interactions/export?columns=x", Value::Null)
         .await

@@ -1,4 +1,4 @@
-//! What is done with keys and secrets, and leaves its row.
+//! Operations on keys and secrets leave audit rows.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ pub(super) async fn keys(driver: &mut Driver) {
     let row = driver.newest().await;
     let until = &row["after"]["previous_secret_until"];
     assert!(until.is_string(), "{row}");
-    // Nobody is there: an attempt is logged, whatever it comes to.
+    // No receiver exists: the attempt is logged whether or not it succeeds.
     let nowhere = json!({"url": "https://hooks.invalid/", "events": ["tap.verified"]});
     let nowhere = driver.service.admin_create("/webhooks", nowhere).await;
     driver.look().await;

@@ -1,4 +1,4 @@
-//! A factory order: that it is made, that its keys leave, and what comes back.
+//! Audit rows of a factory order: its creation, the download of its keys, and the factory's report.
 
 use reqwest::Method;
 use serde_json::{Value, json};

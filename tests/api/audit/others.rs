@@ -1,4 +1,4 @@
-//! What is done to the installation, and leaves its row.
+//! Operations on the installation leave audit rows.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -40,7 +40,11 @@ pub(super) async fn others(driver: &mut Driver) {
         .await;
 
     let answer = driver
-        .send(Method::POST, "/tokens", json!({"name": "Script"}))
+        .send(
+            Method::POST,
+            "/tokens",
+            json!({"name": "Script", "scopes": ["admin"]}),
+        )
         .await;
     let token = format!("tokens/{}", answer.json()["id"]);
     driver
@@ -59,9 +63,18 @@ pub(super) async fn others(driver: &mut Driver) {
     driver
         .left("patch_settings", answer, "settings.update", "settings")
         .await;
+    let answer = driver.send(Method::POST, "/tag-url/check", json!({})).await;
+    driver
+        .left(
+            "post_tag_url_check",
+            answer,
+            "tag-url.check",
+            "tag-url/check",
+        )
+        .await;
     let answer = driver.send(Method::POST, "/backup", json!({})).await;
     if answer.status == 409 {
-        // PostgreSQL has tools of its own for that.
+        // Not supported on PostgreSQL, which has its own backup tools.
         driver.done.insert("post_backup".to_owned());
         driver.look().await;
     } else {
@@ -147,7 +160,7 @@ async fn scheduled_backups(driver: &mut Driver) {
             Value::Null
         };
         let answer = driver.send(method, &format!("/{path}"), body).await;
-        // PostgreSQL has tools of its own for that: there is no schedule to end either.
+        // Not supported on PostgreSQL, which has its own backup tools: there is no schedule to end.
         if tapdesk_tests::service::default_database() == "postgres" {
             driver.done.insert(operation.to_owned());
             driver.look().await;

@@ -1,4 +1,4 @@
-//! What rows tell, who may read them, and how they stay what they are.
+//! Content of audit rows, who may read them, and how changes to them are detected.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ async fn a_row_tells_who_did_what_and_is_found_by_it() {
     let next = first["next"].as_str().unwrap();
     let second = rows(&service, &format!("limit=2&after={next}")).await;
     assert_eq!(second[0], all[2]);
-    // Each export leaves a row, which is not in it.
+    // Each export leaves a row, which the export itself does not contain.
     for (before, format) in ["jsonl", "csv"].into_iter().enumerate() {
         let path = format!("/audit/export?format={format}");
         let export = service.admin(Method::GET, &path, Value::Null).await;
@@ -85,7 +85,7 @@ async fn programs_with_the_installations_own_token_are_told_apart() {
         assert_eq!(request.send().await.unwrap().status(), 201);
         assert_eq!(rows(&service, "limit=1").await[0]["actor"]["kind"], kind);
     }
-    // A stored token is itself, whatever it says.
+    // A stored token counts as a token, whichever program it claims to be.
     let (client, _) = token(&service, "Script", json!(["tags"])).await;
     let request = client.admin_request(Method::POST, "/tags");
     let request = request
@@ -131,7 +131,7 @@ async fn what_changes_nothing_or_is_refused_has_no_row() {
         .unwrap();
     assert_eq!(answer.status(), 200);
     answer.text().await.unwrap();
-    // A visitor's update is an interaction.
+    // A visitor's update is an interaction, and so leaves no audit row.
     let tap = service.tap(&tag.path()).await;
     let update = service
         .update(tap.rk.as_deref().unwrap(), json!({"registered": "true"}))
@@ -202,7 +202,7 @@ async fn rows_are_kept_as_long_as_the_setting_says_and_the_rest_stays_whole() {
     );
 }
 
-/// One byte of one row, in the file itself.
+/// A flipped byte in the file is found, and its row is named.
 #[tokio::test]
 async fn one_flipped_byte_is_named_by_its_row_sqlite() {
     let service = TestService::start_with(|options| options.database = "sqlite".to_owned()).await;

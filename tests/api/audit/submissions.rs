@@ -1,10 +1,10 @@
-//! The erasing of submissions leaves its row, and the row does not say whose they were.
+//! Erasing submissions leaves an audit row that does not identify the person.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Driver;
-use crate::api::submissions::{Form, send};
+use crate::api::submissions::{Form, post_to, send};
 
 pub(super) async fn submissions(driver: &mut Driver) {
     let form = Form::new(&driver.service).await;
@@ -44,4 +44,34 @@ pub(super) async fn submissions(driver: &mut Driver) {
         .await;
     let row = driver.newest().await.to_string();
     assert!(!row.to_lowercase().contains("example.com"), "{row}");
+    let refused = refused(driver, &form).await;
+    let object = format!("submissions/{refused}/save");
+    let answer = driver
+        .send(Method::POST, &format!("/{object}"), Value::Null)
+        .await;
+    driver
+        .left(
+            "post_submissions_id_save",
+            answer,
+            "submissions.save",
+            &object,
+        )
+        .await;
+}
+
+/// Saves a form that was refused because of a missing variable, which exists by now.
+async fn refused(driver: &mut Driver, form: &Form) -> Value {
+    let service = &driver.service;
+    let page = service.tap(&form.tag.path()).await.answer.body;
+    let email = format!("{}/variables/email", form.tag.admin_path());
+    let gone = service.admin(Method::DELETE, &email, Value::Null).await;
+    gone.expect(204);
+    let fields = [("tag:variable:name", "Joan"), ("tag:variable:email", "")];
+    let answer = post_to(service, &form.tag, &page, &fields).await;
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    let back = json!({"value": ""});
+    service.admin(Method::PUT, &email, back).await;
+    driver.look().await;
+    let kept = driver.service.admin_get("/submissions?state=refused").await;
+    kept["items"][0]["id"].clone()
 }

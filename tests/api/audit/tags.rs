@@ -1,4 +1,4 @@
-//! What is done to tags, and leaves its row.
+//! Operations on tags leave audit rows.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ pub(super) async fn tags(driver: &mut Driver) {
     let asked = driver.newest().await["after"].clone();
     assert_eq!(
         asked,
-        json!({"rows": 450, "mode": "insert", "on_error": "skip"})
+        json!({"rows": 450, "mode": "insert", "on_error": "skip", "add_variables": true})
     );
     let change = json!({"action": "status", "status": "archived", "select": {"filter": {}}});
     let answer = driver.send(Method::POST, "/tags/bulk", change).await;
@@ -98,7 +98,7 @@ pub(super) async fn tags(driver: &mut Driver) {
     assert_eq!(asked["change"]["status"], "archived", "{asked}");
 }
 
-/// What is kept of a visitor, erased by their tap.
+/// Erases a visitor's data by their tap.
 async fn visitor(driver: &mut Driver) {
     let (held, mut inlay) = driver.service.bottle().await;
     driver.service.tap(&inlay.url(&held)).await;

@@ -69,7 +69,7 @@ async fn an_image_of_more_than_40_million_pixels_is_refused_in_words() {
     let service = TestService::start().await;
     let studio = json!({"name": "Story", "kind": "studio", "blocks": []});
     service.experience(studio).await;
-    // A GIF whose head promises 10,000 x 9,000 pixels: 360 MB of memory for 35 bytes.
+    // The header of this GIF claims 10,000 x 9,000 pixels: 360 MB of memory for 35 bytes.
     let mut bomb = b"GIF89a\x10\x27\x28\x23\x80\0\0\xff\xff\xff\0\0\0".to_vec();
     bomb.extend(b",\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;");
     let path = "/experiences/1/images";
@@ -79,7 +79,7 @@ async fn an_image_of_more_than_40_million_pixels_is_refused_in_words() {
     assert_eq!(refused["detail"], said);
     assert_eq!(service.admin_get(path).await["items"], json!([]));
 
-    // In a file of an experience as well.
+    // The same in an imported experience file.
     upload(&service, path, &png()).await.expect(201);
     let shows = json!({"blocks": [{"type": "image", "image_id": 1, "alt": ""}]});
     service.admin_patch("/experiences/1", shows).await;

@@ -1,4 +1,4 @@
-//! Variables that a page writes, and tags that lack them.
+//! Variables that a page writes, and tags without them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use tapdesk_tests::TestService;
 
 use super::page;
 
-/// A page that asks for a name, and lets the visitor claim the thing under a condition.
+/// A page with a form for a name, and a conditional button that claims the product.
 fn asking() -> Value {
     json!({"name": "Ask", "kind": "studio", "blocks": [
         {"type": "form", "submit_label": "Send",
@@ -25,8 +25,7 @@ async fn tags_that_lack_what_a_page_writes_are_named_and_get_it() {
     let expected = |variables: Value, tags: u64| json!({"experience_id": id, "experience_name": "Ask", "variables": variables, "tags": tags});
     assert_eq!(lacking().await, expected(json!([]), 0));
 
-    let with =
-        |variables: Value| json!({"name": "Bottle", "experience_id": id, "variables": variables});
+    let with = |variables: Value| json!({"name": "Bottle", "experience_id": id, "variables": variables, "add_variables": false});
     let one = service.tag(with(json!({}))).await;
     let other = service.tag(with(json!({"owner": "Anna"}))).await;
     let whole = service

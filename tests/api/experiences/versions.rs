@@ -1,4 +1,4 @@
-//! Drafts and versions: what visitors see, and from when.
+//! Drafts and published versions: which one visitors see, and from when.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What happens to an export while it is on its way, and its reader is slow.
+//! Events during an export whose reader is slow.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use tower::ServiceExt as _;
 
 use super::read_jsonl;
 
-/// More rows than are ahead of a reader: reads have 500 rows, and four are made before the first is
-/// taken and the reader stops.
+/// More rows than the service reads ahead. A read has 500 rows, and four reads are made before the
+/// first row is taken and the reader stops.
 const TAPS: usize = 2_600;
 
-/// An export that goes on as far as somebody reads it.
+/// An export that proceeds only as far as it is read.
 pub(in crate::api) struct Slow {
     body: BodyDataStream,
     cursor: String,
@@ -26,7 +26,7 @@ pub(in crate::api) struct Slow {
 }
 
 impl Slow {
-    /// Begins one, within the process: no buffer of a socket takes the rest of it.
+    /// Starts an export within the process, so that no socket buffer takes the rest of it.
     pub(in crate::api) async fn begin(
         service: &TestService,
         of: &str,
@@ -52,7 +52,7 @@ impl Slow {
         begun
     }
 
-    /// Takes some more; `false` at its end, and an error if it broke off.
+    /// Reads one more part; `false` at the end, and an error if the export broke off.
     pub(in crate::api) async fn more(&mut self) -> Result<bool, axum::Error> {
         let Some(chunk) = self.body.next().await.transpose()? else {
             return Ok(false);
@@ -71,7 +71,7 @@ impl Slow {
     }
 }
 
-/// Taps of a tag, by a phone that can be told by its system.
+/// Taps of a tag by a phone whose system is recognized.
 async fn taps(service: &TestService, many: usize) -> TestTag {
     let tag = service.redirecting_tag(Value::Null).await;
     let path = Arc::new(tag.path());
@@ -97,7 +97,7 @@ async fn an_export_breaks_off_where_its_token_ends_and_goes_on_with_another() {
     let token = service.admin_create("/tokens", token).await;
     let token = token["token"].as_str().expect("a token");
     let mut export = Slow::begin(&service, "interactions", token, "id").await;
-    // A feed that was begun later: once it has ended, the export's end was due before.
+    // This stream began after the export, so when it has ended, the export must have ended, too.
     let feed = service.get("/admin/v1/events").bearer_auth(token).send();
     let mut feed = feed.await.expect("a feed");
     service.advance(3_600_000);
@@ -134,7 +134,8 @@ async fn an_export_has_nothing_of_what_is_erased_while_it_is_on_its_way() {
         .await
         .expect(204);
     while export.more().await.expect("it stays whole") {}
-    // The taps stay, each once; of those that were read later the visitor's system is gone.
+    // All taps are there, each once. Those that were read after the erasure lack the visitor's
+    // system.
     let (ids, rows) = (export.ids(), export.rows());
     assert!(is_newest_first(&ids));
     assert_eq!(ids.len(), TAPS);

@@ -1,8 +1,8 @@
-//! What a webhook tells is bounded by what its token may read, and by its experiences.
+//! A webhook sends at most the data that its token may read, and only of the token's experiences.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Answer, Client, Receiver, TestService, eventually};
+use tapdesk_tests::{Answer, Answering as _, Client, Receiver, TestService, eventually};
 
 use super::{service, token};
 
@@ -43,7 +43,7 @@ async fn what_was_sent_and_what_is_sent_again_needs_read() {
     for answer in each(&both, &taps).await {
         assert!(answer.status < 300, "{}", answer.body);
     }
-    // A webhook of alerts may have had taps before; what signs it now is its own.
+    // A webhook of alerts may have sent taps before; its present signing secret is its own.
     let alerts = json!({"url": url, "events": ["alert.disk_low"]});
     let alerts = deaf.admin_create("/webhooks", alerts).await;
     let [log, resend, secret] = &each(&deaf, &alerts).await[..] else {
@@ -52,7 +52,7 @@ async fn what_was_sent_and_what_is_sent_again_needs_read() {
     needs_read(log);
     needs_read(resend);
     secret.expect(201);
-    // It is there for nobody who looks for another.
+    // A webhook that does not exist is answered with 404, whatever the token's rights.
     let nobody = json!({"id": 999_999});
     let answers = each(&deaf, &nobody).await;
     assert!(answers.iter().all(|answer| answer.status == 404));
@@ -89,7 +89,7 @@ async fn what_waits_of_types_that_are_taken_away_is_sent_nowhere() {
     let test = format!("{path}/test");
     let tested = deaf.admin(Method::POST, &test, Value::Null).await;
     tested.expect(200);
-    // An event of another webhook shows that what is due was looked for.
+    // An event of another webhook shows that due deliveries were processed.
     let other = Receiver::start().await;
     service
         .admin_create("/webhooks", of_taps(&other.url()))
@@ -150,13 +150,14 @@ async fn a_webhook_gets_the_events_that_its_maker_may_see() {
     let data = &told[0].json()["data"];
     assert_eq!(data["variables"], json!({"owner": "Ada"}));
 
-    // Whoever edits it, it gets no more.
+    // An edit by another token gives the webhook no more data.
     let path = format!("/webhooks/{}", webhook["id"]);
     service
         .admin_patch(&path, json!({"filter": {"world": "all"}}))
         .await;
     service.tap(&outside.path()).await;
-    // Of a tag that leads away meanwhile, its past taps are told, and not what it has by now.
+    // Of a tag that has another destination by now, its past taps are sent, without its present
+    // values.
     service.tap(&inside.path()).await;
     let away = json!({"experience_id": other});
     service.admin_patch(&inside.admin_path(), away).await;
@@ -208,7 +209,7 @@ async fn a_limited_token_has_its_own_webhooks_and_no_alerts() {
         let ids: Vec<_> = ids.map(|one| &one["id"]).collect();
         assert_eq!(ids, seen.iter().map(|one| &one["id"]).collect::<Vec<_>>());
     }
-    // A page is as long as it is asked to be, whatever is left out.
+    // A page has the requested length, however many items are left out.
     let page = narrow.admin_get("/webhooks?limit=1").await;
     assert_eq!(
         (&page["items"][0]["id"], &page["next"]),
@@ -228,4 +229,75 @@ async fn a_limited_token_has_its_own_webhooks_and_no_alerts() {
             .await
             .expect(422);
     }
+}
+
+/// A token without read access can delete and test no more webhooks than it can create.
+#[tokio::test]
+async fn what_tells_of_tags_is_deleted_and_tested_by_who_may_read() {
+    let service = service().await;
+    let scopes = |scopes: Value| json!({"name": "Script", "scopes": scopes});
+    let deaf = token(&service, scopes(json!(["webhooks"]))).await;
+    let both = token(&service, scopes(json!(["webhooks", "read"]))).await;
+    let url = "http://127.0.0.1:9/";
+    let with_uids = json!({"url": url, "events": ["alert.inlay_guessed"], "include": ["uid"]});
+    let mixed = json!({"url": url, "events": ["alert.disk_low", "inlay.encoded"]});
+    for fields in [of_taps(url), with_uids, mixed] {
+        let webhook = service.admin_create("/webhooks", fields).await;
+        let path = format!("/webhooks/{}", webhook["id"]);
+        let test = format!("{path}/test");
+        needs_read(&deaf.admin(Method::POST, &test, Value::Null).await);
+        needs_read(&deaf.admin(Method::DELETE, &path, Value::Null).await);
+        assert_eq!(service.admin_get(&path).await["id"], webhook["id"]);
+        both.admin(Method::POST, &test, Value::Null)
+            .await
+            .expect(200);
+        both.admin(Method::DELETE, &path, Value::Null)
+            .await
+            .expect(204);
+    }
+    let alerts = json!({"url": url, "events": ["alert.disk_low"]});
+    let alerts = service.admin_create("/webhooks", alerts).await;
+    let path = format!("/webhooks/{}", alerts["id"]);
+    let test = format!("{path}/test");
+    let tested = deaf.admin(Method::POST, &test, Value::Null).await;
+    tested.expect(200);
+    deaf.admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(204);
+    deaf.admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(404);
+}
+
+/// Each operation on a webhook of tags, from the document. A token without read access may call
+/// none of them, except to see the configuration.
+#[tokio::test]
+async fn no_operation_on_a_webhook_of_tags_is_open_without_read() {
+    let service = service().await;
+    let deaf = json!({"name": "Deaf", "scopes": ["webhooks"]});
+    let deaf = token(&service, deaf).await;
+    let webhook = service
+        .admin_create("/webhooks", of_taps("http://127.0.0.1:9/"))
+        .await;
+    let mut seen = 0;
+    for operation in super::operations() {
+        let is_of_one = operation.path.starts_with("/admin/v1/webhooks/{id}");
+        if !is_of_one || operation.id == "get_webhooks_id" {
+            continue;
+        }
+        seen += 1;
+        let request = super::call(&deaf, &operation, webhook["id"].as_i64().unwrap());
+        let body = match operation.id.as_str() {
+            "patch_webhooks_id" => json!({"enabled": false}),
+            "post_webhooks_id_resend" => json!({"since": "2026-01-01T00:00:00Z"}),
+            _ => Value::Null,
+        };
+        let request = if body.is_null() {
+            request
+        } else {
+            request.json(&body)
+        };
+        needs_read(&request.answer().await);
+    }
+    assert!(seen >= 6, "{seen}");
 }

@@ -1,4 +1,4 @@
-//! Virtual inlays that write their URLs by a template: of every technology.
+//! Virtual inlays of every technology that write their URLs by a template.
 
 use super::*;
 
@@ -63,7 +63,7 @@ async fn every_technology_taps_by_its_template() {
         if has_counter {
             assert_eq!(recorded["counter"], json!(1), "{recorded}");
         }
-        // The same code again, and a falsified one.
+        // The same code again, and a modified one.
         let again = json!({"follow": true, "counter": 1});
         let again = tap(&service, &inlay, again).await;
         let refused = if rolls { json!(false) } else { Value::Null };
@@ -72,7 +72,7 @@ async fn every_technology_taps_by_its_template() {
         if rolls {
             assert_ne!(forged["followed"]["tag_verified"], json!(true), "{forged}");
         }
-        // What is asked about moves nothing.
+        // Checking a URL does not raise the counter.
         let url = tap(&service, &inlay, Value::Null).await["url"].clone();
         for _ in 0..2 {
             let asked = json!({"url": url});

@@ -1,4 +1,4 @@
-//! Erasing: one submission, those of a person, those of a tag.
+//! Erasing submissions: one, all of a person, or all of a tag.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn one_goes_with_what_the_trace_says_and_the_tap_stays() {
 async fn all_of_a_person_go_and_nobody_elses() {
     let service = TestService::start().await;
     let form = Form::new(&service).await;
-    // More than go in one step.
+    // More submissions than one step erases.
     for number in 0..120 {
         send(
             &service,
@@ -59,15 +59,15 @@ async fn all_of_a_person_go_and_nobody_elses() {
     send(
         &service,
         &form.tag,
-        "lines\nada@example.com\nmore",
+        "lines ada@example.com more",
         "joan@example.com",
         true,
     )
     .await;
-    // What is shown before is what is erased.
+    // The preview shows exactly the submissions that are erased.
     let asked = "/submissions?value=ada%40example.com&simulated=all&limit=1&count=true";
     assert_eq!(service.admin_get(asked).await["count"], 120);
-    let of_lines = "/submissions?q=lines%0Aada&count=true";
+    let of_lines = "/submissions?q=lines%20ada&count=true";
     assert_eq!(service.admin_get(of_lines).await["count"], 1);
     let erase = json!({"value": "ada@example.com"});
     let erased = service
@@ -76,7 +76,7 @@ async fn all_of_a_person_go_and_nobody_elses() {
     assert_eq!(erased.expect(200), json!({"erased": 120}));
     assert_eq!(
         names(&service).await,
-        ["lines\nada@example.com\nmore", "Grace"]
+        ["lines ada@example.com more", "Grace"]
     );
     let erased = service
         .admin(Method::POST, "/submissions/erase", erase)
@@ -152,7 +152,8 @@ async fn the_audit_log_forgets_what_was_entered_and_keeps_who_changed_it() {
         let (form, other) = (Form::new(&service).await, Form::new(&service).await);
         for form in [&form, &other] {
             send(&service, &form.tag, "Ada", "ada@example.com", true).await;
-            // The owner corrects a value, changes all of them with the tag, and something else.
+            // The owner corrects a value, then changes all values through the tag, and something
+            // else.
             let path = form.tag.admin_path();
             for (property, value) in [("variables/name", "Ada Lovelace"), ("data/note", "a note")] {
                 let path = format!("{path}/{property}");

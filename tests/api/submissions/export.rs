@@ -1,4 +1,4 @@
-//! The export, read back by Python's own reader of CSV.
+//! The export, parsed by Python's own CSV reader.
 
 use futures_util::{StreamExt as _, stream};
 use reqwest::Method;
@@ -127,8 +127,8 @@ async fn an_export_that_was_broken_off_goes_on_and_has_nothing_newer() {
     assert_eq!(empty.text.lines().count(), 1, "a head");
 }
 
-/// More submissions than are ahead of a reader: reads have 500 rows, and four are made before the first
-/// is taken and the reader stops.
+/// More submissions than the service reads ahead. A read has 500 rows, and four reads are made
+/// before the first row is taken and the reader stops.
 const SENT: usize = 2_600;
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn rows_that_are_erased_while_an_export_is_on_its_way_are_left_out() {
     };
     assert_eq!(of("Grace"), SENT / 2, "nobody else's");
     assert!((1..SENT / 2).contains(&of("Ada")), "{}", of("Ada"));
-    // Of the last 600 that were there, which no read was ahead of, half are left.
+    // Of the oldest 600, which had not been read ahead, half are left.
     let oldest = &rows[rows.len() - 200..];
     assert!(
         oldest
@@ -166,7 +166,7 @@ async fn rows_that_are_erased_while_an_export_is_on_its_way_are_left_out() {
     );
 }
 
-/// What `DuckDB`, which knows nothing of the service, reads in both files of an export, and counts.
+/// Counts both files of an export with `DuckDB`, which is independent of the service.
 const RECOUNT: &str = "import duckdb, json, sys\n\
     db = duckdb.connect()\n\
     db.read_csv(sys.argv[1], header=True, all_varchar=True).create_view('csv')\n\

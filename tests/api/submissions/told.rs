@@ -1,4 +1,5 @@
-//! Submissions as events: to webhooks and to who listens; and to whom they are not told.
+//! Events of submissions: sent to webhooks and event streams, but only to clients that may read
+//! them.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use tapdesk_tests::{Client, Reaction, Receiver, TestService, eventually};
 
 use super::{Form, list, send};
 
-async fn webhook(service: &TestService, receiver: &Receiver, include: Value) -> i64 {
+pub(super) async fn webhook(service: &TestService, receiver: &Receiver, include: Value) -> i64 {
     let fields = json!({
         "url": receiver.url(), "events": ["submission.created"], "include": include,
     });
@@ -16,8 +17,28 @@ async fn webhook(service: &TestService, receiver: &Receiver, include: Value) -> 
     created["id"].as_i64().expect("an id")
 }
 
-async fn start() -> TestService {
+pub(super) async fn start() -> TestService {
     TestService::start_with(|options| options.settings.private_webhooks = true).await
+}
+
+/// Erases Ada once a delivery was attempted. The webhook then has no delivery of hers, sent or not.
+pub(super) async fn erase_ada_after_an_attempt(service: &TestService, id: i64) {
+    let attempts = format!("/webhooks/{id}/attempts");
+    eventually("the attempt in the log", async || {
+        let log = service.admin_get(&attempts).await;
+        (log["items"].as_array()?.len() == 1).then_some(())
+    })
+    .await;
+    let person = json!({"value": "ada@example.com"});
+    service
+        .admin(Method::POST, "/submissions/erase", person)
+        .await
+        .expect(200);
+    assert_eq!(service.admin_get(&attempts).await["items"], json!([]));
+    assert_eq!(
+        service.admin_get(&format!("/webhooks/{id}")).await["waiting"],
+        0
+    );
 }
 
 #[tokio::test]
@@ -30,6 +51,12 @@ async fn a_webhook_gets_the_submission_and_its_fields_only_if_it_asks() {
     let form = Form::new(&service).await;
     send(&service, &form.tag, "Ada", "ada@example.com", true).await;
     let mut shown = list(&service, "").await[0].clone();
+    // The event describes the saved submission.
+    let not_saved = shown
+        .as_object_mut()
+        .expect("a submission")
+        .remove("not_saved");
+    assert_eq!(not_saved, Some(Value::Null));
     let event = whole.wait_for(1).await[0].json();
     assert_eq!(event["type"], "submission.created");
     assert_eq!(event["timestamp"], shown["at"]);
@@ -56,22 +83,7 @@ async fn what_is_erased_waits_for_no_webhook_any_more() {
     let form = Form::new(&service).await;
     send(&service, &form.tag, "Ada", "ada@example.com", true).await;
     receiver.wait_for(1).await;
-    let attempts = format!("/webhooks/{id}/attempts");
-    eventually("the attempt in the log", async || {
-        let log = service.admin_get(&attempts).await;
-        (log["items"].as_array()?.len() == 1).then_some(())
-    })
-    .await;
-    let person = json!({"value": "ada@example.com"});
-    service
-        .admin(Method::POST, "/submissions/erase", person)
-        .await
-        .expect(200);
-    assert_eq!(service.admin_get(&attempts).await["items"], json!([]));
-    assert_eq!(
-        service.admin_get(&format!("/webhooks/{id}")).await["waiting"],
-        0
-    );
+    erase_ada_after_an_attempt(&service, id).await;
 }
 
 #[tokio::test]
@@ -87,7 +99,7 @@ async fn of_two_that_were_sent_in_the_same_moment_one_alone_is_erased() {
     let hook = service.admin_create("/webhooks", fields).await;
     let path = format!("/webhooks/{}", hook["id"]);
     let form = Form::new(&service).await;
-    // The clock of a test stands still.
+    // The test's clock does not move.
     send(&service, &form.tag, "Ada", "ada@example.com", true).await;
     let ada = service.last_interaction().await;
     send(&service, &form.tag, "Grace", "grace@example.com", true).await;
@@ -100,7 +112,7 @@ async fn of_two_that_were_sent_in_the_same_moment_one_alone_is_erased() {
         .await;
     };
     waiting(4).await;
-    // None of them is under way while one is erased.
+    // No delivery is in progress while one is erased.
     let attempts = format!("{path}/attempts");
     eventually("the attempts in the log", async || {
         let log = service.admin_get(&attempts).await;
@@ -161,7 +173,7 @@ async fn each_way_of_erasing_refuses_the_deliveries_that_are_being_made() {
     }
 }
 
-/// The names and data of the next events.
+/// The names and data of the events up to `until`.
 async fn heard(stream: &mut reqwest::Response, until: &str) -> String {
     let mut heard = String::new();
     let listen = async {
@@ -208,7 +220,7 @@ async fn who_listens_is_told_and_a_limited_token_of_its_experiences_alone() {
     let told = heard(&mut some, &until).await;
     assert_eq!(told.matches("event: submission").count(), 1, "{told}");
     assert!(!told.contains("grace"), "{told}");
-    // The list, one, and the export are bounded as well.
+    // The list, a single submission and the export are limited, too.
     let listed = list(&limited, "").await;
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["experience_id"], own.experience);

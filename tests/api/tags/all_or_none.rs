@@ -1,4 +1,4 @@
-//! Imports whose rows are stored all or none.
+//! Imports that store either all rows or none.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ async fn rows_that_are_accepted_go_in_whether_their_caller_waits_or_not() {
     let service = TestService::start().await;
     let request = service.admin_request(Method::POST, "/tags/import?on_error=abort");
     let request = request.header("content-type", "text/csv").body(rows(1_000));
-    // The answer's head says that all rows are accepted; nobody reads the rest.
+    // The response's head says that all rows are accepted; the rest is not read.
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 200);
     drop(answer);
@@ -67,7 +67,7 @@ async fn what_was_refused_can_be_imported_again_at_once() {
     let service = TestService::start().await;
     let bad = format!("{}bottle-0001,again\n", rows(250));
     let result = import(&service, "?on_error=abort", bad).await;
-    // It came to its end: that rows were refused is no failure of the service.
+    // The import completed: refused rows are not a failure of the service.
     assert_eq!(result["stopped"], Value::Null);
     assert_eq!(
         (&result["refused"], &result["left_out"]),

@@ -1,7 +1,8 @@
-//! One change of many tags, and taking it back.
+//! Bulk changes of tags, and how to undo them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::plural::counted;
 use tapdesk_tests::TestService;
 
 use super::{all, names};
@@ -20,7 +21,7 @@ async fn undo(service: &TestService, result: &Value) {
     }
 }
 
-/// All tags and all deleted ones, without the time of their last change.
+/// All tags, and all deleted ones, without the time of their last change.
 async fn everything(service: &TestService) -> [Vec<Value>; 2] {
     let mut both = [
         all(service, "/tags", 500).await,
@@ -32,7 +33,7 @@ async fn everything(service: &TestService) -> [Vec<Value>; 2] {
     both
 }
 
-/// Ten tags: assigned to one of two experiences or to none, in use or not, one deleted.
+/// Ten tags: assigned to one of two experiences or to none, active or not, one of them deleted.
 async fn ten_tags(service: &TestService) -> [i64; 2] {
     let experiences = [
         service.redirect("https://owner.example/a").await,
@@ -60,7 +61,7 @@ async fn every_bulk_change_is_taken_back_by_its_own_answer() {
     let before = everything(&service).await;
     let everyone = json!({"ids": [[1, 10]]});
     for (request, changed) in [
-        // Tags 1, 4 and 7 are of the first experience, tag 10 is deleted.
+        // Tags 1, 4 and 7 have the first experience; tag 10 is deleted.
         (
             json!({"action": "assign", "select": everyone, "experience_id": a}),
             6,
@@ -105,7 +106,8 @@ async fn what_is_so_already_is_not_changed_and_not_undone() {
     let result = bulk(&service, request).await;
     assert_eq!(
         result,
-        json!({"selected": 2, "done": 2, "changed": 1, "rest": [], "stopped": null, "undo": [
+        json!({"selected": 2, "done": 2, "changed": 1, "rest": [], "stopped": null,
+            "variables_added": 0, "tags_with_added_variables": 0, "undo": [
             {"action": "status", "select": {"ids": [4]}, "status": "archived"},
         ]})
     );
@@ -148,7 +150,7 @@ async fn more_tags_than_one_piece_are_changed_and_taken_back() {
     let before = commits();
     let result = bulk(&service, request).await;
     assert_eq!(result["changed"], 2_500);
-    // In between taps are recorded.
+    // Taps are recorded between the batches.
     assert_eq!(commits() - before, 13, "batches of 200 tags");
     assert_eq!(
         result["undo"],
@@ -215,7 +217,8 @@ async fn a_bulk_change_that_cannot_be_is_refused_and_nothing_is_changed() {
     assert_eq!(names(&all(&service, "/tags", 50).await), ["one"]);
 }
 
-/// What a person saw ten times as large is not archived because the filter means something else by now.
+/// The person saw a number of tags. If the filter matches ten times as many by now, nothing is
+/// archived.
 #[tokio::test]
 async fn a_bulk_change_of_another_number_than_expected_changes_nothing() {
     let service = TestService::start().await;
@@ -239,7 +242,10 @@ async fn a_bulk_change_of_another_number_than_expected_changes_nothing() {
         assert_eq!(problem["code"], "count_changed");
         let detail = problem["detail"].as_str().unwrap();
         assert!(
-            detail.contains(&format!("has {found} tags now, not {expected}")),
+            detail.contains(&format!(
+                "has {} now, not {expected}",
+                counted(found, "tag")
+            )),
             "{detail}"
         );
         assert_eq!(everything(&service).await, before);
@@ -251,13 +257,13 @@ async fn a_bulk_change_of_another_number_than_expected_changes_nothing() {
     assert_eq!(bulk(&service, request).await["changed"], 1);
 }
 
-/// The desk shows progress between the requests, and can stop after each.
+/// The desktop shows progress between the requests, and can stop after each.
 #[tokio::test]
 async fn a_bulk_change_with_a_limit_goes_on_by_its_rest_and_is_taken_back_whole() {
     let service = TestService::start().await;
     let rows = (0..450).fold("name\n".to_owned(), |csv, n| format!("{csv}tag {n}\n"));
     super::import(&service, "", rows).await;
-    // Of two former states, one tag deleted: ids are no single range.
+    // The tags have two former states, and one is deleted, so the ids are not a single range.
     bulk(
         &service,
         json!({"action": "status", "status": "archived", "select": {"ids": [7, [200, 220]]}}),
@@ -275,7 +281,7 @@ async fn a_bulk_change_with_a_limit_goes_on_by_its_rest_and_is_taken_back_whole(
     let first = bulk(&service, request).await;
     assert_eq!(first["selected"], 449);
     assert_eq!(first["done"], 100);
-    // What matches from now on was not shown to whoever asked for the change.
+    // Tags that match only from now on were not shown to the person who asked for the change.
     let late = service.tag(json!({"name": "tag that came later"})).await;
 
     let mut done = 100;

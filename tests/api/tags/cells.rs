@@ -1,5 +1,5 @@
-//! What the cells of an import say: nothing, that something is absent or to be
-//! deleted, and which experience is meant.
+//! The meaning of an import's cells: unchanged, absent, to be deleted, and the experience they
+//! name.
 
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
@@ -145,7 +145,7 @@ async fn an_experience_is_named_and_one_that_there_is_not_is_refused_or_ignored(
         .collect();
     assert_eq!(leads, expected);
 
-    // Ignored, a new tag leads nowhere, and another one where it did.
+    // With `ignore`, a new tag leads nowhere, and an existing one stays where it was.
     let file = "slug,name,experience\nbottle-0001,new,Gone\n";
     let result = import(&service, "?unknown_experience=ignore", file).await;
     assert_eq!(result["created"], 1);

@@ -10,7 +10,7 @@ use tapdesk_tests::{Answering as _, TestService, length};
 use super::{all, import, import_answer, names};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
-/// The results of the rows that were not stored, by row.
+/// The results of rows that were not stored, by row.
 fn refused(result: &Value) -> Vec<(u64, &str)> {
     let results = result["results"].as_array().unwrap().iter();
     results
@@ -29,7 +29,7 @@ fn many() -> u64 {
     length(10_000, 100_000)
 }
 
-/// That many rows, of which row 11, row 5000 and the last one are bad.
+/// [`many`] rows, of which row 11, row 5000 and the last one are bad.
 fn many_rows() -> String {
     (2..=many() + 1).fold("name,slug,status\n".to_owned(), |mut file, row| {
         let line = match row {
@@ -153,13 +153,13 @@ async fn a_slug_that_a_tag_has_is_refused_or_changes_that_tag() {
     );
     assert_eq!(result["results"][0]["id"], tag.id);
     let after = service.admin_get(&tag.admin_path()).await;
-    // What a cell says is so; empty cells say nothing, and other columns stay.
+    // Filled cells replace values; empty cells and missing columns change nothing.
     assert_eq!(after["name"], "After");
     assert_eq!(after["title"], "Old");
     assert_eq!(after["description"], "stays");
     assert_eq!(after["data"], json!({"a": "9", "b": "2", "c": "3"}));
     assert_eq!(names(&all(&service, "/tags?q=after", 50).await), ["After"]);
-    // A deleted tag's slug stays its own.
+    // A deleted tag keeps its slug.
     service
         .admin(Method::DELETE, &tag.admin_path(), Value::Null)
         .await
@@ -169,6 +169,59 @@ async fn a_slug_that_a_tag_has_is_refused_or_changes_that_tag() {
         refused(&result),
         [(2, "The slug \"cellar-door-1\" is taken by another tag.")]
     );
+}
+
+/// The result of a row contains the tag's former state, which another import restores.
+#[tokio::test]
+async fn what_an_import_changed_is_restored_from_its_answer() {
+    let service = TestService::start().await;
+    let experience = service.redirect("https://owner.example/").await;
+    let tag = service
+        .tag(json!({
+            "name": "Before", "slug": "cellar-door-1", "title": "Old", "experience_id": experience,
+            "data": {"a": "1", "b": "2", "e": ""},
+        }))
+        .await;
+    let before = service.admin_get(&tag.admin_path()).await;
+    let file = "slug;name;title;experience_id;data:a;data:b;data:c;data:e;status\n\
+        cellar-door-1;=After;(delete);(delete);9;(delete);new;full;archived\n";
+    for on_error in ["skip", "abort"] {
+        let query = format!("?mode=upsert&on_error={on_error}");
+        let result = import(&service, &query, file).await;
+        let row = &result["results"][0];
+        assert_eq!(row["outcome"], "updated", "{result}");
+        let expected = json!({
+            "name": "Before", "title": "Old", "experience_id": experience.to_string(), "data:a": "1",
+            "data:b": "2", "data:c": "(delete)", "data:e": "'", "status": "active",
+        });
+        assert_eq!(row["before"], expected);
+        let changed = service.admin_get(&tag.admin_path()).await;
+        assert_eq!(changed["name"], "=After");
+
+        let former = row["before"].as_object().unwrap();
+        let columns: Vec<_> = former.keys().map(String::as_str).collect();
+        let cells: Vec<_> = former.values().filter_map(Value::as_str).collect();
+        let back = format!(
+            "slug;{}\ncellar-door-1;{}\n",
+            columns.join(";"),
+            cells.join(";")
+        );
+        let result = import(&service, "?mode=upsert&add_variables=false", back).await;
+        assert_eq!(result["updated"], 1, "{result}");
+        let mut restored = service.admin_get(&tag.admin_path()).await;
+        restored["updated_at"] = before["updated_at"].clone();
+        assert_eq!(restored, before);
+    }
+    // A row that changes nothing has nothing to restore.
+    let result = import(
+        &service,
+        "?mode=upsert",
+        "slug;name\ncellar-door-1;Before\n",
+    )
+    .await;
+    assert_eq!(result["results"][0]["before"], Value::Null, "{result}");
+    let result = import(&service, "", "name\nNew\n").await;
+    assert_eq!(result["results"][0]["before"], Value::Null, "{result}");
 }
 
 #[tokio::test]
@@ -233,7 +286,7 @@ async fn an_inlay_comes_with_its_tag_or_neither_does() {
             (&row["id"], &json!(1))
         );
     }
-    // The same UIDs again: no tag without its inlay is left behind.
+    // The same UIDs again: no tag remains without its inlay.
     let again = import(&service, "", file).await;
     assert_eq!(again["created"], 1, "{again}");
     assert_eq!(count(&service).await, 4);

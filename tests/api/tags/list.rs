@@ -1,4 +1,4 @@
-//! Pages, orders, search and filters.
+//! Pages, sort orders, search and filters of the tag list.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
 
 #[tokio::test]
 async fn orders_by_taps_are_the_same_among_thousands_of_tags() {
-    // More than the database sorts by itself.
+    // More tags than the database itself sorts.
     let many = 2_300;
     let service = TestService::start().await;
     let mut file = "slug,name,status\n".to_owned();
@@ -61,7 +61,7 @@ async fn orders_by_taps_are_the_same_among_thousands_of_tags() {
             assert_eq!(backwards, expected, "-{order}{filter}");
         }
     }
-    // What comes later stands at its place at once, if it is little; and what is deleted is gone.
+    // A few later changes are in place at once, and deleted tags are gone.
     tap_rows(&service, &[5, 5, 5, 5]).await;
     let first = service.admin_get("/tags?sort=-scans&limit=1").await;
     assert_eq!(names(first["items"].as_array().unwrap()), ["Tag 5"]);
@@ -96,7 +96,7 @@ async fn a_count_that_takes_no_time_is_exact_though_an_estimate_would_do() {
     assert_eq!(page["count"], Value::Null);
 }
 
-/// What `order` looks at in a tag, and its id.
+/// The sort key of a tag in `order`, and the tag's id.
 fn key(order: &str, tag: &Value) -> (String, i64) {
     let id = tag["id"].as_i64().unwrap();
     let key = match order {
@@ -114,7 +114,7 @@ async fn a_page_goes_on_where_the_last_one_ended_while_others_write() {
     tags_named(&service, &["c", "e", "g", "i"]).await;
     let first = service.admin_get("/tags?sort=name&limit=2").await;
     assert_eq!(names(first["items"].as_array().unwrap()), ["c", "e"]);
-    // Before the place where the first page ended, and after it.
+    // One sorts before the end of the first page, and one after it.
     tags_named(&service, &["a", "f"]).await;
     let path = format!("/tags/{}", first["items"][1]["id"]);
     service.admin(Method::DELETE, &path, Value::Null).await;
@@ -148,7 +148,7 @@ async fn a_search_finds_a_part_of_name_slug_or_title_in_either_case() {
         ("%22juice%22+_", vec!["100% \"juice\" _now_"]),
         ("ox", vec!["Box"]),
         ("x", vec!["Box"]),
-        // All pieces are there, the text is not.
+        // All trigrams occur, but the text does not.
         ("lingof", vec![]),
         ("nothing of the kind", vec![]),
         ("*", vec![]),
@@ -192,6 +192,7 @@ async fn filters_narrow_the_list_together() {
         service
             .tag(json!({
                 "name": name, "status": status, "experience_id": experience, "verifier_enabled": verifier,
+                "has_qr_code": name == "two",
             }))
             .await;
     }
@@ -205,6 +206,8 @@ async fn filters_narrow_the_list_together() {
         ("assigned=false", vec!["two"]),
         ("assigned=true&status=active", vec!["one", "four"]),
         ("verifier_enabled=false", vec!["four"]),
+        ("has_qr_code=true", vec!["two"]),
+        ("has_qr_code=false", vec!["one", "three", "four"]),
         (
             &format!("experience_id={experience}&status=active&verifier_enabled=true"),
             vec!["one"],
@@ -232,7 +235,7 @@ async fn what_a_list_does_not_understand_is_refused_in_words() {
         ("limit=0", "limit is 1 to 500"),
         ("limit=501", "limit is 1 to 500"),
         ("sort=size", "unknown variant `size`"),
-        ("colour=red", "unknown field `colour`"),
+        ("colour=red", "There is no query parameter \"colour\""),
         ("simulated=maybe", "unknown variant `maybe`"),
         ("after=bm8", "after is not a cursor"),
         (

@@ -1,4 +1,4 @@
-//! What is exported and imported again is the same.
+//! Exporting and importing again gives the same tags.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use tapdesk_tests::{TestService, cases};
 use super::export::decided;
 use super::{all, export, import};
 
-/// What stands in a cell: words, formulas, separators, nothing.
+/// The content of a cell: words, formulas, separators, nothing.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
@@ -66,7 +66,7 @@ async fn what_is_exported_and_imported_again_is_the_same() {
         assert_eq!(result["refused"], 0, "{result}");
         assert_eq!(decided(&elsewhere).await, before, "{file}");
 
-        // Over the same tags it changes nothing, and deletes nothing.
+        // Imported over the same tags, it changes and deletes nothing.
         let result = import(&there, "?mode=upsert", file).await;
         assert_eq!(
             (&result["updated"], &result["deleted"]),

@@ -70,7 +70,7 @@ async fn a_slug_that_can_be_guessed_is_saved_with_a_warning() {
     assert_eq!(generated.header(warning), None);
 }
 
-/// A slug that became random took the URL of what is printed and encoded away.
+/// A slug that became random would break the printed and encoded URLs.
 #[tokio::test]
 async fn a_member_that_cannot_be_empty_refuses_null() {
     let service = TestService::start().await;
@@ -145,7 +145,7 @@ async fn a_member_that_cannot_be_empty_refuses_null() {
     }
 }
 
-/// A page whose form writes more variables than a warning names.
+/// A page whose form writes more variables than a warning lists.
 async fn page(service: &TestService) -> i64 {
     let fields: Vec<_> = (1..=7)
         .map(|number| json!({"variable": format!("answer_{number}"), "label": "Answer", "kind": "text"}))
@@ -160,7 +160,7 @@ async fn a_tag_that_is_assigned_without_what_the_page_writes_is_saved_with_a_war
     let service = TestService::start().await;
     let page = page(&service).await;
     let warning = |answer: &Answer| answer.header("tapdesk-warning").map(str::to_owned);
-    let assign = json!({"experience_id": page});
+    let assign = json!({"experience_id": page, "add_variables": false});
     let tag = service.tag(json!({"name": "Bottle 41"})).await;
     let answer = service
         .admin(Method::PATCH, &tag.admin_path(), assign.clone())
@@ -172,18 +172,20 @@ async fn a_tag_that_is_assigned_without_what_the_page_writes_is_saved_with_a_war
         assert!(said.contains(part), "{said}");
     }
     assert!(!said.contains("answer_6"), "{said}");
-    // Nothing was assigned now.
+    // This request assigned nothing.
     let renamed = json!({"name": "Bottle 42"});
     let answer = service
         .admin(Method::PATCH, &tag.admin_path(), renamed)
         .await;
     assert_eq!(warning(&answer), None);
 
-    let created = json!({"name": "Bottle 43", "experience_id": page});
+    let created = json!({"name": "Bottle 43", "experience_id": page, "add_variables": false});
     let created = service.admin(Method::POST, "/tags", created).await;
     created.expect(201);
     assert!(warning(&created).is_some_and(|said| said.contains("answer_1")));
-    let bulk = json!({"action": "assign", "select": {"filter": {}}, "experience_id": page});
+    let bulk = json!({
+        "action": "assign", "select": {"filter": {}}, "experience_id": page, "add_variables": false,
+    });
     let answer = service
         .admin(Method::POST, "/tags/bulk", bulk.clone())
         .await;

@@ -1,4 +1,4 @@
-//! A URL as a reader sees it: whole, and beside the chip that has it.
+//! A URL as a reader sees it: complete, together with the chip that contains it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -31,11 +31,10 @@ async fn a_url_is_judged_whole_against_the_tag_url_or_the_expected_one() {
         format!("https://staging.example/t/{}?{query}", tag.slug),
         format!("{}/nfc/{}?{query}", service.base(), tag.slug),
         format!("{own}/more/{}?{query}", tag.slug),
-        format!("{own}/{}/?{query}", tag.slug),
     ];
     for url in &elsewhere {
         let verification = verify(&service, url).await;
-        // The code is good, and that is not the question.
+        // The code itself is valid, which is not the question.
         assert_eq!(verification["tag_verified"], json!(true), "{url}");
         assert_eq!(verification["at_tag_url"], json!(false), "{url}");
         let detail = verification["steps"][0]["detail"].as_str().unwrap();
@@ -43,6 +42,9 @@ async fn a_url_is_judged_whole_against_the_tag_url_or_the_expected_one() {
     }
     let url = format!("{own}/{}?{query}", tag.slug);
     assert_eq!(verify(&service, &url).await["at_tag_url"], json!(true));
+    // One trailing slash is accepted.
+    let closed = format!("{own}/{}/?{query}", tag.slug);
+    assert_eq!(verify(&service, &closed).await["at_tag_url"], json!(true));
     let expected = json!({"url": url, "tag_url": "https://tags.example/t"});
     assert_eq!(answer(&service, expected).await["at_tag_url"], json!(false));
     let expected = json!({"url": elsewhere[1], "tag_url": "https://staging.example/t/"});
@@ -108,7 +110,8 @@ async fn a_url_that_was_copied_to_another_chip_is_told_by_uid_make_and_settings(
             let verification = answer(&service, json!({"url": url, "chip": chip})).await;
             assert_eq!(verification["chip"], json!(carrier), "{chip}");
             assert_eq!(first_kind(&verification), &json!(kind), "{chip}");
-            // A copy is as authentic as the code in it: only the reader can tell.
+            // A copied code is as authentic as the original: only the reader can tell the
+            // difference.
             assert_eq!(verification["tag_verified"], json!(true));
             assert_eq!(verification["uid"], json!(uid));
         }
@@ -123,10 +126,10 @@ async fn the_uid_of_a_code_is_told_wherever_it_can_be_known() {
     let other = service
         .rolling_inlay(&there, Mirror::Encrypted, MacFrom::None)
         .await;
-    // At another tag's URL, by the keys of the inlay that made it.
+    // At another tag's URL, the code is checked with the keys of the inlay that made it.
     let misplaced = verify(&service, &url(&service, &here, &other.code_at(1))).await;
     assert_eq!(misplaced["uid"], json!(other.chip.uid.to_string()));
-    // Of nobody here: the plain mirror states it, the encrypted one hides it.
+    // A code of an unknown inlay: the plain mirror shows the UID, the encrypted one hides it.
     let plain = chip(Mirror::Plain, MacFrom::None);
     let stated = verify(&service, &url(&service, &here, &plain.code_at(1, [0; 5]))).await;
     assert_eq!(stated["uid"], json!(plain.uid.to_string()));

@@ -1,4 +1,4 @@
-//! A setting of the inlay that differs from its chip is named.
+//! A setting of the inlay that differs from its chip is reported.
 
 use reqwest::Method;
 use serde_json::json;
@@ -10,8 +10,8 @@ use tapdesk_tests::{TestInlay, TestService};
 
 use super::{tag, url, verify};
 
-/// The findings about a code that `actual` makes, where it is registered as
-/// `configured`: their names, and all their words.
+/// The findings about a code of `actual` that is registered as `configured`: their names, and all
+/// their texts.
 async fn findings(configured: VirtualInlay, actual: &VirtualInlay) -> (Vec<String>, String) {
     let service = TestService::start().await;
     let tag = tag(&service).await;
@@ -38,7 +38,7 @@ async fn findings_of(
     (texts("kind"), texts("text").join(" "))
 }
 
-/// A chip, and the same configured otherwise.
+/// A chip, and the same chip with a changed setting.
 fn pair(mirror: Mirror, change: impl Fn(&mut VirtualInlay)) -> (VirtualInlay, VirtualInlay) {
     let actual = chip(mirror, MacFrom::None);
     let mut configured = actual.clone();

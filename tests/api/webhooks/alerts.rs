@@ -1,4 +1,4 @@
-//! What its operator should know.
+//! Alerts for the operator.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     let (id, _) = webhook(&service, &receiver, events).await;
     let (tag, mut inlay) = service.bottle().await;
     let (shared, copied) = (inlay.url(&tag), inlay.url(&tag));
-    // One is opened first, and then a few times more.
+    // The URL is opened once first, and then several more times.
     for _ in 0..9 {
         service.tap(&shared).await;
     }
@@ -31,7 +31,7 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     assert_eq!(told["data"]["tag_id"], tag.id);
     assert_eq!(told["data"]["counter"], 2);
     assert!(told["data"]["message"].is_string(), "{told}");
-    // It is told once.
+    // The alert is sent once.
     service.tap(&copied).await;
     tapdesk_service::housekeeping::sweep(service.service())
         .await
@@ -42,8 +42,8 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     assert_eq!(told[1].json()["type"], "webhook.test");
 }
 
-/// Only of a SQLite database does the service know the disk. How much room there is, a test cannot
-/// decide; below how much it is told, it can.
+/// The service measures the disk only with SQLite. A test cannot change the free space, but it can
+/// change the limit.
 #[tokio::test]
 async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_room() {
     const MORE_THAN_ANY_DISK: u32 = 16 << 20;
@@ -63,7 +63,11 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
             .await
             .expect("it is looked at");
     };
+    let low =
+        async || service.admin_get("/stats").await["attention"]["low_disk_mebibytes"].as_u64();
+    assert_eq!(low().await, None);
     look(MORE_THAN_ANY_DISK).await;
+    assert!(low().await.is_some(), "the overview says it, too");
     look(MORE_THAN_ANY_DISK).await;
     let told = receiver.wait_for(1).await[0].json();
     assert_eq!(told["type"], "alert.disk_low");
@@ -73,7 +77,7 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
     let (name, event) = listener.next().await.expect("an event");
     assert_eq!((name.as_str(), &event["alert"]), ("alert", &told["type"]));
     assert_eq!(event["message"], told["data"]["message"]);
-    // The second look told nothing more: what comes next is the test.
+    // The second check sent no alert: the next event is the test.
     let test = format!("/webhooks/{id}/test");
     super::post(&service, &test, Value::Null).await.expect(200);
     assert_eq!(receiver.wait_for(2).await[1].json()["type"], "webhook.test");
@@ -85,10 +89,10 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
     );
 }
 
-/// A table that is away stands for a database that takes no writes for a while.
+/// A missing table stands for a database that refuses writes for a while.
 #[tokio::test]
 async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
-    /// Longer than a round of housekeeping and the pause behind it.
+    /// Longer than a round of housekeeping and the pause after it.
     const ROUND: Duration = Duration::from_secs(30);
     let service = TestService::start_with(|options| {
         options.database = "sqlite".to_owned();
@@ -122,7 +126,7 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
     assert_eq!(told["type"], "alert.writer_failed");
 }
 
-/// A table that is away stands for a database that takes no writes for a while.
+/// A missing table stands for a database that refuses writes for a while.
 #[tokio::test]
 async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
     let service = TestService::start_with(|options| {
@@ -155,7 +159,7 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
     assert_eq!(tags_of(&told), copied);
 }
 
-/// A table that is away stands for a database that fails.
+/// A missing table stands for a database that fails.
 #[tokio::test]
 async fn sqlite_delivery_that_fails_inside_the_service_is_measured_each_time() {
     let service = TestService::start_with(|options| {
@@ -193,12 +197,12 @@ async fn what_waits_and_for_how_long_is_measured() {
     webhook(&service, &receiver, Value::Null).await;
     let tag = service.redirecting_tag(Value::Null).await;
     assert_eq!(figure(&service, "webhook_late_seconds").await, 0);
-    // Nobody delivers.
+    // No delivery is running.
     service.tap(&tag.path()).await;
     service.advance(60_000);
     assert_eq!(figure(&service, "webhook_late_seconds").await, 60);
     assert_eq!(figure(&service, "webhook_deliveries_waiting").await, 0);
-    // An endpoint that fails is no fault of the service.
+    // A failing endpoint is not an internal error.
     let _house = service.keep_house();
     receiver.wait_for(1).await;
     eventually("the failure is stored", async || {
@@ -209,7 +213,7 @@ async fn what_waits_and_for_how_long_is_measured() {
     .await;
 }
 
-/// A figure of the metrics that has no labels.
+/// A metric without labels.
 async fn figure(service: &TestService, name: &str) -> u64 {
     let metrics = service.metrics().await;
     let start = format!("tapdesk_{name} ");

@@ -1,4 +1,4 @@
-//! Endpoints as their owner configures them.
+//! The configuration of endpoints.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -20,7 +20,7 @@ async fn a_repeat_has_the_same_id_and_the_same_body_whatever_its_tag_is_called_b
         .await;
     receiver.react(Reaction::status(200));
     eventually("the second attempt", async || {
-        // It may be the first one's outcome that is still on its way.
+        // The first endpoint's outcome may not be stored yet.
         service.advance(10_000);
         (receiver.received().len() >= 2).then_some(())
     })
@@ -42,7 +42,8 @@ async fn a_repeat_has_the_same_id_and_the_same_body_whatever_its_tag_is_called_b
         (log["items"].as_array()?.len() >= 2).then_some(log)
     })
     .await;
-    // On a busy machine the time that is moved here is over before an attempt is: then it is made again.
+    // On a busy machine the simulated time can pass before an attempt ends; then the attempt is
+    // repeated.
     let log = log["items"].as_array().expect("attempts");
     let (newest, first) = (&log[0], &log[log.len() - 1]);
     assert_eq!(
@@ -67,7 +68,7 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
         (&alert["data"]["webhook_id"], &alert["data"]["reason"]),
         (&json!(id), &json!("gone"))
     );
-    // Others are not told what the path and the query may hold.
+    // Path and query can contain secrets, so other receivers do not get them.
     assert_eq!(alert["data"]["url"], gone.url().trim_end_matches("/hook"));
     let mut heard = listener.next().await.expect("an event");
     while heard.0 != "alert" {
@@ -115,7 +116,7 @@ async fn a_test_that_fails_counts_for_nothing() {
     }
     let log = service.admin_get(&format!("{path}/attempts")).await;
     assert_eq!(log["items"].as_array().map(Vec::len), Some(8));
-    // What comes next is sent at once.
+    // The next event is sent at once.
     receiver.react(Reaction::status(200));
     let tag = service.redirecting_tag(Value::Null).await;
     service.tap(&tag.path()).await;
@@ -166,7 +167,7 @@ async fn retry_after_is_kept() {
     })
     .await;
     service.advance(7_199_000);
-    // Another endpoint's delivery shows that what is due was looked for.
+    // A delivery to another endpoint shows that due deliveries were processed.
     let other = Receiver::start().await;
     webhook(&service, &other, Value::Null).await;
     service.tap(&tag.path()).await;

@@ -1,4 +1,4 @@
-//! What is kept of events goes with what they tell of.
+//! Stored events are deleted with the data that they describe.
 
 use serde_json::{Value, json};
 use tapdesk_service::housekeeping;
@@ -47,7 +47,7 @@ async fn what_is_kept_and_what_waits_goes_as_soon_as_what_it_tells_of_is_too_old
         })
         .await;
     }
-    // Nobody delivers from here on.
+    // No delivery runs from here on.
     drop(house);
     service.advance(MONTH);
     sweep(&service).await;
@@ -81,7 +81,7 @@ async fn a_form_that_is_too_old_is_not_told_any_more() {
     let events = json!({"events": ["submission.created"], "include": ["variables"]});
     webhook(&service, &receiver, events).await;
     let form = Form::new(&service).await;
-    // February is shorter than events are kept.
+    // February is shorter than the time for which events are kept.
     service.advance(31 * DAY);
     send(&service, &form.tag, "Ada", "ada@example.com", true).await;
     service.advance(28 * DAY + 1);

@@ -1,4 +1,4 @@
-//! As many endpoints as there can be.
+//! The largest possible number of endpoints.
 
 use futures_util::{StreamExt as _, stream};
 use reqwest::Method;
@@ -8,10 +8,10 @@ use tapdesk_tests::{Receiver, TestService};
 
 use super::post;
 
-/// Endpoints that want what the others do not.
+/// Number of endpoints with a filter that the others do not have.
 const WANTING: usize = 100;
 
-/// Stores endpoints without the API: ten thousand requests would be most of the test.
+/// Stores endpoints without the API, because ten thousand requests would take most of the test.
 async fn endpoints(service: &TestService, many: usize, filter: Value) {
     let url = "http://127.0.0.1:1/nobody";
     let fields = json!({"url": url, "events": ["tap.not_checked"], "filter": filter});
@@ -57,7 +57,7 @@ async fn there_are_ten_thousand_endpoints_at_the_most_and_taps_go_on() {
     paths.sort_unstable();
     paths.dedup();
     assert_eq!(paths.len(), WANTING, "each endpoint that wants it is told");
-    // One that goes makes room for another.
+    // Deleting one makes room for another.
     let last = service.admin_get("/webhooks?limit=1").await["items"][0]["id"].clone();
     let path = format!("/webhooks/{last}");
     service

@@ -1,4 +1,4 @@
-//! Webhooks are no way into the owner's network.
+//! Webhooks cannot be used to reach the owner's network.
 
 use serde_json::{Value, json};
 use tapdesk_tests::{Receiver, TestService};

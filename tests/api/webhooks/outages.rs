@@ -1,4 +1,4 @@
-//! Endpoints that are down for days, and those that reject some events alone.
+//! Endpoints that are down for days, and endpoints that reject only some events.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -12,10 +12,10 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Longer than a service waits before it looks for what is due.
+/// Longer than the service waits before it looks for due deliveries.
 const LOOK: Duration = Duration::from_millis(550);
 
-/// Time goes by, and every few hours there is a tap.
+/// Moves the clock, with a tap every few hours.
 async fn days(service: &TestService, tag: &TestTag, hours: i64) {
     for _ in 0..hours / 3 {
         service.tap(&tag.path()).await;
@@ -24,7 +24,7 @@ async fn days(service: &TestService, tag: &TestTag, hours: i64) {
     }
 }
 
-/// How many taps there are.
+/// The number of taps.
 async fn taps(service: &TestService) -> usize {
     let interactions = service.admin_get("/interactions?limit=500").await;
     interactions["items"].as_array().expect("items").len()
@@ -40,7 +40,7 @@ async fn an_outage_of_four_and_a_half_days_loses_nothing() {
     days(&service, &tag, 108).await;
     receiver.react(Reaction::status(200));
     let taps = taps(&service).await;
-    // Within minutes: it is not left alone for the hours of the last pause.
+    // This takes minutes: the endpoint does not have to wait for the hours of the last pause.
     let back = service.now();
     eventually("every tap", async || {
         if service.now() < back + 20 * MINUTE {
@@ -73,7 +73,7 @@ async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing(
     );
     assert_eq!(watcher.received()[0].json()["data"]["reason"], "failing");
 
-    // One more failure after it is switched on is no reason to give up what waited.
+    // One more failure after it was switched on does not discard the waiting events.
     service.admin_patch(&path, json!({"enabled": true})).await;
     let refused = dead.received().len();
     dead.wait_for(refused + 1).await;
@@ -89,14 +89,14 @@ async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing(
 #[tokio::test]
 async fn an_endpoint_that_gives_no_answer_is_tried_every_five_seconds_with_two_events() {
     const TAPS: usize = 60;
-    /// Eight at once, and what began before their failures were stored.
+    /// Eight attempts run in parallel, and more may start before the failures are stored.
     const UNTIL_DOWN: usize = 16;
     let (service, _house) = start().await;
     let tag = service.redirecting_tag(Value::Null).await;
     for _ in 0..TAPS {
         service.tap(&tag.path()).await;
     }
-    // Both are told of all of it, the one that is well once the other one has begun to fail.
+    // Both get all events; the working endpoint gets them after the other one has begun to fail.
     let (dead, id, watcher) = watched(&service, 503).await;
     dead.react(Reaction::HangUp);
     let since = json!({"since": "2000-01-01T00:00:00Z"});
@@ -115,7 +115,7 @@ async fn an_endpoint_that_gives_no_answer_is_tried_every_five_seconds_with_two_e
     let advanced = Cell::new(0);
     for _ in 0..3 {
         let before = dead.received().len();
-        // An attempt that ends after the time was moved is paced from then on.
+        // An attempt that ends after the clock was moved counts its pause from then on.
         eventually("another attempt", async || {
             service.advance(5_000);
             advanced.set(advanced.get() + 1);
@@ -125,7 +125,7 @@ async fn an_endpoint_that_gives_no_answer_is_tried_every_five_seconds_with_two_e
         let tried = dead.received().len();
         assert!(tried <= UNTIL_DOWN + 2 * advanced.get(), "{tried} attempts");
     }
-    // It is seen as quickly that it is back.
+    // Its recovery is noticed as quickly.
     dead.react(Reaction::status(200));
     eventually("every tap", async || {
         service.advance(5_000);
@@ -137,9 +137,9 @@ async fn an_endpoint_that_gives_no_answer_is_tried_every_five_seconds_with_two_e
 
 #[tokio::test]
 async fn what_an_endpoint_rejects_holds_up_nothing_else() {
-    /// More than may be due of an endpoint at once.
+    /// More events than may be due for an endpoint at a time.
     const REJECTED: usize = 260;
-    /// Long before any of them is given up.
+    /// Long before any of them is discarded.
     const PATIENCE: i64 = DAY;
     let (service, _house) = start().await;
     let receiver = Receiver::start().await;
@@ -164,7 +164,8 @@ async fn what_an_endpoint_rejects_holds_up_nothing_else() {
 
 #[tokio::test]
 async fn an_endpoint_gets_past_a_long_run_of_what_it_rejects_at_once() {
-    /// More than what is attempted before it counts as down: at eighty an hour it would take hours.
+    /// More than the attempts before an endpoint counts as down: at eighty an hour it would take
+    /// hours.
     const REJECTED: usize = 600;
     let (service, _house) = start().await;
     let receiver = Receiver::start().await;
@@ -181,7 +182,7 @@ async fn an_endpoint_gets_past_a_long_run_of_what_it_rejects_at_once() {
         service.tap(&rejected.path()).await;
     }
     service.tap(&inlay.url(&tag)).await;
-    // No time goes by.
+    // The test's clock does not move.
     eventually_within(
         Duration::from_mins(3),
         "the event behind them",
@@ -226,7 +227,7 @@ async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() 
     let other = service.redirecting_tag(Value::Null).await;
     service.tap(&other.path()).await;
     service.tap(&inlay.url(&tag)).await;
-    // Both failed twice, and are due in five minutes.
+    // Both events failed twice, and are due in five minutes.
     eventually("four attempts", async || {
         tokio::time::sleep(LOOK / 5).await;
         if receiver.received().len() < 4 {
@@ -236,7 +237,7 @@ async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() 
         (log["items"].as_array()?.len() == 4).then_some(())
     })
     .await;
-    // The one is taken while the other one is on its way: it is back.
+    // One event is accepted while the other is being sent, so the endpoint works again.
     receiver.react_to("tap.not_checked", Reaction::Silence);
     receiver.react_to("tap.verified", Reaction::status(200));
     service.advance(7 * MINUTE);
@@ -254,7 +255,7 @@ async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() 
         silent().await.filter(|(_, many)| *many == 3)
     })
     .await;
-    // Nor if its owner asks for it meanwhile.
+    // A request of the owner in the meantime does not send it twice either.
     let path = format!("/webhooks/{id}/resend");
     post(&service, &path, json!({"event_id": event}))
         .await

@@ -1,4 +1,4 @@
-//! Sending again, and going on after a restart.
+//! Sending events again, and continuing after a restart.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn one_event_or_all_since_a_time_are_sent_again_as_they_were() {
         .expect(404);
 }
 
-/// Sends a form, and has a webhook told of it; answers the event.
+/// Sends a form to a webhook, and returns the event.
 async fn told_of_a_form(
     service: &tapdesk_tests::TestService,
     receiver: &Receiver,
@@ -81,7 +81,7 @@ async fn what_is_no_tap_is_sent_again_as_it_was_too() {
     post(&service, &path, since).await.expect(202);
     let again = receiver.wait_for(2).await.remove(1);
     assert_eq!((again.id(), &again.body), (told.id(), &told.body));
-    // What happens later has never been sent.
+    // Later events were never sent before, so their ids have no suffix.
     settled(&service, id).await;
     let form = Form::new(&service).await;
     send(&service, &form.tag, "Eve", "eve@example.com", true).await;
@@ -89,7 +89,7 @@ async fn what_is_no_tap_is_sent_again_as_it_was_too() {
     assert!(!new.id().contains("_r"), "{}", new.id());
 }
 
-/// What is kept of an endpoint is removed here as a thousand later deliveries would.
+/// This deletes an endpoint's stored events, as a thousand later deliveries would.
 #[tokio::test]
 async fn sqlite_what_is_no_tap_and_is_not_kept_gets_an_id_of_its_own() {
     let service = tapdesk_tests::TestService::start_with(|options| {
@@ -122,7 +122,7 @@ async fn what_happens_while_an_endpoint_is_off_is_sent_when_it_is_on_again() {
     let form = Form::new(&service).await;
     let (on, off) = (json!({"enabled": true}), json!({"enabled": false}));
     let mut sent = 0;
-    // It was never on; its owner switched it off; it said that it is gone.
+    // First it was never on; then its owner switched it off; then it answered that it is gone.
     for round in 1..=3 {
         send(&service, &form.tag, "Ada", "ada@example.com", true).await;
         sent += 2;
@@ -189,7 +189,7 @@ async fn nothing_is_sent_again_to_a_webhook_that_is_off_and_its_state_is_named()
     assert_eq!(receiver.taken().len(), 1);
 }
 
-/// The state of an endpoint is removed here as a restore does.
+/// This deletes the state of an endpoint, as a restore does.
 #[tokio::test]
 async fn sqlite_a_restored_webhook_sends_nothing_old_and_gives_no_id_twice() {
     let service = tapdesk_tests::TestService::start_with(|options| {

@@ -1,4 +1,4 @@
-//! What is told of tamper loops.
+//! The state of tamper loops in events.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
             (event["type"].clone(), of("id"), of("tamper"))
         })
         .collect();
-    // Several are on their way at once.
+    // Several deliveries run in parallel, so the order differs.
     for all in [&mut told, &mut expected] {
         all.sort_by_key(|(kind, id, _)| (id.as_i64(), kind.to_string()));
     }

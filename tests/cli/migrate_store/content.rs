@@ -1,5 +1,5 @@
-//! A database with rows in every table, and what a database holds: both in words
-//! of their own, so that nothing is missing because a move does not know it.
+//! A database with rows in every table, and a digest of a database. Both are written independently
+//! of the service, so that they contain everything, even data that a move forgets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,10 +8,11 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use sha2::{Digest as _, Sha256};
 
-/// What the index of tags is asked for.
+/// A search in the index of tags.
 const SEARCHED: &str = "'\"äö \" AND \"ttl\" AND \"le-\"'";
 
-/// Fills the database at `path`, which no service uses; `now` is in milliseconds since the Unix epoch.
+/// Fills the database at `path`, which no service uses. `now` is in milliseconds since the Unix
+/// epoch.
 pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
     let sql = include_str!("../../fixtures/first_version.sql")
         .replace(":tags", &tags.to_string())
@@ -24,11 +25,11 @@ pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
         .unwrap();
 }
 
-/// That it was moved, a database says by itself, at the end of its audit log.
+/// Condition of the audit row that a moved database contains.
 const MOVED: &str = "action = 'database.move'";
 
-/// The ends of an audit log as they were before its database was moved: without the hash of the
-/// newest row, which is that of the move.
+/// The ends of an audit log before the database was moved: without the hash of the newest row,
+/// which is the row of the move.
 fn ends(side: &str) -> String {
     format!(
         "SELECT id, anchor, anchor_hash,
@@ -36,7 +37,7 @@ fn ends(side: &str) -> String {
     )
 }
 
-/// Tables of the database at `path`, without those that belong to the index of tags and the note of the schema.
+/// Tables of the database at `path`, without those of the tag index and the schema's version.
 pub(super) fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
         .prepare(
@@ -48,7 +49,7 @@ pub(super) fn tables(database: &Connection) -> Vec<String> {
     names.map(Result::unwrap).collect()
 }
 
-/// How many rows each table has, and a digest of all of their values.
+/// The number of rows of each table, and a digest of all their values.
 pub(super) fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
     let database = Connection::open(path).unwrap();
     let mut content = BTreeMap::new();
@@ -91,7 +92,7 @@ pub(super) fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
     content
 }
 
-/// How many rows each table has.
+/// The number of rows of each table.
 pub(super) fn counts(path: &Path) -> BTreeMap<String, u64> {
     let database = Connection::open(path).unwrap();
     let counts = tables(&database).into_iter().map(|table| {
@@ -110,8 +111,8 @@ fn counted(table: &str) -> String {
     }
 }
 
-/// Asserts what [`content`] tells of two databases, faster if they are large:
-/// as many rows on both sides, and none that the other one has not.
+/// Asserts that [`content`] is equal for two databases, faster if they are large: both sides have
+/// as many rows, and no row that the other lacks.
 pub(super) fn assert_same(one: &Path, other: &Path) {
     assert_eq!(counts(one), counts(other));
     let database = Connection::open(one).unwrap();

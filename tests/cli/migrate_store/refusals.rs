@@ -1,4 +1,4 @@
-//! What is not moved, and says so.
+//! Databases that are not moved, and the reasons.
 
 use rusqlite::Connection;
 use tapdesk_tests::{TestDatabase, eventually};
@@ -132,7 +132,7 @@ async fn another_version_of_the_schema_is_not_moved() {
     }
 }
 
-/// A database as it is when everything is copied, and nothing compared.
+/// The state of a destination when everything is copied, and nothing compared.
 const COMPARING: &str =
     "UPDATE settings SET value = json_set(value, '$.progress', 'comparing') WHERE name = 'move';
      DELETE FROM audit WHERE id = (SELECT head FROM audit_ends);
@@ -184,7 +184,7 @@ async fn a_difference_is_found_and_what_differs_is_not_served() {
     migrate(&database.url(), &home).await.good();
     assert_eq!(content(&back), content(&launch.database()));
 
-    // Whoever taps on a source that is on the move is not forgotten in silence.
+    // Taps on a source during its move must not be lost unnoticed.
     change(COMPARING);
     let looking = database.look_into().await;
     let tap = "UPDATE visits SET last_interaction = last_interaction + 1000; DELETE FROM interactions WHERE id = 100";

@@ -1,4 +1,4 @@
-//! Counts that were in memory alone when the service was killed: a move and a backup have them.
+//! Counts that were only in memory when the service was killed: a move and a backup contain them.
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::cli::{launch, run_with};
 
 const TAPS: u64 = 7;
 
-/// A service that folds nothing by itself, after some taps.
+/// A service that folds only on request, after some taps.
 async fn tapped() -> (ServiceProcess, TestTag, TestInlay) {
     let launch = launch()
         .with_wrapping_key()
@@ -23,7 +23,7 @@ async fn tapped() -> (ServiceProcess, TestTag, TestInlay) {
     (service, tag, inlay)
 }
 
-/// How many interactions the file has, up to which one it is folded, and the scans in its rows.
+/// The number of interactions in the file, the last folded one, and the scans in the tags' rows.
 fn folded(file: &Connection) -> (u64, i64, u64) {
     let sql = "SELECT (SELECT count(*) FROM interactions), (SELECT up_to FROM folded),
          (SELECT coalesce(sum(scans), 0) FROM visits WHERE client = x'')";

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::process::Launch;
 use tapdesk_tests::relay::lay;
@@ -14,9 +15,12 @@ use tapdesk_tests::{Client, ServiceProcess};
 
 use super::{launch, run, run_at, run_with};
 
+/// Length of a backup's trailer, after its SQLite file.
+const END: usize = 89;
+
 const PASSPHRASE: (&str, &str) = ("TAPDESK_PASSPHRASE", "correct horse battery");
 
-/// A service with a tag, an inlay and a variable that says `before`.
+/// A service with a tag, an inlay and a variable whose value is `before`.
 async fn service() -> (
     ServiceProcess,
     tapdesk_tests::TestTag,
@@ -88,14 +92,15 @@ async fn a_backup_made_under_load_restores_what_was_there() {
         (before..=after).contains(&scans),
         "{before} {scans} {after}"
     );
+    // The other service listens on another port.
     let without_scans = |mut tag: Value| {
-        for member in ["scan_count", "last_scan_at"] {
+        for member in ["scan_count", "last_scan_at", "url"] {
             tag[member] = Value::Null;
         }
         tag
     };
     assert_eq!(without_scans(tag_now), without_scans(tag_then));
-    // The inlay goes on where it was: its next code verifies, its last one does not.
+    // The inlay continues where it was: its next code verifies, and its last one does not.
     let replayed = restored.tap(&tag.with(&inlay.code_at(1))).await;
     assert_eq!(
         restored.payload(replayed.key()).await["tag_verified"],
@@ -135,7 +140,7 @@ async fn a_restore_replaces_only_when_asked_and_moves_the_old_aside() {
         .trim_end_matches('.');
     assert_eq!(fs::read(aside).unwrap(), before, "the old one is whole");
     let service = launch.start().await;
-    // The log says that it was restored, and how far the one that was replaced had come.
+    // The audit log records the restore, and the last row of the replaced log.
     let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
     assert_eq!(row["action"], "backup.restore", "{row}");
     assert_eq!(row["actor"]["kind"], "command_line", "{row}");
@@ -216,11 +221,18 @@ async fn what_is_no_sound_backup_is_refused_and_nothing_changes() {
     let source = file(&other, "source.db");
     let mut damaged = whole.clone();
     damaged[5 * 4096..6 * 4096].fill(0xff);
+    let more = [&whole[..], b"more"].concat();
+    let page = [&whole[..], &[0; 4096 - END]].concat();
+    let (cut, without_end) = (&whole[..whole.len() - 1], &whole[..whole.len() - END]);
     for (content, word) in [
         (&b""[..], "is empty"),
         (b"no database", "is not a Tapdesk database"),
-        (&whole[..whole.len() / 2], "is damaged"),
-        (&damaged, "is damaged"),
+        (&whole[..whole.len() / 2], "bytes are missing"),
+        (cut, "its last byte is missing"),
+        (without_end, "its last 89 bytes are missing"),
+        (&more, "4 bytes were added to it"),
+        (&page, "4007 bytes were added to it"),
+        (&damaged, "its checksum is not the one of its content"),
     ] {
         fs::write(&source, content).unwrap();
         let said = run(&other.database(), &["restore", source.to_str().unwrap()])
@@ -229,6 +241,156 @@ async fn what_is_no_sound_backup_is_refused_and_nothing_changes() {
         assert!(said.contains(word) && said.contains("source.db"), "{said}");
         assert!(!other.database().exists());
         assert_eq!(fs::read(&source).unwrap(), content);
+    }
+}
+
+/// The passphrase protects the key, but does not show whether the rest was forged. So it also seals
+/// the rest.
+#[tokio::test]
+async fn a_sealed_backup_cannot_be_replaced_by_whoever_has_no_passphrase() {
+    let (service, _, _) = service().await;
+    let sealed = fs::read(backup(&service, "sealed.db", true).await).unwrap();
+    let plain = fs::read(backup(&service, "plain.db", false).await).unwrap();
+    let other = launch();
+    let source = file(&other, "source.db");
+    let restore = ["restore", source.to_str().unwrap()];
+    let said_of = async |content: &[u8]| {
+        fs::write(&source, content).unwrap();
+        let said = run_with(&other.database(), &[PASSPHRASE], &restore).await;
+        assert!(!other.database().exists());
+        said.refused()
+    };
+    // Replaced by a backup without a seal.
+    let said = said_of(&plain).await;
+    assert!(said.contains("is not sealed with a passphrase"), "{said}");
+    // The same with the sealed key in it, and a checksum that anyone can compute.
+    let forged = {
+        let forged = file(&other, "forged.db");
+        fs::write(&forged, &sealed[..sealed.len() - END]).unwrap();
+        let change = "UPDATE tags SET name = 'Forged'";
+        let connection = rusqlite::Connection::open(&forged).unwrap();
+        connection.execute_batch(change).unwrap();
+        connection.close().unwrap();
+        let content = fs::read(&forged).unwrap();
+        let mut head = sealed[sealed.len() - END..sealed.len() - 32].to_vec();
+        head[16..24].copy_from_slice(&(content.len() as u64).to_be_bytes());
+        let sum = Sha256::digest([&Sha256::digest(&content)[..], &head].concat());
+        [&content[..], &head, &sum[..]].concat()
+    };
+    let said = said_of(&forged).await;
+    assert!(said.contains("its seal does not fit its content"), "{said}");
+    // Without the passphrase only the checksum is verified, and the output says so.
+    fs::write(&source, &sealed).unwrap();
+    let without = [&restore[..], &["--without-key"]].concat();
+    let said = run(&other.database(), &without).await.good();
+    assert!(said.contains("Its seal was not checked"), "{said}");
+}
+
+/// A unit test flips every bit; this test runs the complete restore for some of them.
+#[tokio::test]
+async fn a_backup_with_a_flipped_bit_is_not_restored() {
+    let (service, _, _) = service().await;
+    for passphrase in [true, false] {
+        let name = format!("backup-{passphrase}.db");
+        let whole = fs::read(backup(&service, &name, passphrase).await).unwrap();
+        let other = launch();
+        let source = file(&other, "source.db");
+        let bits = whole.len() * 8;
+        for bit in (0..8)
+            .map(|n| (bits / 8 * n + 4_321 * n) % bits)
+            .chain(bits - 4..bits)
+        {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&source, flipped).unwrap();
+            let restore = ["restore", source.to_str().unwrap()];
+            let said = run_with(&other.database(), &[PASSPHRASE], &restore).await;
+            let said = said.refused();
+            assert!(said.contains("is damaged"), "bit {bit} of {bits}: {said}");
+            assert!(!other.database().exists());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_copy_of_a_database_is_restored_and_said_to_be_none() {
+    let (service, _, _) = service().await;
+    let here = service.launch().clone();
+    let copy = here.database();
+    service.terminate().await;
+    let other = launch();
+    let restore = ["restore", copy.to_str().unwrap()];
+    let said = run(&other.database(), &restore).await.good();
+    assert!(said.contains("no backup: it has no checksum"), "{said}");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named_by_restore_and_doctor() {
+    let (service, tag, _) = service().await;
+    service.tap(&tag.path()).await;
+    let launch = service.launch().clone();
+    service.terminate().await;
+    let whole = fs::read(launch.database()).unwrap();
+    let environment = [("TAPDESK_LISTEN", "127.0.0.1:0")];
+    let experiences =
+        "INSERT INTO experiences (id, name, folded, kind, draft, created_at, updated_at)
+         VALUES (7, 'x', 'x', 'redirect', '{', 0, 0)";
+    let id = tag.id;
+    let settings = "INSERT INTO settings (name, value) VALUES ('operator', '{\"app_id\": \"x\"}')
+         ON CONFLICT DO UPDATE SET value = excluded.value";
+    for (change, row, column) in [
+        (
+            "UPDATE tags SET widget_settings = '{'",
+            format!("row {id} of the table tags"),
+            "widget_settings",
+        ),
+        (
+            "UPDATE tags SET status = 'activ'",
+            format!("row {id} of the table tags"),
+            "status",
+        ),
+        (
+            "UPDATE tags SET name = CAST(x'ff' AS TEXT)",
+            format!("row {id} of the table tags"),
+            "name",
+        ),
+        (
+            experiences,
+            "row 7 of the table experiences".to_owned(),
+            "draft",
+        ),
+        (
+            "UPDATE interactions SET reason = 'verifie'",
+            " of the table interactions".to_owned(),
+            "reason",
+        ),
+        (
+            settings,
+            "row operator of the table settings".to_owned(),
+            "value",
+        ),
+    ] {
+        fs::write(launch.database(), &whole).unwrap();
+        let connection = rusqlite::Connection::open(launch.database()).unwrap();
+        connection.execute_batch(change).unwrap();
+        connection.close().unwrap();
+        let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+        let other = self::launch();
+        let damaged = launch.database();
+        let restore = ["restore", damaged.to_str().unwrap()];
+        let said = run(&other.database(), &restore).await.refused();
+        for said in [&report.stdout, &said] {
+            assert!(
+                said.contains(&row) && said.contains(column),
+                "{change}: {said}"
+            );
+        }
+        assert!(
+            report.stdout.contains("FAIL  Database"),
+            "{}",
+            report.stdout
+        );
+        assert!(!other.database().exists());
     }
 }
 
@@ -249,7 +411,7 @@ async fn a_backup_overwrites_nothing_and_leaves_nothing_of_a_failure() {
     assert!(said.contains("cannot be written"), "{said}");
 }
 
-/// The files in a folder whose names begin so.
+/// The files in a folder with this prefix.
 fn named(launch: &Launch, beginning: &str) -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(launch.folder.path())
         .unwrap()
@@ -333,7 +495,9 @@ async fn what_an_ended_download_left_is_replaced_and_what_a_live_one_writes_is_n
 #[tokio::test]
 async fn a_backup_that_brings_more_than_our_schema_is_refused() {
     let (service, _, _) = service().await;
-    let whole = fs::read(backup(&service, "backup.db", false).await).unwrap();
+    let here = service.launch().clone();
+    service.terminate().await;
+    let whole = fs::read(here.database()).unwrap();
     let other = launch();
     let source = file(&other, "source.db");
     for (change, word) in [
@@ -364,7 +528,7 @@ async fn a_backup_that_brings_more_than_our_schema_is_refused() {
         assert!(!other.database().exists());
     }
     fs::write(&source, &whole).unwrap();
-    // What SQLite itself adds when it is asked to look at its indexes.
+    // Tables that SQLite itself adds when it analyzes its indexes.
     rusqlite::Connection::open(&source)
         .unwrap()
         .execute_batch("ANALYZE")
@@ -374,7 +538,8 @@ async fn a_backup_that_brings_more_than_our_schema_is_refused() {
         .good();
 }
 
-/// A chip on a tag, by way of a relay; what came of it, and the version of its keys.
+/// Encodes a chip for a tag through a relay. Returns the result, and the version of the chip's
+/// keys.
 async fn encode(
     client: &Client,
     chip: &mut VirtualNtag424,
@@ -406,7 +571,7 @@ async fn a_restored_database_opens_chips_that_it_never_knew_and_repeats_no_gener
         (verified.clone(), 1)
     );
     let path = backup(&service, "before-the-run.db", true).await;
-    // What the backup does not have: a chip, and other keys of one that it has.
+    // Changes that the backup lacks: a new chip, and new keys of a chip that it has.
     let second = service.tag(json!({"name": "Second"})).await.id;
     assert_eq!(
         encode(&service, &mut new, second, false).await,
@@ -433,7 +598,8 @@ async fn a_restored_database_opens_chips_that_it_never_knew_and_repeats_no_gener
     );
     let tags = restored.tag(json!({"name": "Third"})).await.id;
     let refusals = [known.tally().refusals, new.tally().refusals];
-    // The chip that it never knew opens by the root of before, and gets keys of a new one.
+    // The restored service never knew this chip: it opens it with the former root, and writes keys
+    // of a new one.
     let (state, generation) = encode(&restored, &mut new, tags, false).await;
     assert_eq!(state, verified);
     assert!(generation > 1, "{generation}");

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 use tapdesk_service::storage::transfer::schema::{LEFT_OUT_SQLITE, tables};
 
 use super::{launch, run_at, run_with};
@@ -25,6 +26,7 @@ async fn a_running_service_is_found_in_order() {
         "ok    Clock",
         "ok    Database",
         "ok    Audit log",
+        "ok    Backups",
         "ok    Admin token",
         "ok    Inlay key",
         "ok    Service",
@@ -135,7 +137,37 @@ async fn one_flipped_byte_of_the_audit_log_is_named_by_its_row() {
     );
 }
 
-/// Who adds a table to a database tells the move of it, and so the doctor.
+#[tokio::test]
+async fn a_damaged_backup_of_the_schedule_is_named() {
+    let launch = launch();
+    let service = launch.start().await;
+    let folder = service.folder().join("backups");
+    let schedule = json!({"folder": folder, "every_hours": 24, "keep": 3});
+    let set = service.admin(Method::PUT, "/backup/schedule", schedule);
+    set.await.expect(200);
+    let run = service.admin(Method::POST, "/backup/schedule/run", Value::Null);
+    let made = run.await.expect(200)["files"].clone();
+    service.terminate().await;
+    let files: Vec<String> = serde_json::from_value(made).unwrap();
+    let file = folder.join(&files[0]);
+    let environment = [("TAPDESK_LISTEN", "127.0.0.1:0")];
+    let doctor = async || {
+        let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+        report.stdout
+    };
+    assert!(doctor().await.contains("ok    Backups"));
+    let mut content = fs::read(&file).unwrap();
+    let middle = content.len() / 2;
+    content[middle] ^= 1;
+    fs::write(&file, &content).unwrap();
+    let report = doctor().await;
+    let named = format!("FAIL  Backups      {} is damaged", file.display());
+    assert!(report.contains(&named), "{report}");
+    fs::remove_file(&file).unwrap();
+    assert!(doctor().await.contains("FAIL  Backups"));
+}
+
+/// A developer who adds a table has to add it to the move, and so to the doctor.
 #[tokio::test]
 async fn a_table_that_is_missing_is_named() {
     let launch = launch();

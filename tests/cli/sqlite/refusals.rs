@@ -1,5 +1,5 @@
-//! What `serve` does not start with, and says so: in one sentence with a way
-//! out, and without touching a file.
+//! Reasons for which `serve` does not start: it prints one sentence with a way out, and changes no
+//! file.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use tapdesk_tests::process::Launch;
 
 use super::{launch, run_with};
 
-/// A launch whose database was made by an earlier start.
+/// A launch whose database was created by an earlier start.
 async fn with_database() -> Launch {
     let launch = launch();
     let status = launch.start().await.terminate().await;
@@ -18,7 +18,7 @@ async fn with_database() -> Launch {
     launch
 }
 
-/// What a start says that must fail. Beside the log, nothing in the folder changes.
+/// The error of a start that must fail. Apart from the log, nothing in the folder changes.
 async fn refusal(launch: &Launch) -> String {
     let database = launch.database();
     let before = fs::read(&database).unwrap();
@@ -69,7 +69,7 @@ async fn a_database_of_another_program_is_left_alone() {
 async fn a_damaged_database_is_left_as_it_is() {
     let launch = with_database().await;
     let whole = fs::read(launch.database()).unwrap();
-    // A page in the middle, the schema, the second half: three kinds of damage.
+    // Three kinds of damage: a page in the middle, the schema, the second half.
     overwrite(&launch.database(), 8 * 4096, &[0xff; 4096]);
     assert!(refusal(&launch).await.contains("is damaged"));
     fs::write(launch.database(), &whole).unwrap();

@@ -1,4 +1,4 @@
-//! Where secrets are, and where they are not.
+//! Places where secrets are stored, and places where they must not be.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -76,7 +76,7 @@ async fn nothing_but_the_ready_line_is_on_stdout_and_no_secret_is_in_the_log() {
     service.payload(tap.key()).await;
     let key = fs::read_to_string(service.folder().join("inlay.key")).unwrap();
     let rolling_key = tap.key().to_owned();
-    // The process' own check of its stdout is that every line but the first is discarded.
+    // The test process itself discards every line of stdout but the first.
     assert_eq!(service.terminate().await.code(), Some(0));
     let log = launch.log();
     assert!(log.contains("/t/{slug}"), "requests are in the log: {log}");

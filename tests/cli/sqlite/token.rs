@@ -9,9 +9,12 @@ use super::{launch, run, run_at, run_with};
 #[tokio::test]
 async fn a_token_is_made_listed_and_revoked() {
     let service = launch().start().await;
-    let token = run_at(&service, &["token", "create", "Script"])
-        .await
-        .good();
+    let token = run_at(
+        &service,
+        &["token", "create", "Script", "--scopes", "admin"],
+    )
+    .await
+    .good();
     let script = Client::new(service.base(), token.trim());
     script.admin_get("/tags").await;
     let list = run_at(&service, &["token", "list"]).await.good();
@@ -54,6 +57,15 @@ async fn a_token_may_do_what_it_is_made_for() {
     assert!(list.contains("read,tags"), "{list}");
     let newest = service.admin_get("/audit?limit=1").await["items"][0].clone();
     assert_eq!(newest["actor"]["kind"], "command_line");
+}
+
+#[tokio::test]
+async fn a_token_is_not_made_without_its_scopes() {
+    let service = launch().start().await;
+    let said = run_at(&service, &["token", "create", "prometheus"]).await;
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("--scopes"), "{}", said.stderr);
+    assert_eq!(service.admin_get("/tokens").await["items"], json!([]));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What each technology proves.
+//! The verification that each technology allows.
 
 use tapdesk_service::inlay::key::RollingKey;
 use tapdesk_service::inlay::technology::Mode;
@@ -6,14 +6,14 @@ use tapdesk_service::inlay::template::{Field, MacStart};
 
 use super::*;
 
-/// The chip on a new tag, its template beside it.
+/// Puts the chip on a new tag, with its template.
 pub(super) async fn on_tag(service: &TestService, chip: &Chip, keys: &[&str]) -> TestTag {
     let tag = service.redirecting_tag(Value::Null).await;
     put_on(service, chip, keys, &tag).await;
     tag
 }
 
-/// Sets the chip up, with its template, as an inlay of `tag`; the inlay's id.
+/// Registers the chip, with its template, as an inlay of `tag`. Returns the inlay's id.
 pub(super) async fn put_on(
     service: &TestService,
     chip: &Chip,
@@ -24,7 +24,7 @@ pub(super) async fn put_on(
     service.inlay(inlay_json(chip, id, Some(tag))).await
 }
 
-/// A tag that leads to `target` unless one of `rules` is met, and its experience.
+/// A tag that leads to `target` unless one of `rules` applies, and its experience.
 pub(super) async fn with_rules(
     service: &TestService,
     target: &str,
@@ -95,6 +95,60 @@ async fn every_chip_with_a_mac_verifies_once() {
             (json!(false), json!("replayed")),
             "{text}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_chip_of_which_a_reader_knows_no_settings_is_no_copy() {
+    let service = TestService::start().await;
+    let keys = InlayKeys::Aes(Keys {
+        meta: None,
+        file: key("22"),
+    });
+    let of_22x = "https://tags.example/{}?uid={uid}x{counter}x{mac}";
+    let of_22x = |path: &str| of_22x.replace("{}", path);
+    let of_s1 = "https://tags.example/s1?U={uid}&TF={tamper}&TS={counter}&SAC={mac}";
+    let mut s1 = Chip::new(of(Technology::Sic43S1, of_s1), keys.clone());
+    s1.tamper = "00";
+    for (chip, technology) in [
+        (
+            Chip::new(of(Technology::Ntag223Dna, &of_22x("a")), keys.clone()),
+            "ntag223dna",
+        ),
+        (
+            Chip::new(of(Technology::Ntag224Dna, &of_22x("b")), keys.clone()),
+            "ntag224dna",
+        ),
+        (
+            sic43nt("https://tags.example/v?d={uid}{tamper}{counter}{mac}"),
+            "sic43nt",
+        ),
+        (s1, "sic43s1"),
+    ] {
+        on_tag(&service, &chip, &[]).await;
+        let uid = chip.uid.to_string();
+        let carrier = async |of_reader: Value| {
+            let question = json!({"url": chip.whole_url_at(1, None), "chip": of_reader});
+            let answer = service.admin(Method::POST, "/verification", question).await;
+            answer.expect(200)["chip"].clone()
+        };
+        // Readers see these chips by their type, and by name if they could ask the chip.
+        for of_reader in [
+            json!({"uid": uid, "technology": "other_type2", "makes_codes": null}),
+            json!({"uid": uid, "technology": "other_type2", "makes_codes": false}),
+            json!({"uid": uid, "technology": technology, "makes_codes": false}),
+            json!({"uid": uid, "technology": technology}),
+            json!({"uid": uid}),
+        ] {
+            assert_eq!(carrier(of_reader.clone()).await, "same", "{of_reader}");
+        }
+        for of_reader in [
+            json!({"uid": "04112233445566", "technology": "other_type2"}),
+            json!({"uid": uid, "technology": "ntag213"}),
+            json!({"uid": uid, "technology": "other_type4"}),
+        ] {
+            assert_eq!(carrier(of_reader.clone()).await, "copied", "{of_reader}");
+        }
     }
 }
 

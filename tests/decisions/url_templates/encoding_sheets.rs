@@ -1,4 +1,4 @@
-//! Encoding sheets: what is written to the chips of a template.
+//! Encoding sheets: the data for the chips of a template.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn a_template_says_how_its_chips_are_written() {
         sheet["url"],
         format!("https://tags.example/v?picc_data={picc}&cmac={mac}")
     );
-    // NLEN, the record's head, "https://" as 04, and the text behind it.
+    // NLEN, the record's head, 04 for "https://", and the rest of the text.
     let text = format!("tags.example/v?picc_data={picc}&cmac={mac}");
     let bytes = format!("0054D101505504{}", hex(text.as_bytes()));
     assert_eq!(sheet["bytes"], bytes);

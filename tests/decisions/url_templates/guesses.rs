@@ -1,4 +1,4 @@
-//! Guesses of codes that are short: SIC43NT.
+//! Guesses of short codes: SIC43NT.
 
 use tapdesk_tests::Receiver;
 
@@ -39,7 +39,7 @@ async fn what_an_owner_asks_about_counts_as_no_guess() {
     let chip = sic43nt("https://tags.example/v?d={uid}{tamper}{counter}{mac}");
     on_tag(&service, &chip, &[]).await;
     let good = chip.url_at(9, None);
-    let wrong = format!("https://{HOST}{}00000000", &good[..good.len() - 8]);
+    let wrong = format!("https://{HOST}{}11111111", &good[..good.len() - 8]);
     let unknown = async || {
         let metrics = service.metrics().await;
         let mut lines = metrics.lines();
@@ -59,8 +59,8 @@ async fn what_an_owner_asks_about_counts_as_no_guess() {
     assert_eq!(last(&service).await.0, json!(true));
 }
 
-/// Without a slug a code that is not checked names nobody: the same page as for a UID that there
-/// is not, and nothing is recorded. The owner is told.
+/// Without a slug, an unchecked code identifies no inlay: the page is the same as for an unknown
+/// UID, and nothing is recorded. The owner gets an alert.
 #[tokio::test]
 async fn a_sic43nt_url_without_a_slug_names_nobody_after_a_hundred_wrong_codes() {
     let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;

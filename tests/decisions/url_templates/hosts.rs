@@ -1,9 +1,9 @@
-//! Which `Host` is a template's.
+//! The `Host` values that belong to a template.
 
 use super::places::one_address;
 use super::*;
 
-/// `tags.example.` is the same name, written to the root of all names.
+/// `tags.example.` is the same name with the root label.
 #[tokio::test]
 async fn a_template_answers_at_its_host_however_that_is_written() {
     let service = TestService::start().await;

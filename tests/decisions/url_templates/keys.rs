@@ -1,9 +1,9 @@
-//! Keys that cannot be had.
+//! Keys that cannot be decrypted.
 
 use super::*;
 
-/// Keys of one inlay that do not open while the others do: its UID is answered as one that there
-/// is not.
+/// If only the keys of one inlay cannot be decrypted, its UID gets the same response as an unknown
+/// one.
 #[tokio::test]
 async fn an_inlay_whose_own_keys_do_not_open_is_as_unknown_as_any_uid_sqlite() {
     let service = TestService::start_with(|options| options.database = "sqlite".to_owned()).await;

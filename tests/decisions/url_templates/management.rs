@@ -1,4 +1,4 @@
-//! Templates as their owner manages them.
+//! How owners create, change and delete templates.
 
 use tapdesk_service::inlay::technology::Mode;
 
@@ -86,10 +86,10 @@ async fn hostile_templates_are_refused_in_words() {
     assert_eq!(list["items"], json!([]));
 }
 
-/// `xn--` is how names with other letters are written, and their owners need it.
+/// Names with other letters are written with `xn--`, and their owners need them.
 #[tokio::test]
 async fn a_host_that_looks_like_ours_in_other_letters_catches_nothing_of_it() {
-    // "localhost" with a Cyrillic o, in the letters of the name service.
+    // "localhost" with a Cyrillic o, in its DNS form.
     let look_alike = "xn--lcalhost-nbh";
     let service = TestService::start().await;
     let settings = settings(&format!(
@@ -103,7 +103,7 @@ async fn a_host_that_looks_like_ours_in_other_letters_catches_nothing_of_it() {
     service.inlay(inlay_json(&chip, id, Some(&tag))).await;
     let url = chip.whole_url_at(1, None);
     let path = url.split_once(look_alike).unwrap().1;
-    // At the host that it looks like there is no such address, and the admin API answers.
+    // The host that it imitates has no such address, and its admin API still answers.
     for (host, status) in [("localhost", 404), (HOST, 404), (look_alike, 302)] {
         let request = service.request(Method::GET, path).header("host", host);
         assert_eq!(request.answer().await.status, status, "{host}");
@@ -134,14 +134,14 @@ async fn each_mistake_is_told_at_its_member() {
             json!({"template": "https://localhost/v?p={picc}&c={mac}"}),
             "template",
         ),
-        // Nothing in it could be verified.
+        // No part of it could be verified.
         (
             json!({"template": "https://tags.example/x?p={picc}"}),
             "template",
         ),
         (json!({"mac_from": "uid"}), "mac_from"),
         (json!({"enc_length": 32}), "enc_length"),
-        // More than any memory has: it is refused before it is laid out.
+        // It would need more memory than any machine has, so it is refused before it is allocated.
         (
             json!({"template": "https://tags.example/x?p={picc}&e={enc}&c={mac}", "mac_from": "enc", "enc_length": 1_u64 << 40}),
             "enc_length",
@@ -235,7 +235,7 @@ async fn a_change_that_collides_is_refused_in_words() {
     for (changes, status, says) in [
         (json!({"url_template_id": 404}), 409, "URL template"),
         (json!({"url_template_id": of_213}), 422, "ntag213"),
-        // Its meta key is none of the template's.
+        // Its meta key does not belong to the template.
         (json!({"url_template_id": one}), 422, "meta key"),
         (json!({"mirror": "plain"}), 422, "template"),
     ] {
@@ -276,7 +276,7 @@ async fn what_decides_a_mac_stays_while_inlays_use_the_template() {
     }
     let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(deleted.status, 409, "{}", deleted.body);
-    // What is shown can be sent back, the prefix that follows from the text included.
+    // A response can be sent back unchanged, including the prefix that follows from the text.
     let shown = service.admin_get(&path).await;
     let same = json!({"name": "Casks", "template": shown["template"], "ndef_prefix": shown["ndef_prefix"]});
     service.admin_patch(&path, same).await;

@@ -1,4 +1,4 @@
-//! Moving here from another service: its table, its keys and counters, its addresses.
+//! Moving here from another service: the table, the keys and counters, the addresses.
 
 use super::*;
 
@@ -31,7 +31,7 @@ async fn a_table_of_another_service_is_imported_and_its_next_tap_verifies() {
     assert_eq!(inlay["url_template_id"], json!(id));
     assert_eq!(inlay["last_counter"], json!(7));
 
-    // What its former service accepted is spent; the next tap on the old address verifies.
+    // Codes that the former service accepted are spent; the next tap on the old address verifies.
     assert_eq!(open(&service, &chip.url_at(7, None)).await.status, 200);
     assert_eq!(last(&service).await, (json!(false), json!("replayed")));
     open(&service, &chip.url_at(8, None)).await;
@@ -97,8 +97,8 @@ async fn a_chip_without_keys_keeps_its_counter_at_another_address() {
     assert_eq!(service.admin_get(&path).await["last_counter"], 42);
 }
 
-/// Whoever moves here waits for a tap of theirs: not for one of a simulated tag, of an inlay that
-/// is not imported yet, for a visit without a code, or for a forged code.
+/// The screen waits for a genuine tap by an imported inlay: not for a simulated tag, an inlay that
+/// is not imported yet, a visit without a code, or a forged code.
 #[tokio::test]
 async fn only_a_real_tap_of_a_known_inlay_is_the_first_one() {
     let service = TestService::start().await;
@@ -131,7 +131,7 @@ async fn only_a_real_tap_of_a_known_inlay_is_the_first_one() {
     assert_eq!(arrived().await, newest(&service).await["at"]);
 }
 
-/// If no code tells whose tap it is, the tag's inlay does.
+/// If no code identifies the inlay, a tap of the tag's inlay counts as the first one.
 #[tokio::test]
 async fn the_first_tap_is_told_too_if_nobody_checks_its_code() {
     let service = TestService::start().await;

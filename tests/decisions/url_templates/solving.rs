@@ -1,4 +1,4 @@
-//! From one-time URLs and keys to their template.
+//! Finds the template from one-time URLs and keys.
 
 use super::*;
 
@@ -28,7 +28,7 @@ async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
         (&json!(1), &json!(2))
     );
 
-    // A chip that was written with another prefix than the usual one, and whose MAC covers it.
+    // A chip that was written with an unusual prefix, which its MAC covers.
     let unusual = TemplateSettings {
         mac_from: MacStart::Offset(0),
         ndef_prefix: Some(3),
@@ -46,7 +46,7 @@ async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
         (&candidate["mac_from"], &candidate["ndef_prefix"]),
         (&json!({"offset": 0}), &json!(3))
     );
-    // The template that is saved from it verifies the next tap.
+    // A template that is saved from the result verifies the next tap.
     let members = [
         "template",
         "technology",
@@ -77,7 +77,7 @@ async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
         .await
         .expect(200);
     assert_ne!(without_keys["certainty"], json!("proved"), "{without_keys}");
-    // A search stores nothing.
+    // Solving stores nothing.
     let stored = service.admin_get("/url-templates").await;
     assert_eq!(stored["items"].as_array().map(Vec::len), Some(1));
 }
@@ -136,12 +136,12 @@ async fn the_search_uses_no_key_that_the_service_has() {
         assert_ne!(solved["certainty"], json!("proved"), "{solved}");
         for candidate in solved["candidates"].as_array().unwrap() {
             assert_eq!(candidate["proved_by"], json!(0), "{solved}");
-            // A MAC that ends in the letters of a tamper loop may be read as a UID and these. The
-            // chip's own is in the PICC data alone.
+            // A MAC that ends in the letters of a tamper loop could be read as a UID with these
+            // letters. The chip's real UID is only in the PICC data.
             assert_ne!(candidate["uid"], json!(chip.uid.to_string()), "{solved}");
         }
     }
-    // The URL was opened by nobody: its code is good.
+    // Nobody has opened this URL, so its code is still valid.
     open(&service, urls[0].split_once(HOST).unwrap().1).await;
     assert_eq!(last(&service).await, (json!(true), json!("verified")));
 }

@@ -1,4 +1,4 @@
-//! The state of a tamper loop: where it is told, and what follows from it.
+//! The state of a tamper loop: the places that show it, and its effects.
 
 use super::chips::{of, on_tag, put_on, with_rules};
 use super::*;
@@ -73,7 +73,7 @@ async fn a_tag_is_marked_once_its_inlay_was_seen_open() {
     tap(&service, &chip.url(None)).await;
     assert_eq!(mark().await, Value::Null);
     assert_eq!(opened(false).await, [tag.id, other.id]);
-    // A forged state is no state.
+    // A forged state does not count.
     chip.tamper = "OO";
     let forged = chip.url(None).replace("&c=", "&c=0");
     tap(&service, &forged).await;
@@ -96,8 +96,8 @@ async fn a_tag_is_marked_once_its_inlay_was_seen_open() {
     assert_eq!(stats["attention"]["opened_tags"], json!(1));
 }
 
-/// A chip whose loop is not mirrored leaves the text that stands in its file. Its MAC covers that,
-/// and the tap verifies, but it is no state.
+/// A chip whose loop is not mirrored sends the text in its file. The MAC covers that text and the
+/// tap verifies, but the text is not a loop state.
 #[tokio::test]
 async fn the_text_of_a_chip_whose_loop_is_not_mirrored_is_no_state() {
     let service = TestService::start().await;
@@ -111,7 +111,7 @@ async fn the_text_of_a_chip_whose_loop_is_not_mirrored_is_no_state() {
         assert_eq!(interaction["reason"], json!("verified"), "{text}");
         assert_eq!(interaction["tamper"], json!("unknown"), "{text}");
     }
-    // Switched on at the chip's maker, and measured by nobody.
+    // Switched on by the chip's maker, but not measured yet.
     chip.tamper = "II";
     tap(&service, &chip.url(None)).await;
     assert_eq!(newest(&service).await["tamper"], json!("off"));

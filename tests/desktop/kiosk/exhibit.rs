@@ -1,4 +1,5 @@
-//! An owner's page that writes wherever a page can, and tells what it found there.
+//! An owner's page that stores data in every place that a page has, and reports the data that it
+//! found.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +25,7 @@ struct Told {
     pictures: Arc<AtomicU32>,
 }
 
-/// The page's server.
+/// The server of the page.
 pub(super) struct Exhibit {
     port: u16,
     heard: Mutex<(mpsc::UnboundedReceiver<Value>, Vec<String>)>,
@@ -64,7 +65,7 @@ impl Exhibit {
         format!("http://{}", self.host())
     }
 
-    /// What the page of the next visit finds.
+    /// The data that the page finds in its next visit.
     pub(super) async fn next_visit(&self) -> Value {
         let mut heard = self.heard.lock().await;
         let next = tokio::time::timeout(std::time::Duration::from_secs(30), heard.0.recv());
@@ -78,19 +79,19 @@ impl Exhibit {
         told["found"].clone()
     }
 
-    /// How often the picture was fetched.
+    /// How often the picture was requested.
     pub(super) fn pictures(&self) -> u32 {
         self.pictures.load(Ordering::Relaxed)
     }
 
-    /// Closes the server; answers where it was.
+    /// Closes the server, and returns its address.
     pub(super) async fn close(self) -> String {
         self.server.abort();
         let _ = (&mut { self.server }).await;
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// How many of the visits' rolling keys tell of a verified tap, at this service.
+    /// How many of the visits' rolling keys belong to a verified tap at this service.
     pub(super) async fn verified(&self, service: &str) -> usize {
         let visitor = Client::new(service.to_owned(), "");
         let mut verified = 0;

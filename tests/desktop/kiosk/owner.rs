@@ -1,4 +1,4 @@
-//! Starts without an exhibit, and what only the owner does.
+//! Starts without an exhibit, and actions that only the owner can do.
 
 use std::fs;
 
@@ -25,15 +25,10 @@ async fn without_a_pin_the_exhibits_screen_says_so_and_shows_no_administration()
         let refused = answer["failed"].as_str().unwrap_or_default();
         assert!(refused.contains("not allowed"), "{command}: {answer}");
     }
-    // Without a PIN none is right.
+    // If no PIN is set, no PIN is right.
     let unlocked = invoke("kiosk_unlock", &json!({"pin": ""}));
     assert_eq!(window.value_of(&unlocked).await["outcome"], "wrong");
-    window
-        .see("//button[normalize-space()='Close Tapdesk']")
-        .await;
-    // The window may be gone before the driver answers.
-    let click = "document.querySelector('button.primary').click()";
-    let _ = window.execute(click, Vec::new()).await;
+    window.click_last("Close Tapdesk").await;
     window.gone().await;
 }
 
@@ -54,7 +49,7 @@ async fn a_kiosk_whose_service_cannot_start_shows_no_administration() {
         window.find_all(Locator::Css("button")).await.unwrap().len(),
         0
     );
-    // Only the PIN leads to the ways out.
+    // The ways out are behind the PIN.
     window.hold_escape().await;
     window.see("//*[@role='dialog']").await;
     window.keys(PIN).await;
@@ -79,7 +74,7 @@ async fn wrong_pins_are_counted_over_a_restart() {
     }
     window.kill().await;
     let window = hall.open().await;
-    // However long the start took, the next wrong one waits longer than the first ones did.
+    // However long the start took, the next wrong PIN causes a longer wait than the first ones.
     eventually("the wait is over", async || {
         let unlock = invoke("kiosk_unlock", &json!({"pin": "1"}));
         (window.value_of(&unlock).await["seconds"] == 10).then_some(())
@@ -106,10 +101,7 @@ async fn the_owner_sets_the_kiosk_up_and_starts_it_in_the_own_window() {
         .see("//button[normalize-space()='Start kiosk' and not(@disabled)]")
         .await;
     window.leave_picture("settings-kiosk").await;
-    // The window may be gone before the driver answers.
-    let click = "[...document.querySelectorAll('button')] \
-         .find(button => button.textContent.trim() === 'Start kiosk').click()";
-    let _ = window.execute(click, Vec::new()).await;
+    window.click_last("Start kiosk").await;
     eventually("the kiosk is shown", async || {
         desk.log().contains("the kiosk is shown").then_some(())
     })
@@ -146,13 +138,7 @@ async fn the_kiosk_discards_unsaved_forms_only_if_the_owner_says_so() {
     assert_eq!(desk.hands().titled("Tapdesk"), 1, "the window stays");
     assert!(!desk.log().contains("the kiosk is shown"));
     window.click_named("Start kiosk").await;
-    window
-        .see("//button[normalize-space()='Start and discard']")
-        .await;
-    // The window may be gone before the driver answers.
-    let click = "[...document.querySelectorAll('button')] \
-         .find(button => button.textContent.trim() === 'Start and discard').click()";
-    let _ = window.execute(click, Vec::new()).await;
+    window.click_last("Start and discard").await;
     eventually("the kiosk is shown", async || {
         desk.log().contains("the kiosk is shown").then_some(())
     })

@@ -1,4 +1,4 @@
-//! A screen saver that counts who asks it to wait.
+//! A screen saver that counts its inhibitors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,7 +45,7 @@ impl ScreenSaver {
         }
     }
 
-    /// How many it waits for.
+    /// The number of its inhibitors.
     pub(super) fn waits(&self) -> u32 {
         self.waits.load(Ordering::Relaxed)
     }

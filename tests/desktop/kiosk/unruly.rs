@@ -9,10 +9,10 @@ use tapdesk_tests::length;
 use super::{ATTRACT, Hall};
 use crate::window::{Hands, Window};
 
-/// How long the visitor goes on, in steps of which each takes about 25 ms.
+/// Pause between the visitor's actions; each step takes about 25 ms.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Numbers that look random and come again with the same seed.
+/// Pseudo-random numbers that repeat with the same seed.
 struct Dice(u64);
 
 impl Dice {
@@ -31,11 +31,11 @@ impl Dice {
     }
 }
 
-/// Control, shift, alt, super, by the display's usual numbers.
+/// Control, shift, alt and super, by the display's usual key codes.
 const MODIFIERS: [u8; 4] = [37, 50, 64, 133];
 
 fn act(hands: &Hands, dice: &mut Dice) {
-    // Escape up to the keys of a media keyboard.
+    // From Escape to the keys of a media keyboard.
     let key = |dice: &mut Dice| u8::try_from(9 + dice.below(110)).unwrap();
     match dice.below(10) {
         0..=2 => hands.keys(&[key(dice)]),
@@ -50,7 +50,7 @@ fn act(hands: &Hands, dice: &mut Dice) {
         }
         6..=8 => {
             let (x, y) = dice.place(hands);
-            // Left, middle, right, the wheel, back and forth.
+            // Left, middle, right, the wheel, back and forward.
             let button = [1, 1, 1, 2, 3, 3, 4, 5, 8, 9][usize::try_from(dice.below(10)).unwrap()];
             hands.click(x, y, button);
         }
@@ -58,8 +58,8 @@ fn act(hands: &Hands, dice: &mut Dice) {
     }
 }
 
-/// Touches the kiosk's own page, and answers whether it was hit: the protocol of the
-/// display knows no fingers.
+/// Touches the kiosk's own page by script, because the display's protocol has no touch. Returns
+/// whether something was hit.
 async fn touch(window: &Window, hands: &Hands, dice: &mut Dice) -> bool {
     let (x, y) = dice.place(hands);
     let finger = TouchActions::new("finger".to_owned())
@@ -130,7 +130,7 @@ async fn nobody_leaves_the_kiosk_by_keys_clicks_drags_and_touches() {
         "{}",
         hall.desk.log()
     );
-    // Whatever was opened goes by itself, and visitors are served again.
+    // Everything that was opened closes automatically, and visitors are served again.
     eventually("the attract page comes back", async || {
         window.find(fantoccini::Locator::XPath(ATTRACT)).await.ok()
     })

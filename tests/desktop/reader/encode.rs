@@ -1,4 +1,4 @@
-//! Encoding in the real window: one tag, and a run of 50 with trouble.
+//! Encoding in the real window: one tag, and a run of 50 with problems.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,18 +15,18 @@ use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard};
 use super::{bottle, made};
 use crate::window::{Desk, Window};
 
-/// Commands by which the monitor reads a blank chip before it is encoded.
+/// Number of commands by which the monitor reads a blank chip before it is encoded.
 const READ: usize = 10;
 
 fn uid(number: u8) -> Uid {
     Uid::from_bytes([0x04, 0xE0, 0x00, 0x00, 0x00, number, 0x80])
 }
 
-fn blank(number: u8) -> VirtualNtag424 {
+pub(crate) fn blank(number: u8) -> VirtualNtag424 {
     VirtualNtag424::new(uid(number))
 }
 
-/// The verdict, large, by its tone and its title.
+/// Waits for the large verdict with this tone and title.
 async fn verdict(window: &Window, tone: &str, title: &str) {
     let verdict = format!(
         "//section[starts-with(@aria-label, 'Verdict')][contains(@class, '{tone}')][.//p[normalize-space()='{title}']]"
@@ -37,6 +37,9 @@ async fn verdict(window: &Window, tone: &str, title: &str) {
 async fn no_inlay(window: &Window) {
     window.see("//header//a[contains(., '2 readers')]").await;
 }
+
+/// The button that confirms that the chips are only for this computer, whose address is not proved.
+pub(crate) const FOR_TRYING: &str = "//button[normalize-space()='For trying on this computer']";
 
 async fn get(window: &Window, path: &str) -> Value {
     let (status, body) = window
@@ -59,7 +62,9 @@ async fn a_tag_gets_an_inlay_that_was_torn_away_once_and_is_wiped_again() {
         ))
         .await;
     window.click_named("Encode an inlay…").await;
-    // What will be written, and every step of it, before anything is sent.
+    // Phones cannot use the address of this computer, so the screen asks.
+    window.press(FOR_TRYING).await;
+    // The data to write, and every step, are shown before anything is sent.
     window
         .see("//*[@role='dialog']//dl[dt='URL']/dd[contains(., '/t/bottle-41?uid=')]")
         .await;
@@ -100,13 +105,13 @@ async fn a_tag_gets_an_inlay_that_was_torn_away_once_and_is_wiped_again() {
     assert_eq!(chip.file(2)[..2], [0, 0]);
     let inlays = get(&window, &format!("/inlays?tag_id={}", bottle.id)).await;
     assert_eq!(inlays["items"], json!([]));
-    // Steps and statuses are logged, and never data.
+    // The log has steps and statuses, but never data.
     assert!(!desk.log().contains("90C4"));
     window.quit().await;
 }
 
-/// A chip that answers so many commands, tells that it was asked another one, and waits
-/// until its reader's program is gone.
+/// A chip that answers some commands, reports the next one, and then waits until the reader's
+/// program is gone.
 struct Stalling {
     card: VirtualNtag424,
     answered: usize,
@@ -134,8 +139,8 @@ impl VirtualCard for Stalling {
     }
 }
 
-/// Lays a chip down, waits for its verdict, and takes it away.
-async fn lay<C: VirtualCard + 'static>(
+/// Places a chip, waits for its verdict, and removes it.
+pub(crate) async fn lay<C: VirtualCard + 'static>(
     desk: &Desk,
     window: &Window,
     card: C,
@@ -149,13 +154,15 @@ async fn lay<C: VirtualCard + 'static>(
     card
 }
 
-/// Makes a run of 50 with the keyboard alone.
+/// Creates a run of 50 with only the keyboard.
 async fn create_run(window: &Window) {
     window.keys("gn").await;
     window.see("//h1[normalize-space()='Encode']").await;
     window.keys("n").await;
+    window.tab_to(FOR_TRYING).await;
+    window.key(Key::Enter).await;
     window
-        .tab_to("//input[@placeholder='Roll of 21 November']")
+        .tab_to("//input[@id=//label[normalize-space()='Name']/@for]")
         .await;
     window.keys("Roll 12").await;
     window
@@ -167,7 +174,7 @@ async fn create_run(window: &Window) {
         .await;
 }
 
-/// Lays an inlay down, kills the desktop in the middle of it, and finishes it in a new window.
+/// Places an inlay, kills the desktop during the encoding, and finishes it in a new window.
 async fn killed(desk: &Desk, window: Window, number: u8) -> Window {
     let (asked, was_asked) = channel();
     let (go, gone) = channel();
@@ -185,16 +192,18 @@ async fn killed(desk: &Desk, window: Window, number: u8) -> Window {
     let window = desk.open_ready().await;
     window.keys("gn").await;
     window
-        .tab_to("//a[contains(@href, 'encode/2')][contains(., 'Roll 12')]")
+        .tab_to("//*[@data-row='2'][contains(., 'Roll 12')]")
         .await;
     window.key(Key::Enter).await;
     let next = format!("//p[normalize-space()='Place inlay {number} of 50 on the reader.']");
     window.see(&next).await;
+    // The confirmation was valid only while the window was open.
+    window.press(FOR_TRYING).await;
     lay(desk, &window, half, "good", "Encoded").await;
     window
 }
 
-/// What does not become an inlay of the run, and is told apart.
+/// Chips that do not become inlays of the run, each with its own message.
 async fn trouble(desk: &Desk, window: &Window, number: u8, first: &mut Option<VirtualNtag424>) {
     match number {
         7 => {
@@ -237,10 +246,12 @@ async fn a_run_of_50_tells_its_trouble_apart_and_goes_on_after_a_crash() {
     let mut desk = Desk::new();
     desk.plug_readers_in();
     let mut window = desk.open_ready().await;
-    // A chip that another run has begun.
-    let other = json!({"name": "Other", "plan": {"pattern": "Other {n}"}});
+    // A chip that belongs to another run.
+    let mut other = json!({"name": "Other", "plan": {"pattern": "Other {n}"}});
+    other["allow_unproved_address"] = true.into();
     let other = made(&window, "/encoding-runs", other).await;
-    let begun = json!({"uid": uid(103).to_string(), "run_id": other});
+    let mut begun = json!({"uid": uid(103).to_string(), "run_id": other});
+    begun["allow_unproved_address"] = true.into();
     made(&window, "/encodings", begun).await;
     create_run(&window).await;
 
@@ -248,7 +259,7 @@ async fn a_run_of_50_tells_its_trouble_apart_and_goes_on_after_a_crash() {
     for number in 1..=50 {
         trouble(&desk, &window, number, &mut first).await;
         match number {
-            // Torn away in the middle, and laid down again.
+            // Removed in the middle, and placed again.
             5 | 20 | 35 => {
                 let tear = Tear::after(READ + usize::from(number));
                 let torn = TornOut::new(tear, blank(number));
@@ -269,8 +280,8 @@ async fn a_run_of_50_tells_its_trouble_apart_and_goes_on_after_a_crash() {
     window.quit().await;
 }
 
-/// Each row of the run, in the order in which its chips were laid down first: position, UID, state and reason.
-/// Duplicates and the chip of another run have none.
+/// Each row of the run, in the order in which its chips were first placed: position, UID, state and
+/// reason. Duplicates and the chip of another run have no row.
 fn expected_rows() -> Vec<Value> {
     let rejected = |number, reason| json!([null, uid(number).to_string(), "rejected", reason]);
     let mut rows = Vec::new();
@@ -298,8 +309,8 @@ async fn assert_run(window: &Window) {
         .collect();
     assert_eq!(tags.len(), 50, "no tag has two");
 
-    // From the first look of the service at a chip to its verified tap: what the reader's own polling
-    // and reading take before is not in it. Those that were torn or interrupted lay elsewhere meanwhile.
+    // From the service's first look at a chip to its verified tap, without the reader's own polling
+    // and reading. Chips that were removed or interrupted spent time off the reader.
     let encodings = get(window, "/encodings?run_id=2&limit=100").await;
     let encodings = encodings["items"].as_array().unwrap();
     let whole = |encoding: &&Value| {
@@ -326,7 +337,8 @@ async fn assert_run(window: &Window) {
     assert!(median < 1_000, "{took:?}");
 }
 
-/// Confirms what a key of a run asks about, by the keyboard alone. The button that has the focus first changes nothing.
+/// Confirms the question after a key of a run, with only the keyboard. The button that has the
+/// focus first changes nothing.
 async fn confirm_with_keys(window: &Window, title: &str, action: &str) {
     window
         .see(&format!(
@@ -341,9 +353,9 @@ async fn confirm_with_keys(window: &Window, title: &str, action: &str) {
     window.key(Key::Enter).await;
 }
 
-/// What else the keys of a run do, behind its twelfth inlay.
+/// The other keys of a run, after its twelfth inlay.
 async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
-    // Half way, and never seen again: its tag goes to the next one.
+    // A chip that stays unfinished: its tag goes to the next one.
     let torn = TornOut::new(Tear::after(READ + 20), blank(13));
     lay(desk, window, torn, "again", "Again").await;
     window.keys("r").await;
@@ -354,11 +366,11 @@ async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
     )
     .await;
     verdict(window, "bad", "Rejected").await;
-    // The tag that would be next comes last.
+    // Skips a tag, which then comes last.
     window.keys("s").await;
     verdict(window, "warn", "Skipped").await;
     let chip = lay(desk, window, blank(14), "good", "Encoded").await;
-    // The inlay before is not the last one.
+    // The previous inlay is not the last one.
     window.keys("u").await;
     confirm_with_keys(window, &format!("Wipe inlay {}?", uid(14)), "Wipe inlay").await;
     window
@@ -384,8 +396,8 @@ async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
     assert_eq!(run["verified_count"], 12, "{run}");
 }
 
-/// Where a chip is torn away while it is encoded, in commands after the monitor's read, and whether the last one
-/// was executed: from its first look to the read that proves it.
+/// The points at which a chip is removed during its encoding, in commands after the monitor's read,
+/// and whether the last command was executed: from its first look to the read that verifies it.
 const TEARS: [(usize, bool); 12] = [
     (2, false),
     (8, true),
@@ -425,7 +437,7 @@ async fn a_dozen_inlays_torn_away_at_other_steps_are_each_finished_and_the_last_
     }
     let run = get(&window, "/encoding-runs/1").await;
     assert_eq!(run["verified_count"], 12, "{run}");
-    // The first chip made the root, which is in no backup.
+    // The first chip created the root, which is in no backup yet.
     window
         .see("//*[@role='status'][contains(., 'in no backup yet')]//a[normalize-space()='Open backup']")
         .await;

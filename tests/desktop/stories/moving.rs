@@ -1,15 +1,15 @@
-//! The move from another service: from its export and three URLs to a verified tap on the old address.
+//! Moving from another service: from its export and three URLs to a verified tap at the old
+//! address.
 
 use std::fs;
 
-use fantoccini::Locator;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, hex};
 use tapdesk_tests::{Answering as _, Client};
 
 use crate::window::Desk;
 
-/// The address that the other service had.
+/// The host of the other service.
 const OLD: &str = "old.example";
 
 #[tokio::test]
@@ -40,12 +40,8 @@ async fn a_stranger_s_file_and_three_urls_lead_to_a_verified_tap_on_the_old_addr
     window.click_named("Use this template…").await;
     window.click_named("Create and continue").await;
 
-    window
-        .press("//*[@id=//label[normalize-space()='Exported by']/@for]/option[normalize-space()='boltcard']")
-        .await;
-    let field = Locator::XPath("//input[@type='file']");
-    let field = window.find(field).await.unwrap();
-    field.send_keys(file.to_str().unwrap()).await.unwrap();
+    window.choose("Exported by", "boltcard").await;
+    window.choose_file(&file).await;
     window.click_named("Check").await;
     window
         .see("//*[@role='status'][contains(., '1 row can be imported')]")
@@ -68,7 +64,7 @@ async fn a_stranger_s_file_and_three_urls_lead_to_a_verified_tap_on_the_old_addr
     window
         .see("//h2[normalize-space()='The first verified tap has arrived']")
         .await;
-    // The other service's last counter came along: its codes are spent.
+    // The import contains the other service's last counter, so its codes are spent.
     visitor.get(&path(3)).header("host", OLD).answer().await;
     window
         .press("//section//a[normalize-space()=\"Anna's card\"]")

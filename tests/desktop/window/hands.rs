@@ -1,5 +1,5 @@
-//! Hands and eyes on a display: keys, clicks and pictures of all that is shown,
-//! past every window's own opinion of them.
+//! Input to a display, and screenshots of it: keys, clicks and pictures, independent of the
+//! windows' own view.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -14,7 +14,7 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{CURRENT_TIME, NONE};
 
-/// The protocol's names of what is done.
+/// Event types of the X11 protocol.
 const KEY_PRESS: u8 = 2;
 const KEY_RELEASE: u8 = 3;
 const BUTTON_PRESS: u8 = 4;
@@ -30,7 +30,7 @@ pub(crate) struct Hands {
 }
 
 impl Hands {
-    /// Hands on `display`.
+    /// Connects to `display`.
     pub(crate) fn on(display: &str) -> Self {
         let (x, screen) = x11rb::connect(Some(display)).expect("the display can be reached");
         let screen = &x.setup().roots[screen];
@@ -48,8 +48,7 @@ impl Hands {
             .expect("the display takes input");
     }
 
-    /// Gives the keyboard to the window below all others that fills the screen,
-    /// as a window manager does.
+    /// Gives the keyboard to the lowest window that fills the screen, like a window manager.
     pub(crate) fn focus(&self) {
         if let Some(window) = self.windows().first() {
             self.x
@@ -60,7 +59,7 @@ impl Hands {
         }
     }
 
-    /// Presses keys, by the display's numbers for them, and releases them again.
+    /// Presses and releases keys, by their key codes.
     pub(crate) fn keys(&self, keys: &[u8]) {
         for key in keys {
             self.input(KEY_PRESS, *key, 0, 0);
@@ -83,7 +82,7 @@ impl Hands {
         self.sync();
     }
 
-    /// Clicks a place with this button.
+    /// Clicks a position with this button.
     pub(crate) fn click(&self, x: i16, y: i16, button: u8) {
         self.input(MOTION, 0, x, y);
         self.input(BUTTON_PRESS, button, 0, 0);
@@ -91,7 +90,7 @@ impl Hands {
         self.sync();
     }
 
-    /// Drags from one place to another.
+    /// Drags from one position to another.
     pub(crate) fn drag(&self, from: (i16, i16), to: (i16, i16)) {
         self.input(MOTION, 0, from.0, from.1);
         self.input(BUTTON_PRESS, 1, 0, 0);
@@ -100,13 +99,13 @@ impl Hands {
         self.sync();
     }
 
-    /// Waits until the display has done all of it: what is on its way when its
-    /// connection closes may be lost.
+    /// Waits until the display has processed everything: requests that are still on their way when
+    /// the connection closes may be lost.
     fn sync(&self) {
         self.x.sync().expect("the display takes input");
     }
 
-    /// Windows that are shown and managed: menus and tips are none.
+    /// Windows that are shown and managed, without menus and tooltips.
     pub(crate) fn windows(&self) -> Vec<Window> {
         let tree = self
             .x
@@ -124,7 +123,7 @@ impl Hands {
             .collect()
     }
 
-    /// Asks every window of this title to close, as a window manager does; how many there are.
+    /// Asks every window with this title to close, like a window manager. Returns their number.
     pub(crate) fn close(&self, title: &str) -> usize {
         let (protocols, delete) = (self.atom("WM_PROTOCOLS"), self.atom("WM_DELETE_WINDOW"));
         let windows = self.of_title(title);
@@ -139,7 +138,7 @@ impl Hands {
         windows.len()
     }
 
-    /// How many windows of this title are shown.
+    /// The number of shown windows with this title.
     pub(crate) fn titled(&self, title: &str) -> usize {
         self.of_title(title).len()
     }
@@ -150,7 +149,7 @@ impl Hands {
         windows
     }
 
-    /// The title of a window, which may be gone by now.
+    /// The title of a window; `None` if the window is gone.
     fn title(&self, window: Window) -> Option<Vec<u8>> {
         let name = self.atom("_NET_WM_NAME");
         let asked = self
@@ -165,7 +164,7 @@ impl Hands {
         known.expect("the display can be asked").atom
     }
 
-    /// Where a window is and how large.
+    /// Position and size of a window.
     pub(crate) fn place(&self, window: Window) -> (i16, i16, u16, u16) {
         let geometry = self
             .x
@@ -175,12 +174,12 @@ impl Hands {
         geometry.map_or((0, 0, 0, 0), |it| (it.x, it.y, it.width, it.height))
     }
 
-    /// Whether this colour is on the display: red, green, blue.
+    /// Whether this colour is on the display, as red, green and blue.
     pub(crate) fn see_colour(&self, colour: [u8; 3]) -> bool {
         self.look().as_chunks().0.contains(&colour)
     }
 
-    /// All that is shown: three bytes for each pixel, row by row.
+    /// All pixels of the display: three bytes each, row by row.
     fn look(&self) -> Vec<u8> {
         let (width, height) = self.size;
         let image = self
@@ -189,14 +188,14 @@ impl Hands {
             .ok()
             .and_then(|image| image.reply().ok())
             .expect("the display can be seen");
-        // Blue, green, red and nothing.
+        // Blue, green, red and an unused byte.
         let pixels = image.data.chunks_exact(4);
         pixels
             .flat_map(|pixel| [pixel[2], pixel[1], pixel[0]])
             .collect()
     }
 
-    /// Leaves a picture of all that is shown in `target/screenshots`.
+    /// Saves a screenshot of the display in `target/screenshots`.
     pub(crate) fn leave_picture(&self, name: &str) {
         let (width, height) = self.size;
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");

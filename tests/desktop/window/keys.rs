@@ -1,4 +1,4 @@
-//! A person who uses the keyboard alone.
+//! A person who uses only the keyboard.
 
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -6,13 +6,17 @@ use serde_json::json;
 
 use super::Window;
 
-/// Most steps with the Tab key before what is looked for counts as out of reach.
+/// Most Tab steps to a target; beyond that it counts as unreachable.
 const REACH: usize = 80;
 
 impl Window {
     /// Presses and releases a key.
     pub(crate) async fn key(&self, value: impl Into<char>) {
-        let value = value.into();
+        self.strike(value.into()).await;
+        self.effort.pressed();
+    }
+
+    async fn strike(&self, value: char) {
         let press = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value })
             .then(KeyAction::Up { value });
@@ -21,11 +25,26 @@ impl Window {
             .expect("a key can be pressed");
     }
 
-    /// Presses the keys of a text, one after the other.
+    /// Presses and releases a key while Ctrl is held.
+    pub(crate) async fn command(&self, value: char) {
+        let held = Key::Control.into();
+        let press = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: held })
+            .then(KeyAction::Down { value })
+            .then(KeyAction::Up { value })
+            .then(KeyAction::Up { value: held });
+        self.perform_actions(press)
+            .await
+            .expect("keys can be pressed");
+        self.effort.pressed();
+    }
+
+    /// Presses the keys of a text or a chord in order.
     pub(crate) async fn keys(&self, text: &str) {
         for value in text.chars() {
-            self.key(value).await;
+            self.strike(value).await;
         }
+        self.effort.pressed();
     }
 
     /// Holds the Escape key for longer than three seconds.
@@ -38,9 +57,10 @@ impl Window {
             })
             .then(KeyAction::Up { value });
         self.perform_actions(hold).await.expect("a key can be held");
+        self.effort.pressed();
     }
 
-    /// Moves the focus with the Tab key until it is on what is at this `XPath`.
+    /// Moves the focus with the Tab key to the element at this `XPath`.
     pub(crate) async fn tab_to(&self, xpath: &str) {
         self.see(xpath).await;
         let focused = "const found = document.evaluate(arguments[0], document, null, 9).singleNodeValue; \

@@ -1,4 +1,4 @@
-//! A full disk: a tmpfs of 2 MB in a mount namespace of the process's own.
+//! A full disk: a tmpfs of 2 MB in a separate mount namespace.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag, 
 
 use super::launch;
 
-/// A launch whose folder is a small disk. `None` if such a disk cannot be had.
+/// A launch whose folder is a small disk. `None` if this machine does not allow such a disk.
 fn on_a_small_disk() -> Option<Launch> {
     const MOUNT: &str = r#"mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" && exec "$@""#;
     let mut launch = launch();
@@ -39,7 +39,7 @@ fn on_a_small_disk() -> Option<Launch> {
     Some(launch)
 }
 
-/// A file that takes all the room there is on the process's disk.
+/// A file that fills the process's disk.
 struct Filler(PathBuf);
 
 impl Filler {
@@ -51,7 +51,7 @@ impl Filler {
         let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
         let filler = Self(root.join(folder).join("filler"));
         let mut file = File::create(&filler.0).expect("the file can be created");
-        // To the last byte: a page that is half free is room.
+        // To the last byte, because a page that is half free is room.
         for size in [65_536, 4_096, 1] {
             while file.write_all(&vec![0; size]).is_ok() {}
         }
@@ -63,7 +63,7 @@ impl Filler {
     }
 }
 
-/// Taps until there is no room for one more; the URL and answer of the first such tap.
+/// Taps until the disk is full. Returns the URL and the response of the first tap without room.
 async fn tap_until_full(
     service: &ServiceProcess,
     mut url: impl FnMut() -> String,
@@ -123,7 +123,7 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
         Some("application/problem+json")
     );
     assert_eq!(service.get("/health").answer().await.status, 200);
-    // Ready it stays: what it can still do is wanted.
+    // It stays ready, because reading still works.
     assert_eq!(service.get("/ready").answer().await.status, 200);
     let shown = service.admin_get(&tag.admin_path()).await;
     assert_eq!(shown["variables"], json!({"registered": "false"}));
@@ -140,7 +140,7 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
     assert_eq!(service.tap(&studio.path()).await.status, 200);
 }
 
-/// What is folded behind taps finds no room, again and again: the counts stay exact.
+/// Folding repeatedly finds no room: the counts stay exact.
 #[tokio::test]
 async fn a_fold_on_a_full_disk_loses_no_count_and_goes_on_when_there_is_room() {
     let Some(launch) = on_a_small_disk() else {
@@ -175,11 +175,11 @@ async fn a_fold_on_a_full_disk_loses_no_count_and_goes_on_when_there_is_room() {
         told <= 2,
         "told once for each time that there was no room: {told}"
     );
-    // All of it is folded: nothing but the rows is left.
+    // Everything is folded: the counts are only in the rows.
     assert!(service.terminate().await.success());
 }
 
-/// The service's folder, which outlives the mount namespace of its process as long as this is open.
+/// The service's folder: while this is open, it survives the mount namespace of its process.
 struct HeldFolder(File);
 
 impl HeldFolder {
@@ -190,7 +190,7 @@ impl HeldFolder {
         Self(File::open(root.join(folder)).expect("the folder can be opened"))
     }
 
-    /// Copies its files to the folder of `launch`, which has room.
+    /// Copies its files to the folder of `launch`, which is on a larger disk.
     fn copy_to(&self, launch: &Launch) {
         let folder = format!("/proc/self/fd/{}", self.0.as_raw_fd());
         for entry in std::fs::read_dir(folder).expect("the folder can be read") {
@@ -203,7 +203,8 @@ impl HeldFolder {
     }
 }
 
-/// Without room nothing can be folded: who waits for a fold is told so, and does not wait for ever.
+/// Without room nothing can be folded: a backup and the shutdown report that, and do not wait for
+/// ever.
 #[tokio::test]
 async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and_lose_none() {
     let Some(launch) = on_a_small_disk() else {
@@ -239,7 +240,7 @@ async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and
     assert_eq!(service.scan_count(&tag).await, recorded);
     let before = service.launch().log().len();
     let launch = service.launch().clone();
-    // Its folder is left as it is: full.
+    // The folder stays full.
     drop(filler);
     assert!(service.terminate().await.success());
     let said = launch.log().split_off(before);
@@ -254,8 +255,8 @@ async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and
     assert!(service.terminate().await.success());
 }
 
-/// A launch on a small disk that is full when the service starts, with a
-/// database that was made while there was room.
+/// A launch on a small disk that is full when the service starts. Its database was created while
+/// there was room.
 fn on_a_disk_that_is_full() -> Option<Launch> {
     const MADE_AND_FILLED: &str = r#"
         mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" || exit

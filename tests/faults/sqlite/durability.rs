@@ -1,6 +1,6 @@
-//! Power loss: an answer that acknowledges a write leaves after the write's
-//! commit is on disk. A killed process cannot show this, for the system keeps
-//! what it has written; the order of its system calls can.
+//! Power loss: a response that acknowledges a write is sent after its commit is on disk. Killing a
+//! process cannot show this, because the system keeps the data that was written; the order of its
+//! system calls can.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use super::launch;
 /// Calls that reach the disk or a socket.
 const CALLS: &str = "trace=fdatasync,fsync,read,recvfrom,write,writev,sendto,sendmsg";
 
-/// A service whose calls are written down.
+/// A service with a trace of its system calls.
 struct Traced {
     service: ServiceProcess,
     trace: PathBuf,
 }
 
 impl Traced {
-    /// `None` if this machine cannot trace.
+    /// Starts one. `None` if this machine cannot trace.
     async fn start() -> Option<Self> {
         if !can_trace() {
             return None;
@@ -37,7 +37,7 @@ impl Traced {
         })
     }
 
-    /// Ends it, and reads what it did.
+    /// Ends it, and evaluates its trace.
     async fn end(self) -> Answers {
         let Self { service, trace } = self;
         let launch = service.launch().clone();
@@ -72,7 +72,7 @@ async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the
     assert_synced(&traced.end().await, 2 * rounds);
 }
 
-/// Many wait for one commit: none of them is answered by the commit before.
+/// Many requests wait for one commit: none is answered by the commit before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_connections_that_share_commits_each_is_answered_after_its_own() {
     let Some(traced) = Traced::start().await else {
@@ -106,10 +106,10 @@ async fn of_many_connections_that_share_commits_each_is_answered_after_its_own()
     );
 }
 
-/// What a trace says of answers to taps and updates.
+/// The responses to taps and updates in a trace.
 #[derive(Debug, Default)]
 struct Answers {
-    /// Of each answer, whether the database's log was synced between its request and it.
+    /// For each response, whether the database's log was synced between its request and it.
     synced: Vec<bool>,
     /// How often the log was synced.
     syncs: usize,
@@ -118,10 +118,11 @@ struct Answers {
 impl Answers {
     fn of(trace: &str) -> Self {
         let mut answers = Self::default();
-        // Places are lines. A call that others interrupt has two; it is at work between them.
+        // Positions are lines. A call that others interrupt has two lines, and runs between them.
         let (mut syncing, mut reading) = (HashMap::new(), HashMap::new());
         let mut requests = HashMap::new();
-        // Where the newest sync that is done began: it has what was written before.
+        // The position at which the newest completed sync began: it covers everything written
+        // before.
         let mut synced_to = None;
         for (place, line) in trace.lines().enumerate() {
             let (thread, call) = line.split_once(' ').expect("a line begins with its thread");
@@ -166,7 +167,7 @@ impl Answers {
     }
 }
 
-/// The file or socket that a call is about.
+/// The file or socket of a call.
 fn connection(call: &str) -> &str {
     let about = call.split_once('(').map_or("", |(_, about)| about);
     about

@@ -1,4 +1,4 @@
-//! Counts that are folded behind taps, when the process is killed or the disk is full.
+//! Counts that are folded after taps, while the process is killed or the disk is full.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,28 @@ use tapdesk_tests::{Launch, ServiceProcess, eventually, length};
 use super::launch;
 use crate::faults::load::Load;
 
-/// Folds all the time, so that something happens in the middle of it.
+/// A launch that folds all the time, so that every event happens during a fold.
 fn folding() -> Launch {
     launch()
         .env("TAPDESK_TEST_CLOCK", "1")
         .env("TAPDESK_TEST_FOLD", "1")
 }
 
-/// How often the process is killed: 200 times, or as `TAPDESK_TEST_KILLS` says.
+/// How often the process is killed: 200 times, or the value of `TAPDESK_TEST_KILLS`.
 fn kills() -> u32 {
     let kills = std::env::var("TAPDESK_TEST_KILLS").ok();
     let kills = kills.and_then(|kills| kills.parse().ok());
     kills.unwrap_or_else(|| length(200, 1_000))
 }
 
-/// A tag as the history in the file has it.
+/// A tag, as counted from the history in the file.
 struct Recounted {
     tag: i64,
     scans: u64,
-    /// Its inlay, and the highest counter that was accepted.
+    /// Its inlay, and the highest accepted counter.
     inlay: i64,
     counter: u32,
-    /// Whether each counter was accepted once.
+    /// Whether each counter was accepted at most once.
     once: bool,
 }
 
@@ -67,8 +67,8 @@ fn hours(file: &Connection) -> BTreeMap<String, u64> {
     hours.unwrap().map(Result::unwrap).collect()
 }
 
-/// What the service shows equals a recount of the history in its file. All of its
-/// taps were verified.
+/// Asserts that the service's counts equal a recount of the history in its file. All of its taps
+/// verified.
 async fn assert_exact(service: &ServiceProcess) {
     let (tags, hours) = {
         let file = Connection::open(service.launch().database()).unwrap();
@@ -161,7 +161,7 @@ async fn a_start_reads_what_is_unfolded_under_one_lock_however_much_it_is() {
     let service = launch.start().await;
     assert_exact(&service).await;
     assert!(service.terminate().await.success());
-    // Each tap is of an inlay, a tag and a client of its own: 90 rows are looked at.
+    // Each tap has its own inlay, tag and client: 90 rows are read.
     let folded = locks_of_a_start(&launch).await;
     assert!(folded > 0 && unfolded < folded + 60, "{unfolded}, {folded}");
 }

@@ -20,7 +20,7 @@ fn file() -> String {
     )
 }
 
-/// How many rows of `table` are in the file, which the service is at work on.
+/// The number of rows of `table` in the file, which the service is using.
 fn count(launch: &Launch, table: &str) -> i64 {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let connection = Connection::open_with_flags(launch.database(), flags).unwrap();
@@ -28,8 +28,8 @@ fn count(launch: &Launch, table: &str) -> i64 {
     connection.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Kills the service once `table` has rows of an import, and answers how many tags
-/// there are once the next one has dealt with what it found.
+/// Kills the service once `table` has rows of an import. Returns the number of tags after the next
+/// start has cleaned up.
 async fn killed_once_there_are(table: &str) -> i64 {
     let service = launch().start().await;
     let request = service.admin_request(Method::POST, "/tags/import?on_error=abort");

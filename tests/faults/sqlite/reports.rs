@@ -1,4 +1,4 @@
-//! Reports of a long history, which was there before it was counted, as after an upgrade.
+//! Reports of a long history that is not counted yet, as after an upgrade.
 
 use rusqlite::Connection;
 use tapdesk_service::clock::{Clock as _, Stopwatch, SystemClock};
@@ -29,7 +29,7 @@ async fn a_long_history_is_counted_behind_and_its_report_stays_quick() {
     let service = launch.start().await;
     let counted = "SELECT seq FROM report_mark";
     let look = || file.query_row(counted, [], |row| row.get::<_, i64>(0));
-    // Housekeeping counts some thousand at once, and lets taps in between.
+    // Housekeeping counts some thousand taps at a time, and lets new taps in between.
     let waited = Stopwatch::start();
     while look().expect("a mark") < taps {
         assert!(waited.elapsed().as_secs() < 600, "it is counted");

@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of a first start, and of an upgrade of what the first version made.
-//! strace sends the signal in a call that reaches the disk, so that the moments are the same in
+//! `kill -9` during a first start, and during an upgrade of a database of the first version. strace
+//! sends the signal at a system call that reaches the disk, so that the moments are the same in
 //! each run.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use super::launch;
 
 refinery::embed_migrations!("migrations/sqlite");
 
-/// Calls that change a file, a name, or what survives a power failure.
+/// Calls that change a file, a name, or the data that survives a power failure.
 const CALLS: [&str; 5] = ["pwrite64", "fdatasync", "unlink", "ftruncate", "renameat2"];
 
-/// What an upgrade keeps whatever it changes. What housekeeping may remove meanwhile is not there.
+/// Tables that every upgrade keeps, without those that housekeeping may empty in the meantime.
 const KEPT: [&str; 14] = [
     "counters",
     "experience_versions",
@@ -38,7 +38,7 @@ const KEPT: [&str; 14] = [
     "url_template_keys",
 ];
 
-/// Columns of tables, as the first version has them.
+/// Columns of tables in the first version.
 type Columns = Vec<(&'static str, Vec<String>)>;
 
 fn texts(file: &Connection, sql: &str) -> Vec<String> {
@@ -49,7 +49,7 @@ fn texts(file: &Connection, sql: &str) -> Vec<String> {
 
 fn columns(file: &Connection) -> Columns {
     let of = |table| {
-        // The order of commits, which later versions' ids are in.
+        // `seq` is the order of commits, on which later versions base their ids.
         let sql = format!("SELECT name FROM pragma_table_info('{table}') WHERE name <> 'seq'");
         (table, texts(file, &sql))
     };
@@ -72,7 +72,7 @@ fn rows(file: &Connection, columns: &Columns) -> BTreeMap<&'static str, Vec<Stri
     rows.collect()
 }
 
-/// The statements that made the schema, and the newest version in its history.
+/// The statements that created the schema, and the newest version in its history.
 fn schema(file: &Connection) -> (Vec<String>, u32) {
     let statements = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     let version = "SELECT max(version) FROM refinery_schema_history";
@@ -80,14 +80,14 @@ fn schema(file: &Connection) -> (Vec<String>, u32) {
     (texts(file, statements), version)
 }
 
-/// The schema of a database that nothing disturbed.
+/// The schema of a database that was created without interruptions.
 async fn newest() -> (Vec<String>, u32) {
     let launch = launch();
     assert!(launch.start().await.terminate().await.success());
     schema(&Connection::open(launch.database()).unwrap())
 }
 
-/// Makes a database at `path` as the first version left it, with rows in every table.
+/// Creates a database at `path` like the first version, with rows in every table.
 fn make_first_version(path: &Path) {
     let mut file = Connection::open(path).unwrap();
     file.pragma_update(None, "application_id", APPLICATION_ID)
@@ -111,10 +111,10 @@ fn make_first_version(path: &Path) {
     }
 }
 
-/// Kills a service on what `prepared` makes, at one moment after the other until there is none
-/// before it listens, and lets `check` look at each database once a service has opened it and
-/// ended. `apart` is how many of each of [`CALLS`] lie between two kills. How often a service was
-/// killed.
+/// Kills a service on the database that `prepared` creates, at one moment after the other, until no
+/// moment before it listens is left. Another service then opens each database, and `check` examines
+/// it. `apart` is the number of each of [`CALLS`] between two kills. Returns how often a service
+/// was killed.
 async fn killed(
     apart: [usize; CALLS.len()],
     prepared: impl Fn() -> Launch,

@@ -1,4 +1,4 @@
-//! What is stored, what events tell of it, and that these are the same.
+//! The stored data, the data in events, and a comparison of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +22,13 @@ async fn all(service: &Client, list: &str) -> Vec<Value> {
     }
 }
 
-/// The `webhook-id` of every tap that is stored.
+/// The `webhook-id` of every stored tap.
 pub(super) async fn stored(service: &Client) -> BTreeSet<String> {
     let taps = all(service, "/interactions").await;
     taps.iter().map(|tap| format!("tap_{}", key(tap))).collect()
 }
 
-/// All types of events that taps, updates and forms have, and the alert that is stored with what it
-/// tells.
+/// All types of events of taps, updates and forms, and the alert that is stored with its event.
 pub(super) const EVENTS: [&str; 7] = [
     "tap.verified",
     "tap.not_verified",
@@ -40,8 +39,8 @@ pub(super) const EVENTS: [&str; 7] = [
     "alert.webhook_disabled",
 ];
 
-/// The `webhook-id` of each opened seal: of the taps that say that it is open, of which the tag's tap
-/// before did not.
+/// The `webhook-id` of each opened seal: of taps with an open seal whose tag's tap before had a
+/// closed one.
 async fn opened(service: &Client) -> BTreeSet<String> {
     let mut taps = all(service, "/interactions").await;
     taps.sort_by_key(|tap| tap["id"].as_i64());
@@ -57,14 +56,14 @@ async fn opened(service: &Client) -> BTreeSet<String> {
     opened
 }
 
-/// What the `webhook-id` of a tap's event ends in.
+/// The end of the `webhook-id` of a tap's event.
 fn key(tap: &Value) -> String {
     let at = tap["at"].as_str().expect("a time");
     let at: Timestamp = serde_json::from_value(json!(at)).expect("a time");
     format!("{}_{}", tap["id"], at.millis())
 }
 
-/// Webhooks that were switched off because they said that they are gone.
+/// Webhooks that were switched off because they answered that they are gone.
 async fn gone(service: &Client) -> BTreeSet<String> {
     let webhooks = service.admin_get("/webhooks?limit=500").await;
     let webhooks = webhooks["items"].as_array().expect("webhooks").iter();
@@ -72,8 +71,8 @@ async fn gone(service: &Client) -> BTreeSet<String> {
     gone.map(|one| format!("disabled {}", one["id"])).collect()
 }
 
-/// What is stored that events tell of: taps and opened seals by their `webhook-id`, updates,
-/// submissions and webhooks by their numbers.
+/// Stored data that events describe: taps and opened seals by their `webhook-id`, updates,
+/// submissions and webhooks by their ids.
 async fn everything(service: &Client) -> BTreeSet<String> {
     let mut all = stored(service).await;
     for tap in all.clone() {
@@ -94,7 +93,7 @@ async fn everything(service: &Client) -> BTreeSet<String> {
     all
 }
 
-/// What was told, in the same words.
+/// The events that were sent, in the same form.
 fn told(requests: &[Received]) -> BTreeSet<String> {
     let names = requests.iter().map(|one| {
         let event: Value = serde_json::from_slice(&one.body).expect("JSON");
@@ -109,8 +108,8 @@ fn told(requests: &[Received]) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Waits until all that is stored is told, signed, and each time in the same words. So many webhooks
-/// are gone.
+/// Waits until all stored data has been sent, signed, and each time with the same content. This
+/// number of webhooks is gone.
 pub(super) async fn is_all_told(
     service: &Client,
     receiver: &Receiver,

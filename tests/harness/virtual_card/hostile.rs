@@ -1,19 +1,18 @@
-//! A chip made to do harm: whatever it answers, the reader must neither fall
-//! over nor wait forever.
+//! A malicious chip: whatever it answers, the reader must neither fail nor wait for ever.
 
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy, bytes};
 
 use super::{VirtualCard, answer};
 
-/// Answers by its seed: at random, oversized, too short, of honest shape with
-/// lengths that lie, or not at all.
+/// Answers by its seed: at random, too long, too short, well-formed with false lengths, or not at
+/// all.
 pub struct HostileCard {
     entropy: SeededEntropy,
     type2: bool,
 }
 
 impl HostileCard {
-    /// The chip of this seed.
+    /// The chip with this seed.
     pub fn new(seed: u64) -> Self {
         Self {
             entropy: SeededEntropy::new(seed),
@@ -27,8 +26,8 @@ impl HostileCard {
         random
     }
 
-    /// Data of honest shape, such as it stands in a capability container or at
-    /// the beginning of a file, with any lengths in it.
+    /// Well-formed data, as in a capability container or at the beginning of a file, with arbitrary
+    /// lengths.
     fn lie(&self) -> Vec<u8> {
         let [which, a, b] = bytes(&self.entropy);
         match which % 5 {
@@ -78,7 +77,7 @@ impl VirtualCard for HostileCard {
             4 => answer(&[], 0x9000),
             5 => answer(&self.random(usize::from(length)), 0x91AF),
             6 => answer(&[], 0x6982),
-            // More than any short command may bring.
+            // Longer than the answer to any short command.
             7 => answer(&self.random(256 * (1 + usize::from(length))), 0x9000),
             _ => answer(
                 &self.lie(),

@@ -1,6 +1,6 @@
-//! NDEF messages, as they are written to a chip (NFC Forum, NDEF 1.0 and URI RTD 1.0).
+//! NDEF messages in the form that is written to a chip (NFC Forum, NDEF 1.0 and URI RTD 1.0).
 
-/// A message of one URI record; `https://` and `http://` are abbreviated as writers do.
+/// A message with one URI record; `https://` and `http://` are abbreviated as usual.
 ///
 /// # Panics
 /// When the URL has more than 250 characters.
@@ -16,7 +16,7 @@ pub fn uri(url: &str) -> Vec<u8> {
     message
 }
 
-/// The URL of a message of one URI record; `None` if it is another message.
+/// The URL of a message with one URI record; `None` for another message.
 pub fn url(message: &[u8]) -> Option<String> {
     let (&[0xD1, 0x01, length, b'U', prefix], rest) = message.split_first_chunk()? else {
         return None;

@@ -3,15 +3,15 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `authentication` | who proves to have a key, and how often that failed |
+//! | `authentication` | proofs of a key, and failure counters |
 //! | `keys` | the five keys, their versions and failure counters |
 //! | [`session`] | secure messaging, in AES and in LRP mode |
-//! | `protection` | what a command's communication mode asks for |
-//! | `files`, [`settings`], `mirror` | three files, who may do what, and what is mirrored |
-//! | `configuration` | what can be switched on, most of it for ever |
+//! | `protection` | the communication mode of a command |
+//! | `files`, [`settings`], `mirror` | three files, their access rights, and their mirrors |
+//! | `configuration` | options that can be switched on, most of them permanently |
 //! | `identity` | version, UID, originality signature |
 //!
-//! What the data sheet leaves open is decided here and said where it stands.
+//! If the data sheet leaves something open, the decision is made here, and a comment says so.
 
 mod authentication;
 mod configuration;
@@ -39,10 +39,10 @@ use self::identity::Identity;
 use self::keys::Slot;
 use super::{GET_UID, VirtualCard, status};
 
-/// The answer to a command with its status word, or the status that refuses it.
+/// The answer to a command with its status word, or the error status.
 type Answer = Result<Vec<u8>, u16>;
 
-/// An NTAG 424 DNA.
+/// An NTAG 424 DNA in software.
 #[derive(Clone)]
 pub struct VirtualNtag424 {
     identity: Identity,
@@ -54,31 +54,31 @@ pub struct VirtualNtag424 {
     field: Field,
 }
 
-/// What happened to the chip, for tests.
+/// Events of the chip, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Commands that changed something for good.
+    /// Commands that changed something permanently.
     pub writes: u32,
-    /// Proofs of a key that were refused (`91AE`).
+    /// Refused proofs of a key (`91AE`).
     pub refusals: u32,
 }
 
-/// What the chip forgets when it leaves the field.
+/// State that the chip loses when it leaves the field.
 #[derive(Clone, Default)]
 struct Field {
-    /// Whether its application is selected.
+    /// Whether the NDEF application is selected.
     application: bool,
-    /// The file that ISO commands are about.
+    /// The file that ISO commands use.
     selected: Option<usize>,
-    /// The NDEF file as this run of reads sees it.
+    /// The NDEF file as mirrored for this run of reads.
     run: Option<Vec<u8>>,
     next: Next,
     session: Option<Session>,
-    /// Refusals with `91AD` in this activation: how much of a delay is spent.
+    /// Answers with `91AD` in this activation: the part of a delay that has passed.
     delayed: u16,
 }
 
-/// What `AF` goes on with.
+/// The command that `AF` continues.
 #[derive(Clone, Default)]
 enum Next {
     #[default]
@@ -88,7 +88,7 @@ enum Next {
 }
 
 impl VirtualNtag424 {
-    /// A chip as it leaves the factory: keys of zeros, an empty message, no SDM.
+    /// A chip in factory state: keys of zeros, an empty message, no SDM.
     pub fn new(uid: Uid) -> Self {
         Self {
             identity: Identity::new(uid),
@@ -101,9 +101,9 @@ impl VirtualNtag424 {
         }
     }
 
-    /// Its answer to a command, in process.
+    /// Sends a command in process, and returns the answer.
     pub fn apdu(&mut self, command: &[u8]) -> Vec<u8> {
-        // Only reads that follow each other are one run.
+        // Only consecutive reads are one run.
         if !matches!(command, [0x00, 0xB0, ..] | [0x90, 0xAD, ..]) {
             self.field.run = None;
         }
@@ -136,7 +136,7 @@ impl VirtualNtag424 {
             (0xAF, Next::Version(part)) => Ok(self.version_part(part)),
             (0xAF, Next::Authentication(handshake)) => self.prove(&handshake, data),
             (0xAF, Next::Nothing) => Err(0x911C),
-            // The one before was not finished.
+            // The previous command was not finished.
             (_, Next::Version(_) | Next::Authentication(_)) => Err(0x91CA),
             (0x60, _) => self.get_version(data),
             (0x3C, _) => self.read_signature(data),
@@ -161,7 +161,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// An ISO 7816-4 command (section 10.9). One that is under way is forgotten.
+    /// An ISO 7816-4 command (section 10.9). It aborts a command in progress.
     fn iso(&mut self, whole: &[u8]) -> Answer {
         self.field.next = Next::Nothing;
         let data = || {
@@ -187,7 +187,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// Goes on with a session that is under way.
+    /// Continues a session that is in progress.
     pub fn resume(&mut self, session: Session) {
         self.field.application = true;
         self.field.session = Some(session);
@@ -198,28 +198,28 @@ impl VirtualNtag424 {
         self.field.session.as_ref()
     }
 
-    /// What the chip draws next instead of its own randomness: `RndB` and `TI` of a
-    /// published transcript, in their order.
+    /// The next random values of the chip, in place of its own randomness: `RndB` and `TI` of a
+    /// published transcript, in order.
     pub fn draws_next(&mut self, random: &[u8]) {
         self.dice.next(random);
     }
 
-    /// What happened to it.
+    /// The events so far.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// The number of the key that was proved in the session.
+    /// The number of the key that the session was authenticated with.
     fn authenticated(&self) -> Option<u8> {
         self.field.session.as_ref().map(|session| session.key)
     }
 
-    /// A key of the chip.
+    /// The key in a slot of the chip.
     pub fn key(&self, number: u8) -> &AesKey {
         &self.keys[usize::from(number)].key
     }
 
-    /// Its version.
+    /// The version of the key in a slot.
     pub fn key_version(&self, number: u8) -> u8 {
         self.keys[usize::from(number)].version
     }

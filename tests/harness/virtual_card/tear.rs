@@ -1,16 +1,16 @@
-//! A chip that is taken away in the middle of a command.
+//! A chip that is removed in the middle of a command.
 
 use super::VirtualCard;
 
-/// When a chip is taken away, and what of the command under way took place.
+/// The moment at which a chip is removed, and the executed part of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tear {
-    /// Commands that are answered before.
+    /// The number of commands that are answered before.
     pub at: usize,
-    /// Whether the next one is executed: then its answer alone is lost.
+    /// Whether the next command is executed, so that only its answer is lost.
     pub executed: bool,
-    /// Bytes of the next command that arrive, if it is cut off on its way. Chips write
-    /// whole frames or whole pages of it, or less.
+    /// The number of bytes of the next command that arrive, if it is cut off. The chip writes the
+    /// complete frames or pages in them.
     pub partial_frame: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Tear {
         }
     }
 
-    /// After that command was executed, before its answer arrives.
+    /// After this command was executed, before its answer arrives.
     pub fn after(at: usize) -> Self {
         Self {
             executed: true,
@@ -32,7 +32,7 @@ impl Tear {
         }
     }
 
-    /// When so many bytes of that command have arrived.
+    /// When this number of the command's bytes has arrived.
     pub fn within(at: usize, bytes: usize) -> Self {
         Self {
             partial_frame: Some(bytes),
@@ -41,7 +41,7 @@ impl Tear {
     }
 }
 
-/// A chip with its tear. Taken away, it answers nothing until it is laid down again.
+/// A chip with a tear. After its removal it answers nothing until it is placed again.
 pub struct TornOut<C> {
     card: C,
     tear: Tear,
@@ -50,7 +50,7 @@ pub struct TornOut<C> {
 }
 
 impl<C: VirtualCard> TornOut<C> {
-    /// `card`, which is torn like this.
+    /// `card` with this tear.
     pub fn new(tear: Tear, card: C) -> Self {
         Self {
             card,
@@ -60,17 +60,17 @@ impl<C: VirtualCard> TornOut<C> {
         }
     }
 
-    /// `card`, which answers so many commands and no more.
+    /// `card`, which answers this number of commands and no more.
     pub fn after(answered: usize, card: C) -> Self {
         Self::new(Tear::before(answered), card)
     }
 
-    /// Whether it was torn by now.
+    /// Whether it has been removed.
     pub fn is_torn(&self) -> bool {
         self.torn
     }
 
-    /// The chip, to be laid down again.
+    /// The chip, so that it can be placed again.
     pub fn into_card(self) -> C {
         self.card
     }
@@ -95,7 +95,7 @@ impl<C: VirtualCard> VirtualCard for TornOut<C> {
         }
         self.torn = true;
         if self.tear.executed {
-            // Executed; nobody hears the answer.
+            // It is executed, but its answer is lost.
             let _ = self.card.transmit(command);
         } else if let Some(received) = self.tear.partial_frame {
             self.card.cut_off(command, received);

@@ -9,10 +9,10 @@ use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
 
 use super::{GET_UID, VirtualCard, answer, ndef, status};
 
-/// Where the data begins, in pages.
+/// The first page of the data area.
 const DATA: usize = 4;
 
-/// Which Type 2 chip.
+/// Kinds of Type 2 chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type2Chip {
     /// 144 bytes of data.
@@ -21,57 +21,112 @@ pub enum Type2Chip {
     Ntag215,
     /// 888 bytes, of which the capability container states 872.
     Ntag216,
-    /// 48 bytes.
+    /// 48 bytes of data, without settings.
     Ultralight,
+    /// 144 bytes; its memory ends with page 41, a one-way counter.
+    Ntag203,
+    /// 144 bytes, followed by a counter, settings and a key that cannot be read.
+    UltralightC,
+    /// 48 bytes, and settings (`MF0UL11`).
+    UltralightEv1,
+    /// 128 bytes, and settings (`MF0UL21`).
+    UltralightEv1Large,
+    /// 48 bytes, and settings.
+    Ntag210,
+    /// 128 bytes, and settings.
+    Ntag212,
+    /// 144 bytes, and a page more than an NTAG213, for the message of its tamper loop.
+    Ntag213Tt,
+    /// 144 bytes, and a key after its settings that cannot be read.
+    Ntag223Dna,
+    /// 208 bytes, and a key after its settings that cannot be read.
+    Ntag224Dna,
+    /// 144 bytes, of Silicon Craft: the first byte of its UID is 39.
+    Sic43Nt,
 }
 
 impl Type2Chip {
-    /// Pages in all (data sheets NTAG213/215/216 rev 3.2 section 8.5, MF0ICU1 section 7.5).
-    fn pages(self) -> usize {
-        match self {
-            Self::Ntag213 => 45,
-            Self::Ntag215 => 135,
-            Self::Ntag216 => 231,
-            Self::Ultralight => 16,
-        }
+    /// The number of pages, and how many of them can be read (data sheets NTAG213/215/216 rev 3.2
+    /// section 8.5, MF0ICU1 section 7.5, NTAG203 rev 3.2 section 8.5, MF0ICU2 rev 3.2 section 7.5,
+    /// `MF0ULx1` rev 3.3 section 8.5, NTAG210/212 rev 3.0 section 8.5; NTAG 22x: page lists of
+    /// public tools).
+    fn pages(self) -> (usize, usize) {
+        let (all, keys) = match self {
+            Self::Ntag213 => (45, 0),
+            Self::Ntag215 => (135, 0),
+            Self::Ntag216 => (231, 0),
+            Self::Ultralight => (16, 0),
+            Self::Ntag203 => (42, 0),
+            Self::UltralightC => (48, 4),
+            Self::UltralightEv1 | Self::Ntag210 => (20, 0),
+            Self::UltralightEv1Large | Self::Ntag212 => (41, 0),
+            Self::Ntag213Tt => (46, 0),
+            Self::Ntag223Dna | Self::Sic43Nt => (60, 8),
+            Self::Ntag224Dna => (76, 8),
+        };
+        (all, all - keys)
     }
 
     /// The capability container's size of the data area, in units of 8 bytes.
     fn size(self) -> u8 {
         match self {
-            Self::Ntag213 => 0x12,
             Self::Ntag215 => 0x3E,
             Self::Ntag216 => 0x6D,
-            Self::Ultralight => 0x06,
+            Self::Ultralight | Self::UltralightEv1 | Self::Ntag210 => 0x06,
+            Self::UltralightEv1Large | Self::Ntag212 => 0x10,
+            Self::Ntag224Dna => 0x1A,
+            _ => 0x12,
         }
+    }
+
+    /// The answer to `GET_VERSION`; `None` if the chip does not know the command.
+    fn version(self) -> Option<[u8; 8]> {
+        let [kind, subtype, major, size] = match self {
+            Self::Ntag203 | Self::UltralightC | Self::Ultralight | Self::Sic43Nt => return None,
+            Self::Ntag213 => [0x04, 0x02, 0x01, 0x0F],
+            Self::Ntag215 => [0x04, 0x02, 0x01, 0x11],
+            Self::Ntag216 => [0x04, 0x02, 0x01, 0x13],
+            Self::UltralightEv1 => [0x03, 0x01, 0x01, 0x0B],
+            Self::UltralightEv1Large => [0x03, 0x01, 0x01, 0x0E],
+            Self::Ntag210 => [0x04, 0x01, 0x01, 0x0B],
+            Self::Ntag212 => [0x04, 0x01, 0x01, 0x0E],
+            Self::Ntag213Tt => [0x04, 0x02, 0x03, 0x0F],
+            Self::Ntag223Dna => [0x04, 0x02, 0x04, 0x0F],
+            Self::Ntag224Dna => [0x04, 0x02, 0x05, 0x10],
+        };
+        Some([0x00, 0x04, kind, subtype, major, 0x00, size, 0x03])
     }
 }
 
-/// Where a chip keeps what says who may write it.
+/// Positions of a chip's lock information.
 struct Config {
-    /// The page of the dynamic lock bytes, and the bits of them that exist.
+    /// The page of the dynamic lock bytes, and a mask of the bits that exist.
     locks: (usize, [u8; 2]),
-    /// `CFG0`, whose last byte is `AUTH0`; `CFG1`, password and its answer follow.
+    /// `CFG0`, whose last byte is `AUTH0`; `CFG1`, the password and its acknowledgement follow.
     config: usize,
 }
 
-/// `ACCESS` in `CFG1`: reading needs the password, too.
+/// `ACCESS` in `CFG1`: reading needs the password as well.
 const PROT: u8 = 0x80;
-/// The configuration is locked for ever.
+/// `ACCESS`: the configuration is locked permanently.
 const CFGLCK: u8 = 0x40;
-/// The counter counts.
+/// `ACCESS`: the read counter is on.
 const NFC_CNT_EN: u8 = 0x10;
 /// `Lock Control TLV` of a new NTAG213 (section 8.5.6).
 const LOCK_CONTROL: [u8; 5] = [0x01, 0x03, 0xA0, 0x0C, 0x34];
+/// The same of a new NTAG203.
+const LOCK_CONTROL_203: [u8; 5] = [0x01, 0x03, 0xA0, 0x10, 0x44];
+/// The status of readers for a `NAK` of the chip, and for no answer.
+const REFUSED: u16 = 0x6300;
 
 impl Type2Chip {
-    /// Data sheet NTAG213/215/216 rev 3.2, sections 8.5.3 and 8.5.7.
+    /// The positions; data sheet NTAG213/215/216 rev 3.2, sections 8.5.3 and 8.5.7.
     fn config(self) -> Option<Config> {
         let (locks, bits) = match self {
             Self::Ntag213 => (0x28, [0xFF, 0x0F]),
             Self::Ntag215 => (0x82, [0xFF, 0x00]),
             Self::Ntag216 => (0xE2, [0xFF, 0x3F]),
-            Self::Ultralight => return None,
+            _ => return None,
         };
         Some(Config {
             locks: (locks, bits),
@@ -80,7 +135,7 @@ impl Type2Chip {
     }
 }
 
-/// How the reader below a chip passes on commands that PC/SC has none for.
+/// How a reader passes on commands that PC/SC does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassesOn {
     /// In a transparent session (PC/SC part 3, supplemental document 2.02.00).
@@ -89,38 +144,42 @@ pub enum PassesOn {
     ByController,
 }
 
-/// A Type 2 chip.
+/// A Type 2 chip in software.
 #[derive(Clone)]
 pub struct VirtualType2 {
-    /// Its UID.
+    /// The UID in its memory.
     pub uid: [u8; 7],
     chip: Type2Chip,
     memory: Vec<u8>,
-    /// Reads, counted where `NFC_CNT_EN` says so: one in an activation.
+    /// The read counter, if `NFC_CNT_EN` is set: at most one read per activation counts.
     counter: u32,
-    /// Pages that were written.
+    /// The number of pages that were written.
     writes: u32,
-    /// What it answers to `READ_SIG` (section 10.8), and how its reader lets it hear that.
-    signature: Option<([u8; 32], PassesOn)>,
+    /// The answer to `READ_SIG` (section 10.8).
+    signature: Option<[u8; 32]>,
+    /// How its reader passes commands on; `None` if it does not.
+    passes_on: Option<PassesOn>,
+    /// Whether it got an unknown command, and so answers nothing until its next activation.
+    silent: bool,
     /// Whether the reader is in a transparent session.
     pub in_session: bool,
     field: Option<Field>,
 }
 
-/// What the chip took over when it came into the field: a changed configuration holds
-/// from the next activation on (section 8.5.7).
+/// The configuration that the chip loaded when it entered the field: a change takes effect at the
+/// next activation (section 8.5.7).
 #[derive(Clone)]
 struct Field {
     /// `CFG0` and `CFG1`.
     config: [[u8; 4]; 2],
-    /// Whether this activation's read was counted.
+    /// Whether a read was counted in this activation.
     counted: bool,
 }
 
 impl VirtualType2 {
     /// A new chip, formatted and blank.
     pub fn blank(chip: Type2Chip, uid: [u8; 7]) -> Self {
-        let mut memory = vec![0; chip.pages() * 4];
+        let mut memory = vec![0; chip.pages().0 * 4];
         memory[..3].copy_from_slice(&uid[..3]);
         memory[3] = 0x88 ^ uid[0] ^ uid[1] ^ uid[2];
         memory[4..8].copy_from_slice(&uid[3..]);
@@ -129,9 +188,19 @@ impl VirtualType2 {
         memory[12..16].copy_from_slice(&[0xE1, 0x10, chip.size(), 0x00]);
         memory[16..19].copy_from_slice(&[0x03, 0x00, 0xFE]);
         if let Some(Config { config, .. }) = chip.config() {
-            // As delivered: no password from any page on.
+            // Factory default: no page needs a password.
             memory[config * 4..][..8].copy_from_slice(&[0x04, 0, 0, 0xFF, 0, 0x05, 0, 0]);
             memory[(config + 2) * 4..][..4].fill(0xFF);
+        }
+        // `AUTH0` of chips whose settings contain nothing else here.
+        let auth0 = match chip {
+            Type2Chip::UltralightEv1 | Type2Chip::Ntag210 => Some((0x10, 3, 0xFF)),
+            Type2Chip::UltralightEv1Large | Type2Chip::Ntag212 => Some((0x25, 3, 0xFF)),
+            Type2Chip::UltralightC => Some((0x2A, 0, 0x30)),
+            _ => None,
+        };
+        if let Some((page, byte, value)) = auth0 {
+            memory[page * 4 + byte] = value;
         }
         Self {
             uid,
@@ -140,28 +209,33 @@ impl VirtualType2 {
             counter: 0,
             writes: 0,
             signature: None,
+            passes_on: None,
+            silent: false,
             in_session: false,
             field: None,
         }
     }
 
-    /// A chip as it leaves the factory: an NTAG213 says first where its lock bytes are.
+    /// A chip in factory state: an NTAG203 or 213 has a TLV with the position of its lock bytes.
     pub fn factory(chip: Type2Chip, uid: [u8; 7]) -> Self {
         let mut card = Self::blank(chip, uid);
-        if chip == Type2Chip::Ntag213 {
-            card.write(&[&LOCK_CONTROL[..], &[0x03, 0x00, 0xFE]].concat());
-        }
+        let locks: &[u8] = match chip {
+            Type2Chip::Ntag213 => &LOCK_CONTROL,
+            Type2Chip::Ntag203 => &LOCK_CONTROL_203,
+            _ => &[],
+        };
+        card.write(&[locks, &[0x03, 0x00, 0xFE]].concat());
         card
     }
 
-    /// A chip with a URL.
+    /// A chip with a URL as its message.
     pub fn with_url(chip: Type2Chip, uid: [u8; 7], url: &str) -> Self {
         let mut card = Self::blank(chip, uid);
         card.write(&tlv(&ndef::uri(url)));
         card
     }
 
-    /// Writes the data area from its beginning.
+    /// Writes the beginning of the data area.
     ///
     /// # Panics
     /// When it does not fit.
@@ -169,7 +243,7 @@ impl VirtualType2 {
         self.memory[DATA * 4..][..data.len()].copy_from_slice(data);
     }
 
-    /// Locks every page against writing, forever.
+    /// Locks every page permanently.
     #[must_use]
     pub fn lock(mut self) -> Self {
         if let Some(Config { locks, .. }) = self.chip.config() {
@@ -178,7 +252,7 @@ impl VirtualType2 {
         self.lock_first_pages().mark_read_only()
     }
 
-    /// Locks the pages up to 15, and none of those behind them.
+    /// Locks the pages up to 15, and no later ones.
     #[must_use]
     pub fn lock_first_pages(mut self) -> Self {
         self.memory[10] = 0xFF;
@@ -186,14 +260,14 @@ impl VirtualType2 {
         self
     }
 
-    /// Says in the capability container that it cannot be written, and locks nothing.
+    /// Marks it as read-only in the capability container, without locking anything.
     #[must_use]
     pub fn mark_read_only(mut self) -> Self {
         self.memory[15] = 0x0F;
         self
     }
 
-    /// Wants a password for writing pages from this one on (`AUTH0`).
+    /// Requires a password to write pages from this one on (`AUTH0`).
     ///
     /// # Panics
     /// When the chip has no passwords.
@@ -204,7 +278,7 @@ impl VirtualType2 {
         self
     }
 
-    /// Keeps pages from this one on from being read or written without a password.
+    /// Requires a password to read or write pages from this one on.
     ///
     /// # Panics
     /// When the chip has no passwords.
@@ -215,7 +289,7 @@ impl VirtualType2 {
         self.password_from(page)
     }
 
-    /// Answers as this chip with another chip's UID in its memory.
+    /// Keeps this chip's UID, with another UID in its memory.
     #[must_use]
     pub fn with_memory_of(mut self, uid: [u8; 7]) -> Self {
         self.memory[..3].copy_from_slice(&uid[..3]);
@@ -223,19 +297,44 @@ impl VirtualType2 {
         self
     }
 
-    /// Has this signature, on a reader that passes `READ_SIG` on.
+    /// Sets the signature, on a reader that passes `READ_SIG` on.
     #[must_use]
     pub fn with_signature(mut self, signature: [u8; 32], passes_on: PassesOn) -> Self {
-        self.signature = Some((signature, passes_on));
+        self.signature = Some(signature);
+        self.on_reader(passes_on)
+    }
+
+    /// Places it on a reader that passes commands on to it.
+    #[must_use]
+    pub fn on_reader(mut self, passes_on: PassesOn) -> Self {
+        self.passes_on = Some(passes_on);
         self
     }
 
-    /// The reader's commands by which `READ_SIG` gets through to the chip.
+    /// Sets these bytes of a page, whatever the page means.
+    #[must_use]
+    pub fn with_page(mut self, page: usize, bytes: [u8; 4]) -> Self {
+        self.memory[page * 4..][..4].copy_from_slice(&bytes);
+        self
+    }
+
+    /// The chip's own answer; `None` if it falls silent.
+    fn answer_of_chip(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        let answer = match command {
+            _ if self.silent => None,
+            [0x60] => self.chip.version().map(Vec::from),
+            [0x3C, 0x00] => self.signature.map(Vec::from),
+            _ => None,
+        };
+        self.silent = answer.is_none();
+        answer
+    }
+
+    /// Answers the reader's commands that pass the chip's own commands on.
     fn passed_on(&mut self, command: &[u8]) -> Option<Vec<u8>> {
-        let (signature, passes_on) = self.signature?;
-        // Objects C0: no error; 92: whole bytes; 96: the chip's state.
+        // Objects C0: no error; 92: complete bytes; 96: the chip's state.
         let done = [0xC0, 0x03, 0x00, 0x90, 0x00];
-        match (passes_on, command) {
+        match (self.passes_on?, command) {
             (
                 PassesOn::InSession,
                 [
@@ -252,41 +351,51 @@ impl VirtualType2 {
                 self.in_session = *what == 0x81;
                 Some(answer(&done, 0x9000))
             }
-            (PassesOn::InSession, [0xFF, 0xC2, 0x00, 0x01, 0x04, 0x95, 0x02, 0x3C, 0x00, 0x00])
+            (PassesOn::InSession, [0xFF, 0xC2, 0x00, 0x01, _, 0x95, length, rest @ ..])
                 if self.in_session =>
             {
-                let state = [0x92, 0x01, 0x00, 0x96, 0x02, 0x00, 0x00, 0x97, 0x20];
-                Some(answer(&[&done[..], &state, &signature].concat(), 0x9000))
+                let told = self.answer_of_chip(rest.get(..usize::from(*length))?);
+                Some(match told {
+                    Some(told) => {
+                        let length = u8::try_from(told.len()).expect("a short answer");
+                        let state = [0x92, 0x01, 0x00, 0x96, 0x02, 0x00, 0x00, 0x97, length];
+                        answer(&[&done[..], &state, &told].concat(), 0x9000)
+                    }
+                    // The chip did not answer in time (PC/SC part 3, supplemental document, section
+                    // 4).
+                    None => answer(&[0xC0, 0x03, 0x01, 0x64, 0x01], 0x9000),
+                })
             }
-            (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, 0x04, 0xD4, 0x42, 0x3C, 0x00]) => {
-                Some(answer(
-                    &[&[0xD5, 0x43, 0x00][..], &signature].concat(),
-                    0x9000,
-                ))
+            (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, _, 0xD4, 0x42, own @ ..]) => {
+                Some(match self.answer_of_chip(own) {
+                    Some(told) => answer(&[&[0xD5, 0x43, 0x00][..], &told].concat(), 0x9000),
+                    // Timeout.
+                    None => answer(&[0xD5, 0x43, 0x01], 0x9000),
+                })
             }
             _ => None,
         }
     }
 
-    /// A page as it was written.
+    /// The content of a page, as it was written.
     pub fn page(&self, page: usize) -> &[u8] {
         &self.memory[page * 4..][..4]
     }
 
-    /// The reads it counted.
+    /// The value of the read counter.
     pub fn counter(&self) -> u32 {
         self.counter
     }
 
-    /// The pages that were written.
+    /// The number of pages that were written.
     pub fn writes(&self) -> u32 {
         self.writes
     }
 
-    /// The URL that a phone reads; empty if there is no message, `?` if it is none of a URL.
+    /// The URL that a phone reads; empty without a message, `?` if the message has no URL.
     pub fn read_url(&mut self) -> String {
         let mut data = Vec::new();
-        for page in (DATA..self.chip.pages() - 4).step_by(4) {
+        for page in (DATA..self.chip.pages().0 - 4).step_by(4) {
             let mut answer = self.read_pages(page, 16);
             answer.truncate(16);
             data.extend(answer);
@@ -305,10 +414,11 @@ impl VirtualType2 {
         String::new()
     }
 
-    /// Its answer to a command, in process.
+    /// Sends a command in process, and returns the answer.
     pub fn apdu(&mut self, command: &[u8]) -> Vec<u8> {
         match *command {
             ref whole if *whole == GET_UID => answer(&self.uid, 0x9000),
+            [0xFF, 0xB0 | 0xD6, ..] if self.silent => status(REFUSED),
             [0xFF, 0xB0, 0x00, page, length] => {
                 self.read_pages(usize::from(page), usize::from(length))
             }
@@ -332,12 +442,15 @@ impl VirtualType2 {
         })
     }
 
-    /// `READ`, sixteen bytes at most. The first of an activation counts.
+    /// `READ` of at most sixteen bytes. The first one of an activation counts.
     fn read_pages(&mut self, page: usize, length: usize) -> Vec<u8> {
-        if length == 0 || length > 16 || page * 4 >= self.memory.len() {
+        let (_, last) = self.chip.pages();
+        if length == 0 || length > 16 {
             return status(0x6A82);
         }
-        let last = self.chip.pages();
+        if page >= last {
+            return status(REFUSED);
+        }
         let field = self.field();
         let [cfg0, cfg1] = field.config;
         let closed_from = match cfg1[0] & PROT {
@@ -346,13 +459,14 @@ impl VirtualType2 {
         };
         let counts = !field.counted && cfg1[0] & NFC_CNT_EN != 0;
         if page + length.div_ceil(4) > closed_from && closed_from < last {
-            return status(0x6300);
+            return status(REFUSED);
         }
         field.counted = true;
         self.counter += u32::from(counts);
         let seen = self.seen(cfg0, cfg1);
-        // A read past the last page goes on with the first.
-        let bytes = seen.iter().cycle().skip(page * 4).take(length);
+        // A read past the last page continues with the first page.
+        let bytes = seen[..last * 4].iter().cycle().skip(page * 4);
+        let bytes = bytes.take(length);
         answer(&bytes.copied().collect::<Vec<_>>(), 0x9000)
     }
 
@@ -373,7 +487,7 @@ impl VirtualType2 {
     }
 }
 
-/// A message as it stands in a Type 2 chip's data: TLV blocks, the terminator last.
+/// A message in the form of a Type 2 chip's data: TLV blocks, with the terminator at the end.
 pub fn tlv(message: &[u8]) -> Vec<u8> {
     let mut data = vec![0x03];
     match u8::try_from(message.len()) {
@@ -392,7 +506,7 @@ pub fn tlv(message: &[u8]) -> Vec<u8> {
 
 impl VirtualCard for VirtualType2 {
     fn atr(&self) -> Vec<u8> {
-        // PC/SC part 3: ISO 14443 A, part 3, MIFARE Ultralight. NTAGs have the same.
+        // PC/SC part 3: ISO 14443 A, part 3, MIFARE Ultralight. NTAGs have the same ATR.
         vec![
             0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, 0x03, 0x00,
             0x03, 0x00, 0x00, 0x00, 0x00, 0x68,
@@ -401,6 +515,7 @@ impl VirtualCard for VirtualType2 {
 
     fn power_on(&mut self) {
         self.field = None;
+        self.silent = false;
     }
 
     fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {

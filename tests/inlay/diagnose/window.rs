@@ -1,4 +1,4 @@
-//! A MAC over another part of the URL, and a counter in another order.
+//! A MAC over another part of the URL, and a counter in another byte order.
 
 use tapdesk_service::inlay::code::{COUNTER_MAX, Code, Mirrored};
 use tapdesk_service::inlay::diagnose::{Finding, Known, Window, diagnose};
@@ -9,7 +9,8 @@ use tapdesk_service::inlay::{MacFrom, Mirror};
 
 use super::{COUNTER, but, configured, tap};
 
-/// The code of a plain inlay whose MAC is made over the URL from `start`, counter and MAC in the order given.
+/// The code of a plain inlay whose MAC covers the URL from `start`, with counter and MAC in this
+/// order.
 fn made_over(inlay: &Candidate, url: &str, start: &str) -> OneTimeCode {
     let token = format!("{COUNTER:06X}");
     let text = format!("{url}?uid={}&token={token}", inlay.uid);
@@ -51,7 +52,7 @@ fn a_mac_window_that_begins_elsewhere_in_the_url() {
         let diagnosis = diagnose(&code.uid, &code.token, Some(&url), &known);
         assert_eq!(diagnosis.findings, [Finding::MacWindow(window)], "{start}");
     }
-    // Within the query no URL is needed; one in lower case does not mislead.
+    // Within the query no URL is needed; a URL in lower case does not mislead.
     let code = made_over(&inlay, "https://example.com/t/k3v9qa", "uid=");
     let lower = |text: &str| text.to_lowercase();
     for (uid, token) in [
@@ -102,7 +103,7 @@ fn the_counters_byte_order() {
     let token = format!("{reversed:06X}{}", &code.token[6..]);
     let diagnosis = diagnose(&code.uid, &token, None, &known);
     assert_eq!(diagnosis.findings, [Finding::CounterByteOrder]);
-    // ... or the MAC is made with it MSB first.
+    // ... or the MAC is computed with the counter MSB first.
     let session_key = mac_session_key(&inlay.keys.file, inlay.uid, reversed);
     let mirrored = Mirrored::Plain {
         uid: inlay.uid,

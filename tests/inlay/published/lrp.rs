@@ -14,7 +14,7 @@ fn index(value: &serde_json::Value) -> usize {
     value.as_u64().unwrap().try_into().unwrap()
 }
 
-/// A message padded with 80h and zeros to whole blocks.
+/// A message padded with 80h and zeros to complete blocks.
 fn padded(mut message: Vec<u8>) -> Vec<u8> {
     message.push(0x80);
     message.resize(message.len().next_multiple_of(16), 0);
@@ -46,7 +46,7 @@ fn primitives(id: &str) {
         } else if name.starts_with("cmac") {
             let found = lrp.cmac(&bytes(text(inputs, "message")));
             assert_eq!(found, array(text(expected, "mac")));
-            // K2, that of a message which is no whole number of blocks.
+            // K2, for a message whose last block is incomplete.
             let double = |block: u128| (block << 1) ^ ((block >> 127) * 0x87);
             let zeros = u128::from_be_bytes(lrp.evaluate(PICC_KEY, [0; 32], true));
             let subkey = double(double(zeros)).to_be_bytes();
@@ -66,7 +66,7 @@ fn primitives(id: &str) {
     });
 }
 
-/// The session vector of an LRP authentication (AN12321): of the two random numbers.
+/// The session vector of an LRP authentication (AN12321), from both random numbers.
 fn session_vector(a: [u8; 16], b: [u8; 16]) -> Vec<u8> {
     let mut vector = vec![0x00, 0x01, 0x00, 0x80];
     vector.extend(&a[..2]);
@@ -86,7 +86,7 @@ fn sessions(id: &str) {
         let base = key(inputs, "key");
         match name {
             "an12321-auth-lrp-first-key3" => {
-                // A byte that says LRP, then the chip's random number, then the status.
+                // A byte for LRP, the chip's random number, and the status.
                 let b: [u8; 16] = bytes(text(inputs, "r1"))[1..17].try_into().unwrap();
                 let a: [u8; 16] = array(text(inputs, "rnd_a"));
                 let vector = session_vector(a, b);
@@ -96,7 +96,8 @@ fn sessions(id: &str) {
                 assert_eq!(c2[5..21], a);
                 let mac = session.cmac(&[&a[..], &b].concat());
                 assert_eq!(c2[21..37], mac);
-                // The answer: encrypted identifier and capabilities, and a MAC over all before.
+                // The answer: encrypted identifier and capabilities, and a MAC over everything
+                // before.
                 let r2 = bytes(text(expected, "r2"));
                 let (data, rest) = r2.split_at(16);
                 let mac = session.cmac(&[&b[..], &a, data].concat());

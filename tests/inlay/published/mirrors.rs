@@ -1,4 +1,4 @@
-//! Chips that mirror UID and counter and make no MAC.
+//! Chips that mirror UID and counter, without a MAC.
 
 use tapdesk_service::inlay::assessment::Authenticity;
 use tapdesk_service::inlay::key::InlayKeys;
@@ -18,7 +18,7 @@ fn ntag21x(id: &str) {
             return parse(name, mirrored, inputs, expected);
         }
         let cfg0 = maybe(inputs, "cfg0").unwrap_or("D4000CFF");
-        // The data sheet's example counts.
+        // In the data sheet's example, the counter is on.
         let cfg1 = maybe(inputs, "cfg1").unwrap_or("10050000");
         let config = MirrorConfig::from_pages(array(cfg0), array(cfg1));
         if let Some(page) = number(&expected["mirror_page"]) {
@@ -66,7 +66,7 @@ fn parse(name: &str, mirrored: &str, inputs: &serde_json::Value, expected: &serd
     let url = format!("https://n.example/bottle-41?m={mirrored}");
     let addressed = template.read(&Request::of_url(&url).unwrap()).unwrap();
     if name == "parse-bluebite-smt" {
-        // Another vendor's form, in a path: 10 digits of its own in the place of a UID.
+        // Another vendor's form in a path: 10 digits of its own instead of a UID.
         assert!(text(inputs, "text").ends_with(text(expected, "last_segment")));
         assert!(addressed.code.is_err());
         return;

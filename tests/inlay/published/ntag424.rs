@@ -26,7 +26,7 @@ fn keys(inputs: &Value) -> InlayKeys {
     aes(meta, key(inputs, "file_key"))
 }
 
-/// The values of a vector that has them one by one.
+/// The separate values of a vector.
 fn values(inputs: &Value) -> Filled {
     let names = [
         ("picc_enc_data", Field::Picc),
@@ -44,7 +44,7 @@ fn values(inputs: &Value) -> Filled {
     })
 }
 
-/// The verdict on the values, with the MAC's input as the vector states it.
+/// The verdict on the values, with the MAC's input as stated in the vector.
 fn by_values(inputs: &Value, expected: &Value) {
     let InlayKeys::Aes(keys) = keys(inputs) else {
         unreachable!("these keys are AES keys");
@@ -75,7 +75,7 @@ fn tamper(letters: &str) -> Tamper {
     }
 }
 
-/// `{picc}` and the others in the place of the values in a vector's URL.
+/// A vector's URL with placeholders such as `{picc}` instead of the values.
 fn template_of_url(inputs: &Value, technology: Technology) -> TemplateSettings {
     let mut url = text(inputs, "url").to_owned();
     let code = values(inputs);
@@ -165,7 +165,7 @@ fn by_template(template: &Template, inputs: &Value, expected: &Value) {
     if let Some(stated) = maybe(inputs, "mac_input_hex") {
         assert_eq!(input, bytes(stated));
     }
-    // A browser may send the digits in lower case: the MAC's text stays the template's.
+    // A browser may send the digits in lower case: the MAC still covers the template's text.
     let lower = text(inputs, "url").to_lowercase();
     let address = text(inputs, "url").split('?').next().unwrap();
     let lower = [address, &lower[address.len()..]].concat();
@@ -186,7 +186,7 @@ fn lrp(id: &str) {
     });
 }
 
-/// A chip in LRP mode does not make MACs of AES mode, and the other way round.
+/// A MAC of AES mode does not verify in LRP mode, nor the other way round.
 #[test]
 fn modes_do_not_mix() {
     each("ntag424-lrp", |_, inputs, _| {
@@ -211,7 +211,7 @@ fn modes_do_not_mix() {
     });
 }
 
-/// The template that has a placeholder where a chip's settings say that it mirrors.
+/// The template with placeholders at the positions in a chip's settings.
 fn template_of_file(inputs: &Value) -> Template {
     let offsets = &inputs["offsets"];
     let at = |name: &str| {
@@ -235,7 +235,7 @@ fn template_of_file(inputs: &Value) -> Template {
     fields.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
 
     let url = text(inputs, "url");
-    // Bytes of the prefix that are no part of the file.
+    // Bytes of the prefix that are not in the file.
     let prefix = url.len() - (file.len() - 7);
     let mut text = url.to_owned();
     for (at, field, length) in &fields {
@@ -268,7 +268,7 @@ fn mac_windows(id: &str) {
         let template = template_of_file(inputs);
         by_template(&template, inputs, expected);
 
-        // The encoding sheet has the chip's offsets, and its file with the values in their places.
+        // The encoding sheet has the chip's offsets, and its file with the values filled in.
         let layout = template.layout(None).unwrap();
         let code = read(&template, text(inputs, "url"));
         assert_eq!(template.url(None, &code), text(inputs, "url"));
@@ -283,8 +283,8 @@ fn mac_windows(id: &str) {
     });
 }
 
-/// A counter without a UID names no chip: the tag is found by its slug. The vector's URL has one of
-/// a single letter, shorter than ours, so its MAC's input is taken as it stands.
+/// A counter without a UID identifies no chip: the tag is found by its slug. The slug in the
+/// vector's URL is a single letter, shorter than ours, so the MAC's input is taken from the vector.
 #[test]
 fn a_counter_without_a_uid() {
     each("sdm-mac-window", |name, inputs, expected| {
@@ -349,7 +349,7 @@ fn tag_tamper(id: &str) {
         };
         assert_eq!(found.tamper, Some(state));
 
-        // Edited letters: refused if the MAC covers them, and never believed if it does not.
+        // Changed letters: refused if the MAC covers them, and ignored if it does not.
         let edited = code.with(Field::Tamper, if letters == "CC" { "OC" } else { "CC" });
         let found = template.check(None, &edited, some_uid(expected), &keys(inputs));
         assert_eq!(found.is_authentic(), !covered);

@@ -1,4 +1,4 @@
-//! Signatures over the UID.
+//! Maker signatures over the UID.
 
 use tapdesk_service::inlay::originality::{Curve, SIGNERS, Signer, Signs, signer};
 
@@ -19,7 +19,7 @@ fn check(inputs: &serde_json::Value, expected: &serde_json::Value, signs: Signs)
     let (uid, signature) = (bytes(text(inputs, "uid")), bytes(text(inputs, "signature")));
     let valid = expected["valid"] == true;
     assert_eq!(known.signed(&uid, &signature), valid);
-    // Of all keys it is this one's, or nobody's.
+    // Among all keys, only this one or none matches.
     assert_eq!(signer(&uid, &signature), Some(known).filter(|_| valid));
 }
 

@@ -40,7 +40,7 @@ fn ntag22x(id: &str) {
             };
             assert_eq!(found.tamper, Some(state));
         }
-        // A counter of 0 is one that is switched off.
+        // A counter of 0 means that the counter is off.
         assert_eq!(
             found.proves_tap(),
             found.is_authentic() && found.counter != Some(0)

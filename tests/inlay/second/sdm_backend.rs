@@ -1,5 +1,5 @@
-//! The two key schemes of sdm-backend, with nothing but a hash: HMAC as RFC 2104 and PBKDF2 as
-//! RFC 8018 write them.
+//! The two key schemes of sdm-backend, computed with only a hash: HMAC by RFC 2104 and PBKDF2 by
+//! RFC 8018.
 
 use sha2::{Digest, Sha256, Sha512};
 use tapdesk_service::inlay::Uid;
@@ -43,7 +43,7 @@ fn legacy(master: &[u8], salt: &[u8]) -> [u8; 16] {
     sixteen(&sum)
 }
 
-/// The newer one: the key of a slot of one chip.
+/// The newer scheme: the key of a slot of one chip.
 fn standard(master: &[u8], uid: [u8; 7], slot: u8) -> [u8; 16] {
     let of_slot = hmac::<Sha256>(64, master, &[&b"SlotMasterKey"[..], &[slot]].concat());
     let base = hmac::<Sha256>(64, master, b"DivBaseKey");
@@ -51,14 +51,14 @@ fn standard(master: &[u8], uid: [u8; 7], slot: u8) -> [u8; 16] {
     aes_cmac(&sixteen(&of_slot), &[&[0x01], &of_chip[..16]].concat())
 }
 
-/// A master key of any length that is allowed.
+/// A master key of any allowed length.
 fn master(draw: &Draw) -> Vec<u8> {
     let bytes = [&draw.key[..], &draw.rolling].concat();
     let length = 1 + (draw.state * 7 + usize::from(draw.uid[6])) % 64;
     bytes.iter().copied().cycle().take(length).collect()
 }
 
-/// Ours, with the slots that a chip's state draws.
+/// Our keys, with the slots drawn for the chip.
 fn keys(draw: &Draw, version: SdmBackendVersion) -> InlayKeys {
     let [meta_slot, file_slot] = slots(draw);
     let scheme = Derivation::SdmBackend {
@@ -80,14 +80,14 @@ fn its_newer_scheme() {
     both_agree(urls(), TEMPLATE, Technology::Ntag424Dna, ours, |draw| {
         let master = master(draw);
         let [_, file_slot] = slots(draw);
-        // The meta key is the same in each slot.
+        // The meta key is the same in every slot.
         let meta = sixteen(&hmac::<Sha256>(64, &master, b"PICCDataKey"));
         let (picc, mac) = dynamic(draw, &meta, &standard(&master, draw.uid, file_slot));
         format!("https://sdm.example/tag?picc_data={picc}&cmac={mac}")
     });
 }
 
-/// A chip takes 20,000 hashes by each side: as many chips as a second or two allow.
+/// A chip takes 20,000 hashes on each side, so the number of chips is limited to a second or two.
 #[test]
 fn its_older_scheme() {
     let ours = |draw: &Draw| keys(draw, SdmBackendVersion::Legacy);

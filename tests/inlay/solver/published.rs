@@ -1,4 +1,4 @@
-//! The URLs that others published.
+//! URLs that others have published.
 
 use tapdesk_service::inlay::derivation::MasterSecret;
 use tapdesk_service::inlay::key::{RollingKey, SomeKey};
@@ -9,7 +9,7 @@ use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
 use super::{OTHER, ZERO, aes, solved};
 use crate::inlay::published::{VECTORS, maybe};
 
-/// Every published URL with AES keys of its own: its own template, or "cannot tell".
+/// Every published URL with its AES keys: the solver finds its template, or says that it cannot.
 #[test]
 fn published_urls_are_solved() {
     let mut proved = 0;
@@ -26,7 +26,7 @@ fn published_urls_are_solved() {
         let found = solved(&[url], &keys, &[]);
         let name = &vector["id"];
         let host_is_a_code = url.starts_with("https://AAE1");
-        // The vector's slug is a single letter, and nothing else names the tag.
+        // The vector's slug is a single letter, and nothing else identifies the tag.
         let has_no_slug = name == "sdm-mac-window/aes-plain-ctr-only";
         if host_is_a_code || has_no_slug {
             assert_eq!(found.certainty, Certainty::Unknown, "{name}");
@@ -71,14 +71,14 @@ fn the_example_of_the_application_note() {
     );
     assert_eq!(settings.technology, Technology::Ntag424Dna);
 
-    // Without its key, there is its shape.
+    // Without its key, only its shape is known.
     let found = solved(&[url], &[aes(OTHER)], &[]);
     assert_eq!(found.certainty, Certainty::Narrowed);
     assert!(found.candidates.iter().all(|format| format.proved_by == 0));
 }
 
-/// The taps of the real card in boltcard's `docs/TEST_VECTORS.md`, at the address of its
-/// documents; and those of other published cards.
+/// The taps of the real card in boltcard's `docs/TEST_VECTORS.md`, at the address in its documents,
+/// and those of other published cards.
 #[test]
 fn published_taps_of_boltcard() {
     let keys = [
@@ -137,8 +137,8 @@ fn published_taps_of_boltcard() {
     assert_eq!(count, 5);
 }
 
-/// The URLs of Blue Bite's mtag SDK (`MtagUnitTests.java`) are of chips whose codes no public
-/// document explains: that is said, whatever keys are tried.
+/// The URLs of Blue Bite's mtag SDK (`MtagUnitTests.java`) come from chips whose codes no public
+/// document explains: the solver says so, whatever keys are tried.
 #[test]
 fn published_urls_of_the_mtag_sdk_cannot_be_told() {
     let keys = [

@@ -1,4 +1,4 @@
-//! Templates that match one URL, or one of a route.
+//! Templates that match the same URL, or the URL of a route.
 
 use tapdesk_service::inlay::template::RouteSegment;
 
@@ -12,7 +12,7 @@ fn two_templates_that_match_one_url_are_known() {
         ("https://y.example/v?p={picc}&m={mac}", false),
         ("https://x.example/w?p={picc}&m={mac}", false),
         ("https://x.example/v/{picc}{mac}", false),
-        // A slug has 6 characters or more, and values have their lengths.
+        // A slug has at least 6 characters, and values have fixed lengths.
         ("https://x.example/{slug}?p={picc}&m={mac}", false),
         ("https://x.example/{picc}{mac}", false),
         ("https://x.example/{*}?p={picc}&m={mac}", true),

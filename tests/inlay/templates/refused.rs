@@ -1,4 +1,4 @@
-//! Templates that are refused, each with its place.
+//! Templates that are refused, with the position of each error.
 
 use tapdesk_service::field_error::OfField;
 use tapdesk_service::inlay::technology::{Mode, Technology};
@@ -6,7 +6,7 @@ use tapdesk_service::inlay::template::{MacStart, Template, TemplateError, Templa
 
 use super::{TWO, refused, settings};
 
-/// What is wrong with a template, and the beginning of the sentence that says so.
+/// A wrong template, and the beginning of its error message.
 const REFUSED: &[(&str, &str)] = &[
     (
         "tags.example.com/{picc}{mac}",
@@ -24,7 +24,7 @@ const REFUSED: &[(&str, &str)] = &[
         "https://a{slug}.example/{picc}{mac}",
         "Character 10: {slug} cannot stand in the host",
     ),
-    // Cyrillic a, which looks like the Latin one.
+    // A Cyrillic a, which looks like the Latin one.
     (
         "https://ex\u{430}mple.com/{picc}{mac}",
         "Character 11: '\u{430}'",
@@ -131,8 +131,8 @@ fn what_cannot_be_read_in_one_way_is_refused_with_its_place() {
     }
 }
 
-/// The file of an NTAG 424 DNA has 256 bytes, 7 of them before the URL. Of a Type 2 tag the record
-/// alone is known.
+/// The file of an NTAG 424 DNA has 256 bytes, 7 of them before the URL. On a Type 2 tag only the
+/// record's size is known.
 #[test]
 fn a_url_has_room_in_the_file_of_its_chip() {
     for (technology, code, most) in [
@@ -170,7 +170,7 @@ fn what_no_chip_writes_is_refused() {
     };
     assert_eq!(member(with(33, MacStart::Enc)), "enc_length");
     assert_eq!(member(with(0, MacStart::Enc)), "enc_length");
-    // More than the file of a chip, or any memory, has.
+    // Longer than the file of a chip, or than any memory.
     for length in [256, 1 << 40, usize::MAX & !31] {
         assert_eq!(member(with(length, MacStart::Enc)), "enc_length");
     }

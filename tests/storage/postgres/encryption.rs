@@ -1,4 +1,4 @@
-//! TLS: the server's certificate is checked, by who signed it and by its name.
+//! TLS: the server's certificate must have a trusted signature and the right name.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -12,7 +12,7 @@ use tapdesk_tests::postgres::Cluster;
 
 use super::clock;
 
-/// A certificate for `name`, which signed itself.
+/// A self-signed certificate for `name`.
 fn certificate(name: &str) -> CertifiedKey<KeyPair> {
     rcgen::generate_simple_self_signed([name.to_owned()]).unwrap()
 }
@@ -33,7 +33,7 @@ fn server(certificate: &CertifiedKey<KeyPair>) -> Cluster {
     cluster
 }
 
-/// Opens a database of a server that is to have this certificate.
+/// Opens a database of a server that must have this certificate.
 async fn open(
     cluster: &Cluster,
     certificate: &CertifiedKey<KeyPair>,

@@ -1,4 +1,4 @@
-//! Taps of one group: all of them are in the history of their tag, whatever their order.
+//! Taps of one group: all of them are in the history of their tag, in any order.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -9,7 +9,7 @@ use tapdesk_service::storage::InteractionFilter;
 use super::Postgres;
 use crate::storage::backend::{Database, Tap};
 
-/// Records taps of one tag as one group whose ids are in this order.
+/// Records taps of one tag as one group, with these ids in this order.
 async fn record(db: &Database<Postgres>, tag: TagId, ids: &[i64]) {
     let client = db.backend().look_into().await;
     let count = i32::try_from(ids.len()).unwrap();
@@ -55,7 +55,7 @@ async fn a_group_whose_ids_are_in_any_order_is_all_in_the_history_of_its_tag() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
     let first = db.tap(Tap::of(tag)).await.id.0;
-    // Ids that the node has reserved, and gives to no further tap of this test.
+    // Ids that the node has reserved, and does not use in this test.
     record(&db, tag, &[first + 3, first + 2, first + 1]).await;
     record(&db, tag, &[first + 5, first + 4, first + 6]).await;
     let all: Vec<_> = (first..=first + 6).rev().collect();

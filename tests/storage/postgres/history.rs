@@ -1,4 +1,4 @@
-//! The history by the week, and what becomes of counters at a distance.
+//! The history in weekly partitions, and the effect on counters.
 
 use serde_json::json;
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
@@ -25,7 +25,7 @@ const PARTITIONS: &str =
 async fn a_week_of_the_history_is_dropped_when_all_of_it_is_due() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
-    // 2026-01-01 is in the week of 2025-12-31.
+    // 2026-01-01 belongs to the week of 2025-12-31.
     let first = db.tap(Tap::of(tag)).await;
     db.note_payload_read(first.id, db.now());
     db.clock.advance(8 * DAY);
@@ -63,7 +63,8 @@ async fn a_lookup_by_id_touches_one_week() {
     assert!(!plan.contains("interactions_2026"), "{plan}");
 }
 
-/// What a payload asks for is in any week, and is planned without looking at all of them again.
+/// A payload's interaction may be in any week: its query plan is kept, and does not look at all
+/// weeks each time.
 #[tokio::test]
 async fn a_key_is_looked_up_by_a_plan_that_is_kept() {
     let db = Database::<Postgres>::create().await;
@@ -90,11 +91,11 @@ async fn a_key_is_looked_up_by_a_plan_that_is_kept() {
         });
         assert_eq!(found.collect::<Vec<_>>(), ["t"]);
     }
-    // Five times it is planned for the id; from then on the planner finds that it need not.
+    // The first five plans are for the specific id; from then on the planner uses a generic plan.
     let planned = "SELECT format('%s %s', custom_plans, generic_plans) FROM pg_prepared_statements WHERE name = 'looks'";
     let planned = client.query_one(planned, &[]).await.unwrap();
     assert_eq!(planned.get::<_, String>(0), "5 7");
-    // Inside of it there is no choice.
+    // Within the function there is no choice.
     let settings = "SELECT unnest(proconfig) FROM pg_proc WHERE proname = 'interaction_of'";
     assert_eq!(
         texts(&db, settings).await,
@@ -104,7 +105,7 @@ async fn a_key_is_looked_up_by_a_plan_that_is_kept() {
     assert!(texts(&db, nothing).await.is_empty());
 }
 
-/// Ids of moved interactions tell nothing of time, and their weeks are no partitions.
+/// The ids of moved interactions do not follow time, and their weeks are not partitions.
 #[tokio::test]
 async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
     const MOVED: i64 = 25_000;
@@ -113,7 +114,7 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
     let tag = db.tag(json!({})).await;
     let client = db.backend().look_into().await;
     let at = |id: i64| START.plus_millis((id - MOVED) * MINUTE);
-    // Every seventh is simulated, a year ahead.
+    // Every seventh is simulated, and dated a year ahead.
     let moved = format!(
         "SELECT receive_history({MOVED});
          INSERT INTO interactions SELECT id, {} + id * {MINUTE} + CASE WHEN id % 7 = 0 THEN {YEAR} ELSE 0 END, {tag},
@@ -161,7 +162,7 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
     assert!(db.interaction(native.id).await.unwrap().is_some());
 }
 
-/// One that SQLite's clock dated a year ahead stands in front of them.
+/// The first row is one that SQLite's clock dated a year ahead.
 #[tokio::test]
 async fn a_moved_row_dated_ahead_holds_up_neither_rows_nor_traces() {
     const MOVED: i64 = 5_000;
@@ -216,7 +217,7 @@ async fn visitors_go_after_30_days_and_the_count_of_all_stays() {
     assert_eq!(tag.scan_count, 2);
 }
 
-/// The hash stays with the interaction: nothing is written to expire keys but one mark.
+/// The hash stays with the interaction: to expire keys, only one mark is written.
 #[tokio::test]
 async fn a_key_that_was_seen_to_expire_stays_expired() {
     let db = Database::<Postgres>::create().await;
@@ -234,7 +235,7 @@ async fn a_key_that_was_seen_to_expire_stays_expired() {
     assert_eq!(texts(&db, kept).await, both);
 }
 
-/// The database decides about counters as the domain does.
+/// The database judges counters by the same rules as the domain.
 #[tokio::test]
 async fn a_counter_is_judged_as_the_domain_judges_it() {
     let db = Database::<Postgres>::create().await;
@@ -260,7 +261,7 @@ async fn a_counter_is_judged_as_the_domain_judges_it() {
             5 => 0x00FF_FFFF + roll(3).saturating_sub(1) * 1_000,
             _ => state.last.saturating_sub(roll(90)),
         };
-        // The end of the counter is looked at, and not gone to.
+        // The highest counter is checked, but not used.
         let counter = if counter == 0x00FF_FFFF { 0 } else { counter };
         let tapped = db.tap(Tap::code(tag, InlayId(1), counter)).await;
         let expected = match state.accept(counter) {
@@ -282,12 +283,12 @@ async fn a_counter_is_judged_as_the_domain_judges_it() {
     }
 }
 
-/// `present()`, which tells in a sequence how often it was asked.
+/// `present()` that counts its calls in a sequence.
 const ASKED: &str = "CREATE SEQUENCE asked;
     ALTER FUNCTION present() RENAME TO told;
     CREATE FUNCTION present() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT nextval(''asked'') * 0 + told()'";
 
-/// More of the interaction that is there.
+/// More copies of the existing interaction.
 const MORE: &str = "INSERT INTO interactions
     SELECT (jsonb_populate_record(i, jsonb_build_object('id', i.id + n, 'seq', 0))).*
     FROM interactions i, generate_series(1, 3000) AS n";

@@ -1,12 +1,12 @@
-//! An answer that is lost leaves it open whether a commit happened. It is found out:
-//! nothing that was acknowledged is lost, and nothing is done twice.
+//! If an answer is lost, it is unknown whether the commit happened. The node finds out: no
+//! acknowledged write is lost, and nothing is done twice.
 
 use std::sync::Arc;
 
 use serde_json::json;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::id::{InlayId, TagId};
-use tapdesk_service::interaction::{NewInteraction, Verdict};
+use tapdesk_service::interaction::{NewInteraction, TapOrigin, Verdict};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Event;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
@@ -19,7 +19,7 @@ use super::clock;
 use super::proxy::{Loses, Proxy};
 use crate::storage::backend::{Tap, Tapped, tag_fields};
 
-/// A node that reaches its database through a proxy, and a way past it.
+/// A node that reaches its database through a proxy, and a direct connection.
 struct Node {
     storage: Arc<PostgresStorage>,
     proxy: Proxy,
@@ -40,7 +40,7 @@ impl Node {
         }
     }
 
-    /// A tag with a variable, and an inlay's counter. Experience and inlay are no more than that.
+    /// A tag with a variable, and an inlay's counter. Experience and inlay contain nothing else.
     async fn tag(&self) -> (TagId, InlayId) {
         self.database
             .batch_execute(
@@ -60,7 +60,7 @@ impl Node {
         self.database.query_one(&sql, &[]).await.unwrap().get(0)
     }
 
-    /// Waits until `what` is found in the database.
+    /// Waits until the query `what` finds a row in the database.
     async fn until_there_is(&self, what: &str) {
         eventually(what, || async {
             (self.count(what).await > 0).then_some(())
@@ -83,7 +83,8 @@ const ACCEPTED: Verdict = Verdict::Verified {
 async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
     let node = Node::start().await;
     let (tag, inlay) = node.tag().await;
-    let tap = tap(tag, inlay, 1);
+    let mut tap = tap(tag, inlay, 1);
+    tap.origin = TapOrigin::Reader;
     let mut events = node.storage.events();
 
     let KeyHash(hash) = tap.key.as_ref().unwrap().hash;
@@ -96,6 +97,7 @@ async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
 
     assert_eq!(recorded.verdict, ACCEPTED);
     assert_eq!(node.count("interactions").await, 1);
+    assert_eq!(node.count("test_taps").await, 1);
     let tag = node.storage.tag(tag).await.unwrap().unwrap();
     assert_eq!(tag.scan_count, 1);
     let told = events.try_recv().unwrap();
@@ -127,8 +129,8 @@ async fn an_update_whose_answer_is_lost_is_done_once_and_answered() {
         panic!("it was done");
     };
     assert_eq!(
-        (changes[0].old.as_str(), changes[0].new.as_str()),
-        ("no", "yes")
+        (changes[0].old.as_deref(), changes[0].new.as_str()),
+        (Some("no"), "yes")
     );
     let again = node.storage.update_variables(tapped.update("again")).await;
     assert!(matches!(again, Ok(Updated::Refused(_))), "{again:?}");

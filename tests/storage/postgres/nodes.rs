@@ -58,7 +58,7 @@ async fn what_happens_on_one_node_is_told_on_the_other_once() {
     let client = database.look_into().await;
     client.batch_execute(experience).await.unwrap();
     let (mut here, mut there) = (one.events(), other.events());
-    // The other node hears of nothing before it listens.
+    // The other node gets no notifications before it listens.
     until_both_looked(&client).await;
 
     let tapped = tap(&one, Tap::of(tag)).await;
@@ -82,8 +82,8 @@ async fn what_happens_on_one_node_is_told_on_the_other_once() {
         };
         assert_eq!(*interaction_id, tapped.id);
         assert_eq!(
-            (changes[0].old.as_str(), changes[0].new.as_str()),
-            ("no", "yes")
+            (changes[0].old.as_deref(), changes[0].new.as_str()),
+            (Some("no"), "yes")
         );
     }
     let second = tap(&other, Tap::of(tag)).await;
@@ -147,7 +147,7 @@ async fn nodes_agree_on_who_was_first() {
     assert_eq!(ids.len(), taps.len(), "no id is given twice");
     let tag = nodes[0].tag(tag).await.unwrap().unwrap();
     assert_eq!(tag.scan_count, 200);
-    // Each interaction names the one before it: none is left out of the chain.
+    // Each interaction names the previous one, so the chain shows that none is missing.
     let of_tag = tapdesk_service::storage::InteractionFilter {
         tag_id: Some(tag.id),
         ..Default::default()
@@ -160,7 +160,7 @@ async fn nodes_agree_on_who_was_first() {
 async fn ids_are_not_used_before_their_week_is_there() {
     let (database, [node, _other]) = two().await;
     let tag = tag(&node).await;
-    // Another node reserves the first ids of all, and has not committed yet.
+    // Another node reserves the very first ids, and has not committed yet.
     let client = database.look_into().await;
     let reserve = "BEGIN; SELECT reserve_interactions()";
     client.batch_execute(reserve).await.unwrap();
@@ -225,7 +225,7 @@ async fn keys_do_not_come_back_when_the_databases_clock_goes_back() {
     assert!(after.id > before.id);
 }
 
-/// Waits until both nodes have asked for epoch and time once more.
+/// Waits until both nodes have read epoch and time once more.
 async fn until_both_looked(client: &Client) {
     let now = client
         .query_one("SELECT clock_timestamp()::TEXT", &[])

@@ -1,4 +1,4 @@
-//! What a database is when a node starts on it.
+//! The states of a database when a node starts on it.
 
 use futures_util::future::join_all;
 use tapdesk_service::entropy::OsEntropy;
@@ -50,7 +50,7 @@ async fn nodes_that_start_together_on_an_empty_database_agree() {
 async fn a_first_start_that_was_cut_short_is_made_again() {
     let (whole, cut) = (TestDatabase::create().await, TestDatabase::create().await);
     open(&whole).await.unwrap();
-    // What stands before the migrations' own transaction.
+    // The table that exists before the migrations' own transaction.
     let history = "CREATE TABLE refinery_schema_history
         (version INTEGER PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255), checksum VARCHAR(255))";
     let client = cut.look_into().await;

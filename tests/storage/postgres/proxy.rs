@@ -1,4 +1,4 @@
-//! A way to a database that loses answers.
+//! A proxy to a database that loses answers.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -7,22 +7,22 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What is lost on the way. A connection that loses something is closed.
+/// The messages that are lost. The connection is closed after a loss.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Loses {
     #[default]
     Nothing,
-    /// A question with these bytes in it, on its way to the server.
+    /// A request that contains these bytes, on its way to the server.
     Question(Vec<u8>),
-    /// The answer to such a question, and every answer since.
+    /// The answer to such a request, and every later answer.
     AnswersTo(Vec<u8>),
-    /// Every answer.
+    /// The answer to any request.
     Answers,
 }
 
 type Loss = Mutex<Loses>;
 
-/// A way to one server. It goes with the runtime.
+/// A proxy to one server. It ends with the runtime.
 pub(super) struct Proxy {
     port: u16,
     loss: Arc<Loss>,
@@ -48,13 +48,13 @@ impl Proxy {
         self.port
     }
 
-    /// Loses this from now on.
+    /// Starts to lose these messages.
     pub(super) fn lose(&self, what: Loses) {
         *self.loss.lock().unwrap() = what;
     }
 }
 
-/// Carries both ways until one of them is closed.
+/// Forwards both directions until one of them is closed.
 async fn carry(client: TcpStream, server: TcpStream, losing: Arc<Loss>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();

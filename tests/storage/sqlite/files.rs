@@ -1,5 +1,5 @@
-//! Files that are no sound database of ours, or somebody else's at the moment:
-//! said in words, and left as they are.
+//! Files that are damaged, foreign, or in use: opening them fails with a message, and changes
+//! nothing.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use tapdesk_service::storage::{Storage as _, StorageError, Tags as _};
 use super::{Sqlite, open};
 use crate::storage::backend::{Backend as _, Database, START, Tap, tag_fields};
 
-/// A database that was used and closed well, as the bytes of its file.
+/// The bytes of a database that was used and closed properly.
 async fn used() -> Vec<u8> {
     let db = Database::<Sqlite>::create().await;
     for number in 0..100 {
@@ -26,7 +26,7 @@ async fn used() -> Vec<u8> {
     std::fs::read(db.backend().path()).unwrap()
 }
 
-/// Opening a file of these bytes fails, says `words`, and changes none of them.
+/// Asserts that opening a file with these bytes fails with `words`, and changes none of them.
 fn assert_refused(bytes: &[u8], words: &str) {
     let place = Sqlite::new();
     std::fs::write(place.path(), bytes).unwrap();
@@ -50,7 +50,7 @@ async fn a_damaged_database_is_refused_and_left_as_it_is() {
         damage(&mut bytes);
         bytes
     };
-    // Its page size (SQLite file format, section 1.3.2) is none.
+    // An invalid page size (SQLite file format, section 1.3.2).
     assert_refused(&damaged(&|bytes| bytes[16..18].fill(3)), "is damaged");
     let page = |bytes: &mut Vec<u8>| bytes[middle..middle + PAGE].fill(0xA5);
     assert_refused(&damaged(&page), "is damaged");
@@ -139,7 +139,7 @@ async fn a_database_is_moved_aside_whole_once_nobody_owns_it() {
     owner.insert_tags(tags, false).await.unwrap()[0]
         .clone()
         .unwrap();
-    // Not closed: part of what was written stands in the log beside it.
+    // It was not closed, so a part of its data is in the log next to it.
     drop(owner);
 
     let aside = move_aside(&place.path(), START).unwrap().unwrap();
@@ -226,8 +226,7 @@ async fn a_database_behind_a_link_is_made_served_and_moved_aside_where_the_link_
     }
 }
 
-/// A process that closes a file gives up all of its POSIX locks on it, those
-/// that SQLite holds, too.
+/// A process that closes a file releases all of its POSIX locks on it, including those of SQLite.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_database_that_is_looked_at_in_its_owners_process_stays_locked() {

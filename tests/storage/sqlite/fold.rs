@@ -1,4 +1,5 @@
-//! What follows from taps is written behind them: exact at any read, wherever it is cut off.
+//! The effects of taps are written later: they are exact at any read, wherever the fold is
+//! interrupted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use tapdesk_service::world::World;
 use super::Sqlite;
 use crate::storage::backend::{Backend as _, DAY, Database, START, Tap, keys, tag_fields};
 
-/// Tags with an inlay each, in the order of their numbers from 0.
+/// Tags with one inlay each, in the order of their numbers from 0.
 async fn bottles(db: &Database<Sqlite>, count: u8) -> Vec<(TagId, InlayId)> {
     let mut bottles = Vec::new();
     for number in 0..count {
@@ -26,8 +27,8 @@ async fn bottles(db: &Database<Sqlite>, count: u8) -> Vec<(TagId, InlayId)> {
     bottles
 }
 
-/// What the history in the file comes to: scans and last taps of tags, highest counters of
-/// inlays, taps by hour.
+/// A recount of the history in the file: scans and last taps of tags, highest counters of inlays,
+/// taps per hour.
 #[derive(Debug, PartialEq)]
 struct Recount {
     tags: BTreeMap<i64, (u64, i64)>,
@@ -54,7 +55,7 @@ fn recount(file: &Connection) -> Recount {
     }
 }
 
-/// The same as the storage shows it.
+/// The same values, as the storage returns them.
 async fn shown(db: &Database<Sqlite>, bottles: &[(TagId, InlayId)]) -> Recount {
     let (mut tags, mut inlays) = (BTreeMap::new(), BTreeMap::new());
     for (tag, inlay) in bottles {
@@ -91,7 +92,7 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
         let mut more = true;
         for row in 0..cut {
             more = db.backend().fold().await;
-            // Taps come between any two rows of it, too.
+            // Taps are recorded between any two rows of the import, too.
             let (tag, inlay) = bottles[row % bottles.len()];
             counter += 1;
             db.tap(Tap::code(tag, inlay, counter).by(9)).await;
@@ -120,8 +121,7 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
     assert_eq!(shown(&db, &bottles).await, history);
 }
 
-/// A reader sees each tap that was acknowledged before it looked, once, while folds begin and
-/// end all the time.
+/// A reader sees each acknowledged tap exactly once, while folds run all the time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn counts_are_exact_at_any_read_while_taps_are_folded() {
     let db = Database::<Sqlite>::create().await;
@@ -153,7 +153,7 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
             }
         }
     });
-    // The reader gets its reads, however seldom a busy machine lets it have its turn.
+    // Wait for the reader's reads, even if a busy machine schedules it rarely.
     let looked = || reads.load(Ordering::SeqCst) > 10 || reader.is_finished();
     let mut number = 0;
     while number < tapdesk_tests::cases(300) || !looked() {
@@ -213,8 +213,8 @@ async fn a_list_by_taps_has_every_tag_once_though_taps_come_between_its_pages() 
     }
 }
 
-/// Replaced keys find the counter that taps made, though it was in memory alone, and no code
-/// of the former keys moves the new counter, even if it was folded late.
+/// Replaced keys find the counter of earlier taps, even if it was only in memory. No code of the
+/// former keys changes the new counter, even if it was folded late.
 #[tokio::test]
 async fn a_counter_in_memory_alone_is_kept_for_its_keys() {
     let mut db = Database::<Sqlite>::create().await;
@@ -248,7 +248,7 @@ async fn a_counter_in_memory_alone_is_kept_for_its_keys() {
     );
 }
 
-/// Visitors that were erased stay unknown, whether or not they had been folded.
+/// Erased visitors stay unknown, whether or not they had been folded.
 #[tokio::test]
 async fn a_visitor_who_is_erased_before_the_fold_is_unknown() {
     let mut db = Database::<Sqlite>::create().await;

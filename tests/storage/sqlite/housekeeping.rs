@@ -1,4 +1,4 @@
-//! What housekeeping removes and no operation shows.
+//! Rows that housekeeping deletes, and that no operation shows.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -32,7 +32,7 @@ async fn a_visitor_goes_after_30_days_and_the_count_of_all_stays() {
     assert_eq!(tag.scan_count, 2);
 }
 
-/// What was folded may be in memory, too.
+/// Folded data may be in memory, too.
 #[tokio::test]
 async fn a_visitor_who_went_is_new_again_and_one_who_came_since_is_not() {
     let db = Database::<Sqlite>::create().await;
@@ -107,8 +107,8 @@ async fn traces_that_are_due_go_whatever_stands_in_front_of_them() {
     }
 }
 
-/// House is kept every few seconds. A key whose time was over then stays dead, whatever clock a
-/// restart finds.
+/// Housekeeping runs every few seconds. A key that it saw as expired stays expired, whatever clock
+/// the next start has.
 #[tokio::test]
 async fn a_key_that_was_seen_to_expire_never_comes_back() {
     let mut db = Database::<Sqlite>::create().await;
@@ -123,11 +123,11 @@ async fn a_key_that_was_seen_to_expire_never_comes_back() {
     );
     db.sweep(START).await.unwrap();
     assert!(db.issued_key(old.id).await.unwrap().is_none());
-    // The newest interaction is not later than this: no other rule expires a key.
+    // The newest interaction is not later than this, so no other rule expires a key.
     db.reopen_at(START.plus_millis(2 * MINUTE)).await;
     assert!(db.issued_key(old.id).await.unwrap().is_none());
     assert!(db.issued_key(young.id).await.unwrap().is_some());
-    // The same once more: what was looked at before is looked at again.
+    // Once more with another key, which housekeeping checks again.
     let new = db.tap(Tap::of(tag)).await;
     db.clock.advance(LIFETIME_MILLIS);
     db.sweep(START).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_key_that_was_seen_to_expire_never_comes_back() {
     }
 }
 
-/// The hash stays with the interaction: nothing is written to expire a key but one mark.
+/// The hash stays with the interaction: to expire a key, only one mark is written.
 #[tokio::test]
 async fn a_tap_is_one_row_that_stays_as_it_is() {
     let db = Database::<Sqlite>::create().await;
@@ -157,7 +157,8 @@ async fn a_tap_is_one_row_that_stays_as_it_is() {
     assert_eq!(rows(&db, "expired_keys"), 1);
 }
 
-/// Each update of a commit would touch a page of its own else: the keys of an hour lie on thousands.
+/// Otherwise each update of a commit would touch another page: the keys of an hour are on
+/// thousands.
 #[tokio::test]
 async fn updates_lie_in_the_order_in_which_they_come_whatever_that_of_their_keys() {
     let db = Database::<Sqlite>::create().await;
@@ -178,7 +179,7 @@ async fn updates_lie_in_the_order_in_which_they_come_whatever_that_of_their_keys
     assert_eq!(lie.collect::<Result<Vec<i64>, _>>().unwrap(), came);
 }
 
-/// A round is one command of the writer: taps wait for it.
+/// A round is one command of the writer, and taps wait for it.
 #[tokio::test]
 async fn a_round_removes_a_bounded_number_of_rows() {
     const MOST: i64 = 2_000;

@@ -1,4 +1,4 @@
-//! One writer for all: who waits in one group with whom, and who reads meanwhile.
+//! One writer for all: groups of waiting commands, and concurrent readers.
 
 use std::sync::{Arc, Barrier};
 
@@ -10,7 +10,7 @@ use tapdesk_service::tag::{Tag, TagFields};
 use super::Sqlite;
 use crate::storage::backend::{Database, Tap};
 
-/// What fails in a group fails alone: the others of the group are committed.
+/// Only the failing command of a group fails: the others are committed.
 #[tokio::test]
 async fn a_command_that_fails_takes_none_of_its_group_with_it() {
     let refused =
@@ -27,7 +27,7 @@ async fn a_command_that_panics_takes_none_of_its_group_with_it() {
     .await;
 }
 
-/// A third of a group of edits is `bad`, and ends as `expected`.
+/// A third of a group of edits is `bad`, and must end as `expected`.
 async fn fail_in_a_group(
     bad: impl Fn() -> Result<TagFields, String> + Copy + Send + Sync + 'static,
     expected: impl Fn(&Result<Option<Tag>, StorageError>) -> bool,
@@ -38,7 +38,7 @@ async fn fail_in_a_group(
         tags.push(db.tag(json!({"slug": format!("bottle-{number}")})).await);
     }
 
-    // The writer stands still until all of them wait for it.
+    // The writer is blocked until all of them wait for it.
     let gate = Arc::new(Barrier::new(2));
     let writer = Arc::clone(&gate);
     let standing_still: TagEdit = Box::new(move |fields| {

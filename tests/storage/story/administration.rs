@@ -1,9 +1,10 @@
-//! What the installation itself keeps: secrets, settings and tokens.
+//! The installation's own data: secrets, settings and tokens.
 
 use tapdesk_service::admin_token::{NewStoredToken, TokenHash};
 use tapdesk_service::id::TokenId;
 use tapdesk_service::scope::Rights;
 use tapdesk_service::storage::SettingsEdit;
+use tapdesk_service::tag_url::{TagUrlCheck, TagUrlState};
 
 use crate::storage::backend::{Backend, Database};
 
@@ -28,7 +29,33 @@ pub(crate) async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B
         .await;
     assert!(refused.is_err());
 
+    assert!(db.tag_url_checks().await.unwrap().is_empty());
+    let check = |tag_url: &str, state| TagUrlCheck {
+        tag_url: tag_url.to_owned(),
+        state,
+        reason: None,
+        detail: String::new(),
+        checked_at: db.now(),
+    };
+    let first = check("https://a.example/t", TagUrlState::Failed);
+    let others = (0..6).map(|n| check(&format!("https://{n}.example/t"), TagUrlState::Failed));
+    let again = check("https://a.example/t", TagUrlState::Proved);
+    let last = check("https://z.example/t", TagUrlState::Failed);
+    let all = std::iter::once(first).chain(others);
+    for check in all.chain([again.clone(), last.clone()]) {
+        db.note_tag_url_check(check).await.unwrap();
+    }
+    let kept = db.tag_url_checks().await.unwrap();
+    assert_eq!(kept.len(), 8, "one for each address");
+    assert_eq!(kept[..2], [last, again]);
+    db.note_tag_url_check(check("https://y.example/t", TagUrlState::Failed))
+        .await
+        .unwrap();
+
     db.reopen().await;
+    let kept = db.tag_url_checks().await.unwrap();
+    assert_eq!(kept.len(), 8, "no more than that");
+    assert_eq!(kept[7].tag_url, "https://1.example/t");
     assert_eq!(db.settings().await.unwrap().app_id, Some(8));
     let again = db.secrets().await.unwrap();
     assert_eq!(
@@ -37,7 +64,7 @@ pub(crate) async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B
     );
 }
 
-/// A token that may do everything.
+/// A token with all rights.
 pub(crate) fn token(name: &str, hash: TokenHash) -> NewStoredToken {
     NewStoredToken {
         name: name.to_owned(),

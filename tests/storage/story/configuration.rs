@@ -1,4 +1,4 @@
-//! The epoch: what was read under an older one may be stale.
+//! The epoch: data that was read under an older one may be stale.
 
 use serde_json::json;
 use tapdesk_service::inventory::InlayFields;

@@ -1,4 +1,4 @@
-//! A code is accepted once. The compare-and-set is inside the recording of its tap.
+//! A code is accepted once: the compare-and-set is part of recording its tap.
 
 use futures_util::future::{join, join_all};
 use serde_json::json;
@@ -145,7 +145,7 @@ pub(crate) async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
     db.tap(Tap::code(tag, first, 10)).await;
     db.delete_inlay(first).await.unwrap().unwrap();
 
-    let again = db.insert_inlay(inlay(1, Some(tag))).await.unwrap();
+    let again = db.insert_inlay(inlay(1, Some(tag))).await.unwrap().id;
     let bound = db.inlay(again).await.unwrap().unwrap();
     assert_eq!(bound.last_counter, 10);
     let tap = db.tap(Tap::code(tag, again, 10)).await;
@@ -153,23 +153,23 @@ pub(crate) async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
     assert!(db.tap(Tap::code(tag, again, 11)).await.verified());
 }
 
-/// The database decides by rules of its own (`record_taps` in PostgreSQL), and foresees by
-/// those of `inlay::counter`: they are the same.
+/// The database uses its own rules (`record_taps` in PostgreSQL), and predictions use those of
+/// `inlay::counter`: both must agree.
 pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Backend>(
     db: Database<B>,
 ) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let cases = [
-        // The first code, none, and the same again.
+        // The first code, then none, then the same again.
         (1, 0),
         (1, 3),
         (1, 3),
-        // Behind: never seen, then other keys, then on.
+        // A lower counter: one that was never seen, one after new keys, and the next.
         (1, 2),
         (2, 4),
         (1, 4),
-        // As far as the window goes, and one further.
+        // The limit of the window, and one more.
         (1, 67),
         (1, 4),
         (1, 3),
@@ -180,7 +180,7 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
         (1, 66),
         (1, 196),
         (1, 131),
-        // The chip's end, and beyond it.
+        // The chip's highest counter, and beyond.
         (1, 0x00FF_FFFE),
         (1, 0x0100_0000),
         (1, 0x00FF_FFFF),
@@ -211,23 +211,23 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
     assert_eq!(unknown.tag_verified(), Some(false));
 }
 
-/// What a chip without a MAC shows, on one day after the other. The database decides by rules of
-/// its own (`record_taps` in PostgreSQL), and a dry run by those of `MirrorState`.
+/// The counter of a chip without a MAC, day after day. The database uses its own rules
+/// (`record_taps` in PostgreSQL), and a dry run those of `MirrorState`.
 pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backend>(
     db: Database<B>,
 ) {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     let tag = db.simulated_tag(json!({})).await;
-    let inlay = db.insert_inlay(inlay(1, None)).await.unwrap();
+    let inlay = db.insert_inlay(inlay(1, None)).await.unwrap().id;
     let mut state = MirrorState::default();
     let cases = [
-        // Day, counter. The first, none, the same again, behind.
+        // Day and counter: the first, none, the same again, a lower one.
         (0, 1),
         (0, 0),
         (0, 1),
         (0, 5),
         (0, 3),
-        // As far as a day goes, one further, and a forged end.
+        // The limit of a day, one more, and a forged maximum.
         (0, 1_000),
         (0, 1_001),
         (0, 0x00FF_FFFF),
@@ -239,7 +239,7 @@ pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backen
         (3, 2_001),
         (3, 3_002),
         (3, 3_000),
-        // The day before, as a clock that was set back has it.
+        // The previous day, after the clock was set back.
         (2, 3_500),
         (2, 4_000),
         (2, 4_001),
@@ -285,8 +285,8 @@ pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backen
     assert_eq!(db.tap(other).await.verdict(), replaced);
 }
 
-/// A code that was verified before its inlay was blocked is refused when it is recorded, and one
-/// that was tapped meanwhile never verifies, whatever was written of it before a crash.
+/// A code that was verified before its inlay was blocked is refused when it is recorded. A code
+/// that was tapped during the block never verifies, whatever a crash left of it.
 pub(crate) async fn codes_of_a_blocked_inlay_are_spent_and_prove_nothing<B: Backend>(
     mut db: Database<B>,
 ) {

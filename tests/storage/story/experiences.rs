@@ -1,4 +1,4 @@
-//! Experiences: a draft that changes, and versions that never do.
+//! Experiences: a draft that changes, and versions that never change.
 
 use serde_json::json;
 use tapdesk_service::experience::{Content, ExperienceFields, ExperienceKind, ImageType};
@@ -117,7 +117,7 @@ pub(crate) async fn a_restored_tag_leads_to_no_deleted_experience<B: Backend>(db
     db.change_tags(vec![tag], TagChange::Restore).await.unwrap();
     let restored = db.storage().tag(tag).await.unwrap().unwrap();
     assert_eq!(restored.fields.experience_id, None);
-    // It can be edited like any other.
+    // The tag can be edited like any other.
     db.edit_tag(tag, Box::new(Ok)).await.unwrap().unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! What is removed from time to time, and what is not.
+//! Rows that housekeeping deletes, and rows that it keeps.
 
 use futures_util::future::{join, join_all};
 use serde_json::json;
@@ -7,7 +7,7 @@ use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 
 use crate::storage::backend::{Backend, DAY, Database, START, Tap, Tapped};
 
-/// A moment before every interaction: none is too old.
+/// A time before every interaction, so that none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);
 
 pub(crate) async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
@@ -35,7 +35,7 @@ pub(crate) async fn interactions_before_the_given_moment_go_and_nothing_else<B: 
     let newer = db.tap(Tap::code(tag, inlay, 2)).await;
     let before = db.storage().tag(tag).await.unwrap();
 
-    // A week late is early enough.
+    // Up to a week late is acceptable.
     while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap().more {}
     assert!(db.interaction(older.id).await.unwrap().is_none());
     assert!(db.interaction(newer.id).await.unwrap().is_some());
@@ -64,7 +64,7 @@ pub(crate) async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>
     }
 }
 
-/// Taps wait for a round: it is as long for one tag with everybody's visits as for many tags.
+/// Taps wait for a round, so it is as short for one tag with all visits as for many tags.
 pub(crate) async fn old_visitors_of_one_tag_are_forgotten_a_bounded_number_in_a_round<
     B: Backend,
 >(
@@ -75,10 +75,10 @@ pub(crate) async fn old_visitors_of_one_tag_are_forgotten_a_bounded_number_in_a_
     let tag = db.tag(json!({})).await;
     let visitor = |number| Tap::of(tag).by(number);
     join_all((0..VISITORS).map(|number| db.tap(visitor(number)))).await;
-    // What is in memory alone becomes rows.
+    // Data that is only in memory becomes rows.
     db.reopen().await;
     db.clock.advance(DAY);
-    // Looked at before they are old, and again once they are.
+    // Checked before they are old, and again afterwards.
     for _ in 0..4 {
         assert_eq!(db.sweep(EVER).await.unwrap().visits, 0);
     }
@@ -120,7 +120,7 @@ pub(crate) async fn a_trace_tells_each_read_once_while_reads_are_stored<B: Backe
     }
 }
 
-/// So many taps of `tap`, a few hundred at once.
+/// Records this number of taps like `tap`, some hundred at a time.
 async fn many<B: Backend>(db: &Database<B>, taps: usize, tap: Tap) -> Vec<Tapped> {
     let mut done = Vec::with_capacity(taps);
     while done.len() < taps {
@@ -130,7 +130,7 @@ async fn many<B: Backend>(db: &Database<B>, taps: usize, tap: Tap) -> Vec<Tapped
     done
 }
 
-/// The ids are of three kinds: dated ahead by simulated time, due, and young.
+/// There are three kinds of ids: dated ahead by simulated time, due, and young.
 pub(crate) async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
@@ -146,7 +146,7 @@ pub(crate) async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>
     assert!(db.issued_key(young.id).await.unwrap().is_some());
 }
 
-/// A wall clock that was wrong for a while, and put right.
+/// The wall clock was wrong for a while, and was then corrected.
 pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(
     mut db: Database<B>,
 ) {
@@ -167,7 +167,7 @@ pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backe
     }
     assert!(db.interaction(ahead[0].id).await.unwrap().is_some());
 
-    // The highest ids are gone, and none of them comes again.
+    // The highest ids are deleted, and none of them is used again.
     db.reopen().await;
     assert!(db.tap(Tap::of(tag)).await.id > due[9].id);
 }
@@ -191,4 +191,40 @@ pub(crate) async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: D
     }
     let tag = db.storage().tag(tag).await.unwrap().unwrap();
     assert_eq!(tag.scan_count, 7_000);
+}
+
+/// The tap after a read can come years later: until that tap is deleted, the read must not count as
+/// missing.
+pub(crate) async fn a_read_of_this_application_goes_after_the_tap_beyond_it<B: Backend>(
+    db: Database<B>,
+) {
+    const RETENTION: i64 = 30 * DAY;
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let missed = async |tap: &Tapped| {
+        let kept = db.interaction(tap.id).await.unwrap().unwrap();
+        kept.interaction.verdict.missed_reads()
+    };
+    let prune = async || {
+        let keep_since = db.now().plus_millis(-RETENTION);
+        while db.prune_own_reads(keep_since).await.unwrap() {}
+    };
+    for counter in [1, 2, 5] {
+        db.note_own_read(inlay, counter).await.unwrap();
+    }
+    db.clock.advance(RETENTION + 1);
+    prune().await;
+    let first = db.tap(Tap::code(tag, inlay, 3)).await;
+    // On SQLite, the effects of a tap are written later.
+    db.backend().fold().await;
+    for _ in 0..2 {
+        db.clock.advance(RETENTION / 2 + 1);
+        prune().await;
+        assert_eq!(missed(&first).await, 0);
+    }
+    db.clock.advance(RETENTION + 1);
+    prune().await;
+    assert_eq!(missed(&first).await, 2, "its reads are removed");
+    let second = db.tap(Tap::code(tag, inlay, 6)).await;
+    assert_eq!(missed(&second).await, 1, "the read with counter 5 is kept");
 }

@@ -1,4 +1,4 @@
-//! Imports whose rows are stored all or none: in which pieces, and what a crash leaves.
+//! Imports that store all rows or none: their pieces, and the state after a crash.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tapdesk_service::tag::{Slug, Tag, TagColumn, TagRow};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, tag_fields};
 
-/// A row with these cells, the slug among them.
+/// A row with these cells, including the slug.
 fn row(cells: &[(&str, &str)]) -> Arc<ImportRow> {
     let columns = cells
         .iter()
@@ -24,6 +24,7 @@ fn row(cells: &[(&str, &str)]) -> Arc<ImportRow> {
         slug: Slug::parse(slug).unwrap(),
         named: true,
         row: TagRow::new(columns.collect(), read.collect()),
+        add_variables: false,
         inlay: None,
     })
 }
@@ -99,7 +100,7 @@ pub(crate) async fn what_is_not_decided_leaves_nothing<B: Backend>(mut db: Datab
     let again = db.import_tags(bottles(0..1), false).await.unwrap();
     assert!(again[0].is_ok(), "its slug is free: {again:?}");
 
-    // Who was only slow is told.
+    // A client that was only slow gets the reason.
     for refused in [
         db.stage_rows(import, bottles(1..2), false).await.err(),
         db.decide_import(import).await.err(),

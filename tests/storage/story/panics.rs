@@ -1,4 +1,4 @@
-//! Operations that panic. What they run is the test's: an edit of a tag.
+//! Panicking operations. The test provides them: edits of a tag.
 
 use serde_json::json;
 use tapdesk_service::storage::{StorageError, TagEdit};

@@ -1,4 +1,4 @@
-//! What a restart finds, and what it must not bring back.
+//! The state that a restart finds, and the data that it must not bring back.
 
 use serde_json::json;
 use tapdesk_service::admin_token::TokenHash;
@@ -73,7 +73,7 @@ pub(crate) async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Data
         highest = next;
     }
 
-    // Long after the last interaction was removed, too.
+    // Also long after the last interaction was deleted.
     db.clock.advance(400 * DAY);
     while db.sweep(db.now()).await.unwrap().more {}
     db.reopen().await;
@@ -87,8 +87,7 @@ pub(crate) async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: 
     db.clock.advance(2 * MINUTE);
     let later = db.tap(Tap::of(tag)).await;
 
-    // A minute after the first tap, says the wall clock now: how old its key
-    // is, nobody can tell.
+    // The wall clock now says a minute after the first tap, so the age of its key is unknown.
     db.reopen_at(START.plus_millis(MINUTE)).await;
     assert!(db.issued_key(before.id).await.unwrap().is_none());
     assert!(db.issued_key(later.id).await.unwrap().is_none());
@@ -96,7 +95,7 @@ pub(crate) async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: 
     assert!(new.id > later.id);
     assert!(db.issued_key(new.id).await.unwrap().is_some(), "it goes on");
 
-    // The next start is behind nothing, and the clock gets to the later tap again.
+    // The next start has a correct clock, which passes the later tap again.
     db.reopen_at(START.plus_millis(2 * MINUTE)).await;
     assert!(db.issued_key(before.id).await.unwrap().is_none());
     assert!(db.issued_key(later.id).await.unwrap().is_none());

@@ -34,7 +34,7 @@ fn sealed(keyring: &Keyring) -> SealedKey {
     SealedKey::seal(&AesKey::from_bytes([7; 16]), keyring, &OsEntropy).unwrap()
 }
 
-/// Stores an inlay with keys of its own, and a root.
+/// Stores inlays with their own keys, and a root.
 async fn fill<B: Backend>(db: &Database<B>, inlays: usize, keyring: &Keyring) {
     for number in 0..inlays {
         let [high, low] = u16::try_from(number).unwrap().to_be_bytes();
@@ -61,7 +61,7 @@ async fn fill<B: Backend>(db: &Database<B>, inlays: usize, keyring: &Keyring) {
     db.insert_encoding_root(sealed(keyring)).await.unwrap();
 }
 
-/// Ends a rotation once so many commits changed something, as a crash does.
+/// Ends a rotation after this number of changing commits, like a crash.
 struct EndedAt {
     commits: u32,
     wraps: bool,
@@ -82,7 +82,7 @@ impl Observer for EndedAt {
     fn end(&mut self) {}
 }
 
-/// One that is ended by nobody.
+/// A rotation that is not interrupted.
 const WHOLE: EndedAt = EndedAt {
     commits: u32::MAX,
     wraps: false,
@@ -116,7 +116,7 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
     })
     .await;
     assert_eq!(rotated.unwrap(), rows);
-    // The new key alone opens everything, and the former one nothing.
+    // Only the new key opens everything; the former one opens nothing.
     let alone = |new| Keys { former: None, new };
     let again = rotate(
         &**db,

@@ -1,4 +1,4 @@
-//! Test sheets of the reader.
+//! Test sheets in the storage.
 
 use serde_json::json;
 use tapdesk_service::sheet::{Expected, RowFields, SheetFields};

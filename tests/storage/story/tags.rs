@@ -21,7 +21,7 @@ fn refusing() -> TagEdit {
     Box::new(|_| Err("No.".to_owned().into()))
 }
 
-/// The ids of the tags that a list of `filter` shows.
+/// The ids of the tags in a list with this filter.
 async fn listed<B: Backend>(db: &Database<B>, filter: TagFilter) -> Vec<i64> {
     let list = TagList {
         filter,
@@ -113,8 +113,8 @@ pub(crate) async fn of_many_edits_at_once_none_is_lost<B: Backend>(db: Database<
             Ok(fields)
         })
     };
-    // A machine at its limits may say that there was no connection in time: whoever is told so
-    // asks again, as every client does.
+    // A machine at its limits may report that no connection was available in time. Such a request
+    // is repeated, as every client does.
     let edit = async |i: usize| loop {
         let edit = if i.is_multiple_of(7) {
             refusing()

@@ -4,10 +4,12 @@ use serde_json::json;
 use tapdesk_service::id::InteractionId;
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
-use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
+use tapdesk_service::interaction::{Claim, Refusal, TapOrigin, Tech, Verdict};
 use tapdesk_service::inventory::UrlTemplateFields;
+use tapdesk_service::report::{Bucket, ReportRange, TestTapCounts};
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::{InteractionFilter, TagKey};
+use tapdesk_service::storage::{Event, InteractionFilter, TagKey};
+use tapdesk_service::world::World;
 
 use crate::storage::backend::{Backend, Database, START, Tap};
 
@@ -103,7 +105,7 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
             template,
             keys: Vec::new(),
         };
-        templates.push(db.insert_url_template(fields).await.unwrap());
+        templates.push(db.insert_url_template(fields).await.unwrap().id);
     }
     let noted = async || {
         let mut noted = Vec::new();
@@ -121,7 +123,7 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
     };
     db.tap(Tap::of(tag)).await;
     assert_eq!(noted().await, [None, None]);
-    // Whichever of the two fails, the other is not written.
+    // If one of the two writes fails, the other is not written either.
     for table in ["interactions", "url_templates"] {
         db.backend().refuse(table, true).await;
         let refused = db.record_tap(at_first(KeyHash([1; 16]))).await;
@@ -138,4 +140,65 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
     let recorded = db.record_tap(at_first(KeyHash([3; 16]))).await.unwrap();
     assert!(recorded.at > START);
     assert_eq!(noted().await, [None, Some(START)], "the first one counts");
+}
+
+/// The test tap and its mark are one commit, so that nobody can come in between.
+pub(crate) async fn a_test_tap_is_known_from_its_commit_on<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let twin = db.simulated_tag(json!({"slug": "its-twin"})).await;
+    let mut events = db.events();
+    let taps = [
+        (Tap::code(tag, inlay, 1), TapOrigin::Visitor),
+        (
+            Tap::code(tag, inlay, 2).made_by(TapOrigin::Reader),
+            TapOrigin::Reader,
+        ),
+        (
+            Tap::code(tag, inlay, 2).made_by(TapOrigin::Kiosk),
+            TapOrigin::Kiosk,
+        ),
+        (
+            Tap::of(twin).simulated(0).made_by(TapOrigin::Reader),
+            TapOrigin::Simulator,
+        ),
+    ];
+    for (tap, expected) in taps {
+        let tapped = db.tap(tap).await;
+        let told = events.try_recv().expect("told before it is acknowledged");
+        let Event::Interaction { origin, .. } = *told else {
+            panic!("{told:?}");
+        };
+        assert_eq!(origin, expected);
+        let kept = db.interaction(tapped.id).await.unwrap().unwrap();
+        assert_eq!(kept.interaction.origin, expected);
+    }
+
+    let hour = Bucket::Hour.of(START);
+    let range = ReportRange {
+        bucket: Bucket::Hour,
+        first: hour,
+        end: hour + 1,
+        experience: None,
+        world: World::Both,
+    };
+    let tests = TestTapCounts {
+        reader: 1,
+        kiosk: 1,
+    };
+    for _ in 0..2 {
+        let report = db.report(range).await.unwrap();
+        assert_eq!(report.totals().0.taps, 2, "a visitor's and a simulated one");
+        assert_eq!(report.test_taps, (tests, TestTapCounts::default()));
+        while db.fold_reports().await.unwrap() {}
+    }
+    let later = ReportRange {
+        first: hour + 1,
+        end: hour + 2,
+        ..range
+    };
+    let before = db.report(later).await.unwrap().test_taps;
+    assert_eq!(before, (TestTapCounts::default(), tests));
+    let shown = db.storage().tag(tag).await.unwrap().unwrap();
+    assert_eq!((shown.scan_count, shown.test_scan_count), (3, 2));
 }

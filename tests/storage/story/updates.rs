@@ -43,14 +43,14 @@ pub(crate) async fn a_key_updates_once<B: Backend>(db: Database<B>) {
         .map(|change| {
             (
                 change.key.as_str(),
-                change.old.as_str(),
+                change.old.as_deref(),
                 change.new.as_str(),
             )
         })
         .collect();
     let expected = [
-        ("registered", "no", "yes"),
-        ("owner", "", "Ada; DROP TABLE tags"),
+        ("registered", Some("no"), "yes"),
+        ("owner", Some(""), "Ada; DROP TABLE tags"),
     ];
     assert_eq!(told, expected);
     assert_eq!(db.registered(tag).await, "yes");
@@ -180,7 +180,7 @@ pub(crate) async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db
         db.change_tags(vec![tag], back).await.unwrap();
     }
     assert_eq!(db.registered(tag).await, "no");
-    // None of it consumed the key.
+    // None of these consumed the key.
     assert_done(&updated(&db, tapped.update("yes")).await);
     assert_eq!(db.registered(tag).await, "yes");
 }

@@ -1,4 +1,4 @@
-//! Who came before, as the payload tells it (`device.r` and `device.rd`).
+//! Earlier visitors, in the payload's form (`device.r` and `device.rd`).
 
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
@@ -7,7 +7,7 @@ use tapdesk_service::webhook::EventKind;
 
 use crate::storage::backend::{Backend, DAY, Database, START, Tap};
 
-/// How a tap found its visitor: known for 30 days, known for a day.
+/// Whether a tap's visitor was known for 30 days, and for a day.
 async fn known<B: Backend>(db: &Database<B>, tap: Tap) -> (bool, bool) {
     let returning = db.tap(tap).await.recorded.returning;
     (returning.month, returning.day)
@@ -24,7 +24,7 @@ pub(crate) async fn a_visitor_is_known_for_a_day_and_for_30_days<B: Backend>(db:
         (30 * DAY, (false, false)),
     ] {
         db.clock.advance(pause);
-        // Whoever is known stays known while house is kept.
+        // Housekeeping does not forget a known visitor.
         db.sweep(Timestamp::default()).await.unwrap();
         assert_eq!(known(&db, tap).await, expected, "after {pause} ms");
     }
@@ -70,16 +70,17 @@ pub(crate) async fn what_was_read_before_an_erasing_or_an_edit_is_not_stored_for
         erasures,
     };
     let waiting = async || db.webhook(webhook).await.unwrap().unwrap().waiting;
-    // The event is read, its visitor is erased, and only then it is stored.
+    // An event is built, its visitor is erased, and only then it is stored.
     let read = made_of(db.erasures().await.unwrap());
     while db.erase_visitors(Some(tag)).await.unwrap().unwrap() {}
     assert!(db.advance_webhooks(read).await.unwrap().is_empty());
     assert_eq!(waiting().await, 0);
-    // Read once more, it has nothing of them.
+    // Built again, it does not contain the visitor's data.
     let read = made_of(db.erasures().await.unwrap());
     assert_eq!(db.advance_webhooks(read).await.unwrap(), [webhook]);
     assert_eq!(waiting().await, 1);
-    // What was made of it before an edit is not stored either: it may not get such events any more.
+    // An event that was built before an edit of its webhook is not stored either, because the
+    // webhook may no longer receive such events.
     let read = made_of(db.erasures().await.unwrap());
     let edit: WebhookEdit = Box::new(|mut fields| {
         fields.events = vec![EventKind::TapVerified];

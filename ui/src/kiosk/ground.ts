@@ -1,7 +1,7 @@
-// The owner's colour as the ground of the kiosk's page, with text that can be read on it.
+// The owner's colour as the background of the kiosk's page, with a readable text colour.
 
 import { isColour, textOn } from "../lib/ui/contrast";
 
-/** The ground and its text; `null` for Tapdesk's own. */
+/** The background and its text colour; `null` for Tapdesk's own. */
 export const groundOf = (colour: string | null): { ground: string; text: string } | null =>
   colour !== null && isColour(colour) ? { ground: colour, text: textOn(colour) } : null;

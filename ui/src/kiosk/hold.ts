@@ -32,7 +32,7 @@ export function escape(held: () => void): () => void {
   const lost = () => clearTimeout(timer);
   addEventListener("keydown", down);
   addEventListener("keyup", up);
-  // A visitor's page that opens meanwhile gets the release instead.
+  // If a visitor's page opens in the meantime, that page gets the key's release.
   addEventListener("blur", lost);
   return () => {
     lost();

@@ -1,7 +1,7 @@
 // Made from the types of src-tauri: UPDATE_SHELL_TYPES=1 cargo test -p tapdesk --lib page_types
 
 /**
- * What the attract page shows of the owner's choices.
+ * Content of the attract page, as the owner chose it.
  */
 export type Attract = { heading: string, text: string, name: string, colour: string | null, pictures: Array<string>, picture_seconds: number, code: string | null, sound: boolean, light: boolean, };
 
@@ -11,19 +11,19 @@ export type Attract = { heading: string, text: string, name: string, colour: str
 export type Notice = "unread" | "blank" | "copied" | "other_host" | "failed" | "broke";
 
 /**
- * What keeps the kiosk from starting, as its screen says it.
+ * A reason why the kiosk cannot start, as its screen shows it.
  */
 export type Problem = {
 /**
- * What is missing.
+ * A sentence that names the missing thing.
  */
 title: string,
 /**
- * What the owner can do.
+ * The steps that the owner can take.
  */
 text: string,
 /**
- * Whether a button ends the program: there is no PIN that could.
+ * Whether a button may close the program, because no PIN is set that could.
  */
 can_close: boolean, };
 
@@ -32,28 +32,28 @@ can_close: boolean, };
  */
 export type Unlocked = { "outcome": "right" } | { "outcome": "wrong" } | { "outcome": "wait",
 /**
- * For how long nothing is tried.
+ * Seconds for which no PIN is checked.
  */
 seconds: number, };
 
 /**
- * What the attract page shows.
+ * State of the attract page.
  */
 export type View = {
 /**
- * The current visit.
+ * The current visit; `None` while the attract page is shown.
  */
 visit: Visit | null,
 /**
- * What to tell the visitor, until the next tag.
+ * A message to the visitor, shown until the next tag.
  */
 notice: Notice | null,
 /**
- * Whether a reader is there to lay tags on.
+ * Whether a reader is connected, so that visitors can place tags.
  */
 has_reader: boolean,
 /**
- * Rises with each tag that was laid down, for sound and light.
+ * Rises with each tag that is placed, so that the page plays a sound and flashes.
  */
 tags: number,
 /**
@@ -61,15 +61,15 @@ tags: number,
  */
 asked: number,
 /**
- * Why there is no kiosk, if there is none.
+ * The reason why the kiosk cannot run; `None` if it can.
  */
 problem: Problem | null, };
 
 /**
- * A visit.
+ * A visit in progress.
  */
 export type Visit = {
 /**
- * For how many seconds it lasts without input.
+ * Seconds until it ends without input.
  */
 seconds_left: number, };

@@ -7,7 +7,8 @@ describe("The words of the kiosk", () => {
     expect(languages).toEqual(Object.keys(service));
     for (const language of languages) {
       expect(Object.keys(wordsOf(language))).toEqual(Object.keys(wordsOf("en")));
-      for (const text of Object.values(wordsOf(language))) expect(text.trim()).not.toBe("");
+      const texts = Object.values(wordsOf(language)).flatMap((text) => (typeof text === "string" ? [text] : Object.values(text)));
+      for (const text of texts) expect(text.trim()).not.toBe("");
     }
   });
 
@@ -34,5 +35,18 @@ describe("The words of the kiosk", () => {
     expect(closing(16, "en")).toBe("");
     expect(closing(1, "en")).toBe("This page closes in 1 second");
     for (const language of languages) expect(closing(9, language)).toContain("9");
+  });
+
+  it("have the plural of each language", () => {
+    expect(closing(1, "fr")).toBe("Cette page se ferme dans 1 seconde");
+    expect(closing(2, "fr")).toBe("Cette page se ferme dans 2 secondes");
+    expect([1, 3, 5].map((seconds) => closing(seconds, "pl").split(" ").at(-1))).toEqual(["sekundę", "sekundy", "sekund"]);
+    expect(closing(2, "ar")).toBe("تُغلق هذه الصفحة بعد ثانيتين");
+    expect(closing(1, "ja")).toBe("このページは1秒後に閉じます");
+    for (const language of languages) {
+      const rules = new Intl.PluralRules(language);
+      // Each language that has a singular form has one here.
+      if (rules.select(1) === "one") expect(wordsOf(language).closing.one, language).toBeDefined();
+    }
   });
 });

@@ -1,11 +1,15 @@
-// Messages to visitors, in the languages of Tapdesk's pages: no error codes, no blame,
-// and what to do next.
+// Messages to visitors, in the languages of Tapdesk's pages: no error codes, no blame, and always
+// the next step.
 
 import type { Notice } from "./desktop";
 import all from "./words.json";
 
 export type Language = keyof typeof all;
-export type Words = (typeof all)["en"];
+/**
+ * A text by the plural category of its number (CLDR). A language with only one form has "other".
+ */
+type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+export type Words = Omit<(typeof all)["en"], "closing"> & { closing: Plural };
 
 export const languages = Object.keys(all) as Language[];
 
@@ -15,7 +19,7 @@ export const directionOf = (language: Language) => (RTL.includes(language) ? "rt
 
 export const wordsOf = (language: Language): Words => all[language];
 
-/** The first of the preferred languages that there are words in: "de-AT" is German. */
+/** The first of the preferred languages that has translations here: "de-AT" is German. */
 export function languageOf(preferred: readonly string[]): Language {
   const known = preferred.map((one) => one.toLowerCase().split("-")[0]).find((one) => languages.includes(one as Language));
   return (known as Language | undefined) ?? "en";
@@ -23,7 +27,7 @@ export function languageOf(preferred: readonly string[]): Language {
 
 export const noticeIn = (notice: Notice, language: Language): string => all[language][notice];
 
-/** The owner's own words as they are; those that Tapdesk began with, in the visitor's language. */
+/** The owner's own texts unchanged; Tapdesk's default texts in the visitor's language. */
 export function ownersWords(own: { heading: string; text: string }, language: Language) {
   const { heading, text } = all[language];
   return {
@@ -32,9 +36,10 @@ export function ownersWords(own: { heading: string; text: string }, language: La
   };
 }
 
-/** When a visit is about to end; nothing before. */
+/** The message when a visit is about to end; empty before. */
 export function closing(seconds: number, language: Language): string {
   if (seconds > 15) return "";
-  if (seconds === 1 && language === "en") return "This page closes in 1 second";
-  return all[language].closing.replace("{n}", String(seconds));
+  const forms: Plural = all[language].closing;
+  const form = forms[new Intl.PluralRules(language).select(seconds)] ?? forms.other;
+  return form.replace("{n}", String(seconds));
 }

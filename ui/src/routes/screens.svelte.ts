@@ -1,5 +1,5 @@
-// Screens are loaded when they are shown for the first time: a start needs one of them, and the code of all
-// is most of the program.
+// Screens are loaded when they are shown for the first time. A start needs one of them, and the
+// code of all screens is most of the program.
 
 import type { Component } from "svelte";
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
@@ -21,10 +21,13 @@ const loads: Record<Screen, () => Promise<{ default: Component }>> = {
   settings: () => import("./settings/Settings.svelte"),
 };
 
-/** Before each attempt to load a screen, in milliseconds: a development server may be away for a moment. */
+/**
+ * Pauses before each attempt to load a screen, in milliseconds: a development server may be away
+ * for a moment.
+ */
 const PAUSES = [0, 300, 1_000];
 
-/** Loads styles again that did not come: who imports a screen again is not told of them any more. */
+/** Loads failed styles again: another import of the same screen does not report them. */
 async function styleAgain(): Promise<void> {
   const links = [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")];
   const again = links.filter((link) => link.sheet === null).map(loadAgain);
@@ -48,7 +51,7 @@ class Screens {
     return this.#loaded.get(screen);
   }
 
-  /** Whether the screen could not be loaded: the program that this page is from has gone. */
+  /** Whether the screen could not be loaded: the program that served this page is gone. */
   isMissing(screen: Screen): boolean {
     return this.#missing.has(screen);
   }

@@ -12,14 +12,20 @@ export const sizes = [
   { width: 1280, height: 800 },
   { width: 1920, height: 1080 },
 ];
+/** A window of this size with its content scaled: fewer pixels of the page, each larger. */
+export const scaled = ({ width, height }, percent) => ({
+  viewport: { width: Math.floor((width * 100) / percent), height: Math.floor((height * 100) / percent) },
+  deviceScaleFactor: percent / 100,
+});
+
 export const themes = ["light", "dark"];
 
 /** How long a test waits for a screen that does not come; a slow machine is no failure. */
 export const PATIENCE = 60_000;
 
-/** A new window on `ui`. What breaks in it is in `page.broken`, what it is refused in `page.refused`. */
-export async function open(browser, ui, { theme = "light", size = sizes[0], at } = {}) {
-  const context = await browser.newContext({ viewport: size, colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
+/** A new window on `ui`; `scale` is its percentage, as the desktop scales the web view. What breaks in it is in `page.broken`, what it is refused in `page.refused`. */
+export async function open(browser, ui, { theme = "light", size = sizes[0], scale = 100, at } = {}) {
+  const context = await browser.newContext({ ...scaled(size, scale), colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   page.broken = [];
@@ -28,6 +34,7 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], at }
   page.on("response", (answer) => answer.ok() || page.refused.push(`${answer.status()} ${answer.url()}`));
   page.on("requestfailed", (request) => page.refused.push(`${request.failure()?.errorText} ${request.url()}`));
   if (at) await page.clock.setFixedTime(at);
+  await forTrying(page, ui);
   page.show = async (place) => {
     await page.goto(`${ui.url}#/${place}`);
     // A new place of the same address is no new document.
@@ -36,6 +43,22 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], at }
   };
   return page;
 }
+
+/** Answers the question about the address of a service that only this computer reaches: its chips are for trying. */
+const forTrying = (page, { service }) =>
+  page.addInitScript(
+    (agreed) => {
+      try {
+        sessionStorage.setItem("tapdesk.agreed-addresses", agreed);
+      } catch {
+        // A preview is a frame without a storage.
+      }
+    },
+    JSON.stringify([`${service}/t`]),
+  );
+
+/** Takes that answer back: the documents from now on ask. */
+export const asksAgain = (page) => page.addInitScript(() => window === window.top && sessionStorage.removeItem("tapdesk.agreed-addresses"));
 
 /** Does `work` on the page, which is closed with it. A failure contains the state of the page. */
 export async function on(page, work) {
@@ -84,12 +107,13 @@ export async function select(page, ...names) {
   for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
 }
 
-/** What axe finds, whatever its impact, in a line each. */
-export async function findings(page) {
-  const { violations } = await new AxeBuilder({ page })
-    .setLegacyMode(true)
-    .options({ resultTypes: ["violations"] })
-    .analyze();
+/** What axe finds, whatever its impact, in a line each; with `rules` only by these. */
+export async function findings(page, rules) {
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  // To bring it into a document takes as long as to run it: it stays there.
+  const { violations } = (await page.evaluate(() => "axe" in window))
+    ? await page.evaluate((options) => globalThis.axe.run(document, options), options)
+    : await new AxeBuilder({ page }).setLegacyMode(true).options(options).analyze();
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`),
   );

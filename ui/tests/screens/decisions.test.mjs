@@ -57,6 +57,10 @@ group("A decision", {
       await page.getByRole("button", { name: "Publish…" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText("This is its first version.").waitFor();
+      // Nothing goes live by a key: what only asks has no form to send, and begins at Cancel.
+      await page.keyboard.press("Control+Enter");
+      assert.equal((await api.get(`/experiences/${id}`)).published_version, null);
+      assert.equal(await dialog.getByRole("button", { name: "Cancel" }).evaluate((one) => one === document.activeElement), true);
       await page.route(`**/admin/v1/experiences/${id}`, (route) => (route.request().method() === "GET" ? route.abort() : route.continue()));
       await api.patch(`/experiences/${id}`, { target_url: "https://example.com/theirs" });
       await dialog.getByRole("button", { name: "Publish", exact: true }).click();

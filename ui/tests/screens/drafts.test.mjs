@@ -86,6 +86,24 @@ group("What is typed", {
       await page.show("experiences/1");
       assert.match(await page.getByLabel("Destination URL").inputValue(), /shop\.example\.com/);
     },
+    "beside the name of a macro is kept": async (page) => {
+      await page.show("experiences/4");
+      const open = async () => {
+        await page.getByRole("button", { name: /^Edit Heading: Tag title was found/ }).click();
+        return page.getByLabel("Text", { exact: true });
+      };
+      const text = await open();
+      await text.click();
+      await page.keyboard.press("End");
+      await page.keyboard.type(" today");
+      await go(page, "Tags");
+      await kept(page, "Lost and found").waitFor();
+      await page.getByRole("button", { name: "Show" }).click();
+      const words = async (field) => (await field.textContent()).replaceAll("\uFEFF", "");
+      assert.equal(await words(await open()), "Tag title was found today");
+      await page.getByRole("button", { name: "Discard changes" }).click();
+      assert.equal(await words(text), "Tag title was found");
+    },
     "in the settings is kept, also what is no number": async (page, { api }) => {
       await page.show("settings/service");
       await page.getByLabel("Retention").fill("12 months");
@@ -119,15 +137,13 @@ group("What is typed", {
       assert.equal(await seconds.inputValue(), "eight");
       assert.equal(await seconds.evaluate((field) => field.validationMessage), "Enter a whole number from 2 to 600.");
     },
-    "in a new tag is sent by its button alone, kept, and found again": async (page, { api }) => {
+    "in a new tag is kept, and found again": async (page, { api }) => {
       const count = async () => (await api.get("/tags?limit=1&count=true&simulated=all")).count;
       const before = await count();
       await page.setViewportSize({ width: 1400, height: 800 });
       await page.show("tags");
       await page.getByRole("button", { name: "New tag" }).click();
       await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Half a tag");
-      await page.keyboard.press("Enter");
-      await page.getByRole("dialog").getByLabel("Slug").press("Enter");
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "hidden" });
       await go(page, "Overview");
@@ -140,7 +156,7 @@ group("What is typed", {
       await dialog.getByRole("button", { name: "Create" }).click();
       await page.getByRole("heading", { name: "Half a tag" }).waitFor();
       assert.equal(await count(), before + 1);
-      await page.getByRole("button", { name: "New tag" }).click();
+      await page.getByRole("button", { name: "New tag", exact: true }).click();
       assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "");
     },
     "in a new master key is sent by its button alone, and kept": async (page, { api }) => {
@@ -162,6 +178,36 @@ group("What is typed", {
       await key.waitFor({ state: "detached" });
       await page.getByRole("button", { name: "New master key…" }).click();
       assert.equal(await key.inputValue(), "");
+    },
+    "in a small dialog is sent by Enter, and any by Ctrl and Enter, also from beside its fields": async (page, { api }) => {
+      const dialog = page.getByRole("dialog");
+      await page.show("tags?new=tag");
+      // What is not valid is not sent, and says so.
+      await dialog.getByLabel("Name", { exact: true }).press("Enter");
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).evaluate((field) => field.validity.valueMissing), true);
+      await dialog.getByLabel("Name", { exact: true }).fill("Sent by Enter");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Sent by Enter" }).waitFor();
+      await page.show("tags?new=tag");
+      await dialog.getByLabel("Name", { exact: true }).fill("Sent by the chord");
+      await dialog.getByRole("button", { name: "Cancel" }).focus();
+      await page.keyboard.press("Control+Enter");
+      await page.getByRole("heading", { name: "Sent by the chord" }).waitFor();
+      await page.show("sheets?new=sheet");
+      await dialog.getByLabel("Name", { exact: true }).fill("Of many fields");
+      await page.keyboard.press("Enter");
+      await dialog.getByLabel("Expected state").focus();
+      assert.ok((await api.get("/sheets")).items.every(({ name }) => name !== "Of many fields"));
+      await page.keyboard.press("Control+Enter");
+      await page.getByRole("heading", { name: "Of many fields" }).waitFor();
+      // An editor is saved by the chord, as by its button.
+      const [tag] = (await api.get("/tags?q=Sent by Enter")).items;
+      await page.show(`tags/${tag.id}?part=details`);
+      await page.getByLabel("Title").fill("By the chord");
+      const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH");
+      await page.keyboard.press("Control+Enter");
+      await saved;
+      assert.equal((await api.get(`/tags/${tag.id}`)).title, "By the chord");
     },
     "in a new connection is sent by its button alone, and kept": async (page) => {
       await kioskHost(page);
@@ -308,7 +354,7 @@ group("What is typed", {
       await page.getByLabel("Import Product as").selectOption("name");
       await page.keyboard.press("Escape");
       await go(page, "Overview");
-      await page.getByText("Import of half.csv: your choices are kept, but nothing is imported.").waitFor();
+      await kept(page, "Import of half.csv").waitFor();
       await page.getByRole("button", { name: "Show", exact: true }).click();
       assert.equal(await page.getByLabel("Import Product as").inputValue(), "name");
       assert.equal((await api.get("/tags?q=Half imported&count=true")).count, 0);

@@ -145,17 +145,35 @@ group("Encode", {
       const whole = await api.get(`/encoding-runs/${id}`);
       const made = { technology: "ntag424dna", mode: "aes", generation: 1, counter: 1, at: "2026-01-01T00:00:00Z" };
       const row = (position, state, reason = null) => {
-        const of = { encoding_id: 10 - position, position, tag_id: position, slug: `printed-${position}`, uid: `04DE5F1EACAA0${position}` };
+        const of = {
+          encoding_id: 10 - position,
+          position,
+          tag_id: position,
+          slug: `printed-${position}`,
+          name: `Lamp ${position}`,
+          uid: `04DE5F1EACAA0${position}`,
+        };
         return { ...of, ...made, state, reason };
       };
       const rows = [row(3, "verified"), row(1, "verified"), row(4, "rejected", "foreign_key"), row(2, "verified")];
       const path = `**/admin/v1/encoding-runs/${id}`;
       await page.route(path, (route) => route.fulfill({ json: { ...whole, rows } }));
       await page.show(`encode/${id}`);
+      // The table names them, too.
+      await page.getByRole("cell", { name: "Lamp 3", exact: true }).waitFor();
+      await page.keyboard.press("l");
+      const asked = page.getByRole("dialog", { name: "Print 3 labels" });
+      await asked.getByText("Lamp 1", { exact: true }).waitFor();
+      await asked.getByLabel("Size").selectOption("50 × 30 mm");
+      await page.evaluate(() => (globalThis.print = () => (globalThis.printed = true)));
+      await button(asked, "Print").click();
+      await page.waitForFunction(() => globalThis.printed);
+      const rules = () => document.adoptedStyleSheets.flatMap((sheet) => [...sheet.cssRules].map(({ cssText }) => cssText)).join("\n");
+      assert.match(await page.evaluate(rules), /@page .*size: 50mm 30mm/s);
       await page.emulateMedia({ media: "print" });
       const labels = page.locator(".printed-labels figure:visible");
       await labels.nth(2).waitFor();
-      assert.deepEqual(await labels.locator("figcaption").allInnerTexts(), ["1 printed-1", "2 printed-2", "3 printed-3"]);
+      assert.deepEqual(await labels.locator("figcaption").allInnerTexts(), ["1 Lamp 1", "2 Lamp 2", "3 Lamp 3"]);
       assert.equal(await labels.locator("svg").count(), 3);
       await page.emulateMedia({ media: null });
       await page.unroute(path);
@@ -201,6 +219,11 @@ group("Encode", {
         .setInputFiles(
           csv("XUID,UID,CUID,TAGNAME,RESPONSE,STATUS\norder-a0,04DE5F1EACEEE1,,,,Active\norder-b0,04DE5F1EACEEE2,,,,Failed\n"),
         );
+      // It is kept with its file when it is left.
+      await page.keyboard.press("Escape");
+      await page.getByText(/, report: your changes are kept, but not saved\.$/).waitFor();
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      assert.equal(await dialog.getByLabel("File of").inputValue(), "ixkio");
       await button(page, "Check").click();
       await page.getByText("Without a chip: 2.").waitFor();
       await page.getByText("The bureau says of this chip: Failed.").waitFor();
@@ -217,7 +240,7 @@ group("Encode", {
       assert.ok(banner.height <= 56, "it is as tall as a verdict");
       // Until then every list says that the bureau knows its keys.
       await page.show("inlays?uid=04DE5F1EACEEE1");
-      const row = page.getByRole("list", { name: "Inlays" }).getByRole("link");
+      const row = page.getByRole("row").filter({ has: page.getByRole("link") });
       await row.getByText("bureau keys").waitFor();
       await row.click();
       await page.getByText("Bureau keys: the bureau that encoded this inlay knows its keys.").waitFor();

@@ -9,6 +9,9 @@ const publish = async (page) => {
   await page.getByText("Published.").waitFor();
 };
 
+/** The text of a field with the names of its macros. */
+const words = async (field) => (await field.textContent()).replaceAll("\uFEFF", "");
+
 group("Experiences", {
   states: {
     list: (page) => page.show("experiences"),
@@ -136,7 +139,7 @@ group("Experiences", {
     "add the variables that their page writes to tags, with one click": async (page, { api }) => {
       const blocks = [{ type: "variable_button", label: "This is mine", variable: "claimed", value: "true" }];
       const { id } = await api.post("/experiences", { name: "Claim it", kind: "studio", blocks });
-      const { id: tag } = await api.post("/tags", { name: "To be claimed", experience_id: id });
+      const { id: tag } = await api.post("/tags", { name: "To be claimed", experience_id: id, add_variables: false });
       await page.show("overview");
       await page.getByRole("link", { name: "1 tag without claimed" }).click();
       await page.getByText("1 tag with this experience has no variable claimed").waitFor();
@@ -146,6 +149,15 @@ group("Experiences", {
       await page.getByText("Added variables to 1 tag").waitFor();
       assert.equal((await api.get(`/tags/${tag}`)).variables.claimed, "");
       await page.getByText("1 tag with this experience has no variable claimed").waitFor({ state: "hidden" });
+    },
+    "of one name are both named by the overview if their tags lack variables": async (page, { api }) => {
+      const blocks = [{ type: "variable_button", label: "Twice", variable: "doubled", value: "true" }];
+      for (const number of [1, 2]) {
+        const { id } = await api.post("/experiences", { name: "Of one name", kind: "studio", blocks });
+        await api.post("/tags", { name: `Of one name ${number}`, experience_id: id, add_variables: false });
+      }
+      await page.show("overview");
+      await page.getByRole("link", { name: "1 tag without doubled" }).nth(1).waitFor();
     },
     "are built of blocks and seen on a phone while they are": async (page, { api }) => {
       await page.show("experiences");
@@ -165,7 +177,7 @@ group("Experiences", {
       const title = blocks.getByLabel("Title").last();
       await title.fill("Made in {{ tag:na");
       await title.press("Enter");
-      assert.equal(await title.inputValue(), "Made in {{ tag:name }}");
+      assert.equal(await words(title), "Made in Tag name");
       await phone.getByText(/^Made in \S/).waitFor();
       await blocks.getByRole("button", { name: "Move Notice up" }).last().click();
       await page.getByText("Theme", { exact: true }).click();
@@ -176,6 +188,7 @@ group("Experiences", {
         saved.blocks.map(({ type }) => type),
         ["heading", "notice", "condition"],
       );
+      assert.equal(saved.blocks[1].title, "Made in {{ tag:name }}");
       assert.deepEqual([saved.theme.font, saved.theme.accent], ["serif", "#0f766e"]);
 
       await blocks.getByRole("button", { name: "Remove Notice" }).last().click();
@@ -218,6 +231,117 @@ group("Experiences", {
         ["two", "one", "between", "three"],
       );
     },
+    "are chosen as a template by a click on its picture": async (page) => {
+      await page.show("experiences?new=experience");
+      await page.getByLabel("Page served by Tapdesk").check();
+      const template = page.getByRole("button", { name: "Loyalty stamp" });
+      await template.waitFor();
+      await template.scrollIntoViewIfNeeded();
+      const box = await template.boundingBox();
+      await page.mouse.click(box.x + 60, box.y - 120);
+      assert.equal(await template.getAttribute("aria-pressed"), "true");
+      assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Loyalty stamp");
+    },
+    "are made from a template in the language of its visitors": async (page, { api }) => {
+      await page.show("experiences?new=experience");
+      await page.getByLabel("Page served by Tapdesk").check();
+      await page.getByRole("button", { name: "Product registration" }).click();
+      const gallery = page.getByRole("group", { name: "Templates" });
+      const language = page.getByLabel("Language");
+      assert.equal(await language.inputValue(), "en");
+
+      await language.selectOption("العربية");
+      const arabic = gallery.getByText("مصباح المكتب «أستر»");
+      await arabic.waitFor();
+      assert.equal(await arabic.evaluate((element) => getComputedStyle(element).direction), "rtl");
+
+      await language.selectOption("Deutsch");
+      await gallery.getByText("Registrieren Sie Ihr Produkt jetzt").waitFor();
+      assert.equal(await gallery.getByRole("button", { name: "Produktregistrierung" }).getAttribute("aria-pressed"), "true");
+      assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Produktregistrierung");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      const phone = page.getByRole("group", { name: "The page on a phone" });
+      await phone.getByText("Registrieren Sie Ihr Produkt jetzt").waitFor();
+      const { id } = (await api.get("/experiences?q=Produktregistrierung")).items[0];
+      assert.equal((await api.get(`/experiences/${id}`)).blocks[1].blocks[0].title, "Registriert");
+    },
+    "are seen without a tag in the states that visitors know, and edited in the preview": async (page, { api }) => {
+      const { items } = await api.get("/experiences/templates");
+      const { experience } = items.find(({ name }) => name === "product-registration");
+      const { id } = await api.post("/experiences", { ...experience, name: "Seen at once", draft: true });
+      await page.show(`experiences/${id}`);
+      const phone = page.getByRole("group", { name: "The page on a phone" });
+      const tabs = page.getByRole("tablist", { name: "State of the page" });
+      await phone.getByText("Sample product").waitFor();
+      await phone.getByText("Register it now").waitFor();
+      assert.deepEqual(await tabs.getByRole("tab").allTextContents(), ["First tap", "Registered", "Not verified"]);
+      const list = page.getByRole("list", { name: "Blocks: page" });
+      await list.getByRole("button", { name: "Edit Heading: Tag title, or name" }).waitFor();
+      await list
+        .getByRole("button", { name: /^Edit Condition: If owner email is filled in, show notice “Registered” and 4 more; otherwise text/ })
+        .waitFor();
+
+      await tabs.getByRole("tab", { name: "First tap" }).press("ArrowRight");
+      await phone.getByText("Registered", { exact: true }).waitFor();
+      // A click in the page opens the block, wherever it is.
+      await phone.getByRole("button", { name: "Select Notice: Registered" }).click();
+      const title = page.getByRole("list", { name: "Blocks: then" }).getByLabel("Title");
+      await title.waitFor();
+      await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+      await page.keyboard.press("End");
+      await page.keyboard.type(" to you");
+      assert.equal(await title.inputValue(), "Registered to you");
+      await phone.getByText("Registered to you", { exact: true }).waitFor();
+      // Its name is that of the state.
+      await tabs.getByRole("tab", { name: "Registered to you", selected: true }).waitFor();
+
+      // A block that only another state shows brings that state with it.
+      await page.getByRole("list", { name: "Blocks: otherwise" }).getByRole("button", { name: "Edit Form" }).focus();
+      await tabs.getByRole("tab", { name: "First tap", selected: true }).waitFor();
+      const chosen = phone.getByRole("button", { name: /^Select Form/ });
+      await chosen.waitFor();
+      assert.equal(await chosen.getAttribute("aria-pressed"), "true");
+      assert.equal((await api.get("/tags?q=Sample product&count=true")).count, 0, "a sample is not stored");
+    },
+    "show macros by their names, and as text on request": async (page, { api }) => {
+      const blocks = [{ type: "heading", text: "{{tag:title || tag:name}}" }];
+      const { id } = await api.post("/experiences", { name: "Chips", kind: "studio", blocks });
+      const stored = async () => (await api.get(`/experiences/${id}`)).blocks[0].text;
+      await page.show(`experiences/${id}`);
+      await page.getByRole("button", { name: "Edit Heading: Tag title, or name" }).click();
+      const text = page.getByLabel("Text", { exact: true });
+      assert.equal(await words(text), "Tag title, or name");
+      await text.click();
+      await page.keyboard.press("End");
+      await page.keyboard.type(", from {{ dev");
+      await page.getByRole("option", { name: /Country/ }).click();
+      await page.keyboard.type("!");
+      assert.equal(await words(text), "Tag title, or name, from Country!");
+      await page.keyboard.press("Home");
+      await page.keyboard.type("Your ");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Draft saved.").waitFor();
+      assert.equal(await stored(), "Your {{tag:title || tag:name}}, from {{ device:country }}!");
+
+      await page.getByRole("button", { name: "Values and macros" }).click();
+      await page.getByRole("menuitem", { name: "Show macros as text" }).click();
+      assert.equal(await text.inputValue(), "Your {{tag:title || tag:name}}, from {{ device:country }}!");
+      await page.getByRole("button", { name: "Values and macros" }).click();
+      await page.getByRole("menuitem", { name: "Show names of macros" }).click();
+      assert.equal(await words(text), "Your Tag title, or name, from Country!");
+      // Chips are deleted and copied whole.
+      await page.keyboard.press("Backspace");
+      await page.keyboard.press("Backspace");
+      assert.equal(await words(text), "Your Tag title, or name, from ");
+      await page.getByRole("button", { name: "Values and macros" }).click();
+      await page.getByRole("menuitem", { name: "Attribute…" }).click();
+      await page.keyboard.type("sku");
+      const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await saved;
+      await page.waitForFunction(() => document.querySelector("[role=textbox]")?.textContent.includes("Attribute sku"));
+      assert.equal(await stored(), "Your {{tag:title || tag:name}}, from {{ tag:attribute:sku }}");
+    },
     "say what is wrong with a block, and keep what was written": async (page) => {
       await page.show("experiences/4");
       await addBlock(page, "Button");
@@ -235,7 +359,7 @@ group("Experiences", {
       await page.getByRole("button", { name: "Add rule" }).click();
       await page.getByLabel("Destination URL of rule 1").fill("https://docs.example.com/verified");
       await page.getByText("https://docs.example.com/verified?rk=ROLLING_KEY").waitFor();
-      await page.getByLabel("State", { exact: true }).selectOption("not verified");
+      await page.getByRole("tab", { name: "Not verified" }).click();
       await page.getByText(/docs\.example\.com\/(?!verified)\S*rk=ROLLING_KEY/).waitFor();
       await page.getByRole("button", { name: "Save draft" }).click();
       await page.getByText("Draft saved.").waitFor();
@@ -245,6 +369,41 @@ group("Experiences", {
         .getByRole("list", { name: "From version 1 to the draft" })
         .getByText(/verification: verified/)
         .waitFor();
+    },
+    "say what is wrong with a macro at its rule and at its block": async (page) => {
+      const words = "There is no macro {{tag:atribute:sku}}. The nearest is {{tag:attribute:sku}}.";
+      await page.show("experiences/2");
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByLabel("Destination URL of rule 1").fill("https://docs.example.com/{{tag:atribute:sku}}");
+      // Before it is saved, the preview says it.
+      await page.getByRole("status").filter({ hasText: words }).waitFor();
+      await page.getByRole("button", { name: "Save draft" }).click();
+      const rule = page.getByRole("list", { name: "Rules", exact: true }).getByRole("alert");
+      await rule.waitFor();
+      assert.equal(await rule.textContent(), `Rule 1: ${words}`);
+      await page.getByRole("button", { name: "Discard changes" }).click();
+
+      await page.show("experiences/4");
+      await addBlock(page, "Heading");
+      await page.getByLabel("Text", { exact: true }).last().fill("Lot {{tag:atribute:sku}}");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      const block = page.getByRole("list", { name: "Blocks: page" }).getByRole("alert");
+      await block.waitFor();
+      assert.match(await block.textContent(), /^Block \d+ \(heading\): /);
+      assert.ok((await block.textContent()).endsWith(words));
+    },
+    "are seen at a former tap in the version that it opened, with a word on what is of today": async (page, { api }) => {
+      const text = (words) => [{ type: "heading", text: `${words} {{tag:title}}` }];
+      const { id } = await api.post("/experiences", { name: "Seen then", kind: "studio", blocks: text("Former") });
+      const tag = await api.post("/tags", { name: "Then", title: "bottle", experience_id: id });
+      await api.tap(tag.slug);
+      await api.patch(`/experiences/${id}`, { blocks: text("New") });
+      await api.post(`/experiences/${id}/publish`);
+      const [tap] = (await api.get(`/interactions?tag_id=${tag.id}&limit=1`)).items;
+      await page.show(`interactions/${tap.id}`);
+      const visited = page.getByRole("region", { name: "The visitor's page" });
+      await visited.getByText("Former bottle").waitFor();
+      await visited.getByText("Version 1 of the page, which this tap opened, with the tag's properties as they are today").waitFor();
     },
     "are exported to a file and imported from it": async (page, { api }) => {
       await page.show("experiences/4");
@@ -263,12 +422,15 @@ group("Experiences", {
       await page.show("experiences/2");
       await page.getByRole("button", { name: /^More actions for/ }).click();
       await page.getByRole("menuitem", { name: "Delete…" }).click();
-      await page.getByRole("button", { name: "Delete experience" }).click();
-      await page.getByRole("alert").getByText(/tags/).waitFor();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(/^\d+ tags use this experience/).waitFor();
+      assert.equal(await dialog.getByText("cannot be undone").count(), 0);
+      assert.equal(await dialog.getByRole("button", { name: "Delete experience" }).count(), 0);
+      await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
       await page.getByRole("link", { name: /^\d+ tags$/ }).click();
-      await page.waitForFunction(() => document.querySelectorAll("[role=listitem] .experience").length > 0);
+      await page.waitForFunction(() => document.querySelectorAll("[data-row] .experience").length > 0);
       // An archived tag says so in the place of its experience.
-      const shown = await page.locator("[role=listitem] .experience:not(.soft)").allTextContents();
+      const shown = await page.locator("[data-row] .experience:not(.soft)").allTextContents();
       assert.ok(shown.length > 0 && shown.every((name) => name.trim() === "Manual and downloads"), shown.join());
     },
   },

@@ -34,10 +34,12 @@ export const refuseForm = (page, command, detail, errors) =>
 
 /** Lets every document of `page` from now on find a desktop around it: its answers to commands, its readers, and the service it is connected to. */
 export const desktopHost = (page, given) =>
-  page.addInitScript(({ answers, readers = [], remote = null }) => {
+  page.addInitScript(({ answers, readers = [], remote = null, phones = true, lan = ["http://192.0.2.7:8787"] }) => {
     const callbacks = [];
     const host = {
       tried: [],
+      scaled: [],
+      ports: [],
       encoded: [],
       closed: false,
       started: [],
@@ -46,6 +48,7 @@ export const desktopHost = (page, given) =>
       place: () => undefined,
       stands: () => undefined,
       connect: () => undefined,
+      become: () => undefined,
       rotate: () => undefined,
     };
     const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
@@ -56,13 +59,14 @@ export const desktopHost = (page, given) =>
       connections: remote ? [here, remote] : [here],
       address: location.origin,
       tag_url: `${location.origin}/t`,
-      lan: ["http://192.0.2.7:8787"],
+      phones,
+      lan: phones ? lan : [],
       listen_fixed: false,
       port_fixed: null,
       key_store: { kind: "keychain", text: "The key that wraps your inlays' keys is in the system's keychain." },
       database: "",
     };
-    async function invoke(command, { channel, pin, url, target, discard } = {}) {
+    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
@@ -74,6 +78,7 @@ export const desktopHost = (page, given) =>
       if (command === "watch_shell") {
         host.stands = tell;
         host.connect = (connection) => tell({ ...ready, connection });
+        host.become = (changes) => tell({ ...ready, ...changes });
       }
       // It goes on until the test says that it is done.
       if (command === "rotate_key") return new Promise((done) => (host.rotate = (progress) => (progress ? tell(progress) : done())));
@@ -84,7 +89,16 @@ export const desktopHost = (page, given) =>
       // The page's clock may stand.
       if (command === "send_tap") return { ...(await globalThis.sendTapInstead(url)), at: new Date().toISOString() };
       if (command === "kiosk_unlock") host.tried.push(pin);
-      if (command === "encode") host.encoded.push(target);
+      if (command === "encode") {
+        host.encoded.push(target);
+        if (globalThis.encodeInstead) return globalThis.encodeInstead(target);
+      }
+      if (command === "allow_phones") {
+        Object.assign(ready, { phones: allowed, lan: allowed ? lan : [] });
+        host.become({});
+      }
+      if (["restart_service", "fix_port", "keep_port"].includes(command)) host.ports.push([command, port ?? null]);
+      if (command === "set_scale") host.scaled.push(percent);
       if (command === "kiosk_close") host.closed = true;
       if (command === "kiosk_start") host.started.push({ discard });
       return answers[command];
@@ -105,11 +119,14 @@ export const kioskHost = (page) => desktopHost(page, { answers: kiosk });
 export const noKioskHost = (page, why_not) =>
   desktopHost(page, { answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, why_not } } });
 
-/** Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. */
-export async function readerHost(page, { service }, answers = {}, remote = null) {
+/**
+ * Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. `lan` are the
+ * addresses of the computer, and `phones` says whether it listens there.
+ */
+export async function readerHost(page, { service }, answers = {}, remote = null, network = {}) {
   const place = (on) => [{ name: "ACS ACR1252 1S CL Reader", on }];
   await page.exposeFunction("sendTapInstead", (url) => sent(service, url));
-  await desktopHost(page, { answers: { reader_doctor: [], ...answers }, readers: place({ state: "nothing" }), remote });
+  await desktopHost(page, { answers: { reader_doctor: [], ...answers }, readers: place({ state: "nothing" }), remote, ...network });
   let insertion = 0;
   return {
     /** Places an inlay with this URL on the reader. */
@@ -130,7 +147,9 @@ const reading = ({ insertion, uid, url }) => ({
   memory: 256,
   original: "yes",
   lock: url ? "key" : "open",
-  codes: url ? { kind: "on", mirror: "plain", mac_from: "none", meta_key: null, file_key: 2, problem: null } : { kind: "off" },
+  codes: url
+    ? { kind: "on", mirror: "plain", mac_from: "none", meta_key: null, file_key: 2, canonical: true, problem: null }
+    : { kind: "off" },
   message: url ? { kind: "records", records: [{ kind: "uri", uri: url }] } : { kind: "blank" },
   url,
   sentence: url ? "An NTAG 424 DNA with a one-time URL." : "A blank NTAG 424 DNA.",

@@ -112,6 +112,20 @@ group("Kiosk", {
       assert.deepEqual(await page.evaluate(() => globalThis.host.tried), ["2580"]);
       assert.equal(await page.getByLabel("0 digits").count(), 1);
     },
+    "the PIN pad fits into a small window at 150 %": async (page, { ui }) => {
+      // 1024x700 at 150 %.
+      await page.setViewportSize({ width: 683, height: 467 });
+      await example("pin", "Cancel")(page, { ui });
+      const parts = page.getByRole("dialog").locator("h1, p, button");
+      for (const part of await parts.all()) {
+        const { x, y, width, height } = await part.boundingBox();
+        const name = await part.textContent();
+        assert.ok(x >= 0 && y >= 0 && x + width <= 683 && y + height <= 467, name);
+      }
+      const keys = await page.getByRole("dialog").getByRole("button").all();
+      assert.equal(keys.length, 13);
+      for (const key of keys) assert.ok((await key.boundingBox()).height >= 64);
+    },
     "a visitor chooses a language, which is the usual one again after the visit": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);

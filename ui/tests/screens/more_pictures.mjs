@@ -51,7 +51,7 @@ const webhook =
     await once("webhook", () => api.post("/webhooks", { url, events: ["tap.verified", "tag.updated"] }));
     await page.show("settings/webhooks");
     await page
-      .getByRole("listitem")
+      .getByRole("row")
       .filter({ hasText: url.replace("https://", "") })
       .hover();
     await press(page, `More actions for ${url}`);
@@ -296,7 +296,7 @@ export const more = [
     async (page) => {
       await page.show("settings/audit");
       const row = page
-        .getByRole("listitem")
+        .getByRole("row")
         .filter({ has: page.getByRole("button", { name: "Details", exact: true }) })
         .first();
       await row.hover();
@@ -315,7 +315,7 @@ export const more = [
     },
   ],
   ["submissions-list", (page) => page.show("submissions")],
-  ["submissions-narrow", (page) => page.show("submissions?world=all")],
+  ["submissions-narrow", (page) => page.show("submissions?verification=verified")],
   [
     "settings-kiosk-desktop",
     async (page) => {

@@ -146,17 +146,17 @@ group("Inlays", {
     "are found by their whole UID, and by their template": async (page, { api }) => {
       await page.show("inlays");
       await page.getByLabel("UID of an inlay").fill("04:c0:ff:ee:00:10:03");
-      const list = page.getByRole("list", { name: "Inlays" });
-      await page.waitForFunction(() => document.querySelectorAll("[role=listitem]").length === 1);
+      const list = page.getByRole("grid", { name: "Inlays" });
+      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 1);
       await list.getByText("04C0FFEE001003").waitFor();
       await page.getByLabel("UID of an inlay").fill("");
       await narrow(page, "URL template", (await bottles(api)).name);
-      await page.waitForFunction(() => document.querySelectorAll("[role=listitem]").length === 8);
+      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 8);
     },
     "say which tag they are on, and their state, in words": async (page, { api, equipped }) => {
       const { tag, inlay } = equipped[0];
       await page.show("inlays");
-      const row = (uid) => page.getByRole("list", { name: "Inlays" }).getByRole("link").filter({ hasText: uid });
+      const row = (uid) => page.getByRole("row").filter({ hasText: uid });
       await row(inlay.uid).getByText(tag.name, { exact: true }).waitFor();
       await row(inlay.uid).getByText("in use", { exact: true }).waitFor();
       const spare = (await api.get("/inlays?unbound=true&simulated=false")).items[0];
@@ -339,11 +339,13 @@ group("The move from another service", {
       await page.getByRole("button", { name: "Create and continue" }).click();
 
       await page.getByLabel("Exported by").selectOption("boltcard");
-      const rows = ["card_name,uid,k2_cmac_key,last_counter_value", `Anna's card,${inlay.uid},${KEY},3`, "Broken,04,00,0"];
+      const k0 = "1f".repeat(16);
+      const rows = ["card_name,uid,k0,k2_cmac_key,last_counter_value", `Anna's card,${inlay.uid},${k0},${KEY},3`, `Broken,04,${k0},00,0`];
       await page.getByLabel("File").setInputFiles({ name: "cards.csv", mimeType: "text/csv", buffer: Buffer.from(rows.join("\n")) });
       assert.equal(await page.getByLabel("Import last_counter_value as").inputValue(), "last_counter");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("1 row can be imported, 1 row cannot").waitFor();
+      await page.getByText("The keys k0 are not kept.").waitFor();
       assert.equal((await api.get(`/inlays?uid=${inlay.uid}`)).items.length, 0);
       await page.getByRole("button", { name: "Import", exact: true }).click();
       await page.getByText("1 row imported").waitFor();

@@ -91,9 +91,11 @@ group("The overview", {
     "the first steps are checked off by what happened, and dismissed for good": async (page) => {
       await page.show("overview");
       const steps = page.getByRole("region", { name: "First steps" });
-      await steps.getByText("5 of 7").waitFor();
+      await steps.getByText("3 of 5").waitFor();
       await steps.getByRole("link", { name: "Connect an NFC reader" }).waitFor();
-      assert.equal(await steps.getByRole("link", { name: /Create a tag/ }).count(), 0);
+      assert.equal(await steps.getByRole("link", { name: /Create an experience/ }).count(), 0);
+      // The address has a card of its own, as long as it is not proved.
+      await steps.getByRole("region", { name: "Where phones reach you" }).waitFor();
       await steps.getByRole("button", { name: "Dismiss the first steps" }).click();
       await page.show("overview");
       await page.getByText("Most tapped").waitFor();
@@ -106,10 +108,49 @@ group("The overview", {
       await page.goBack();
       await page.getByRole("link", { name: /counter gap/ }).click();
       await page.getByText("2 missed").waitFor();
-      assert.equal(await page.getByRole("list", { name: "Interactions" }).getByRole("listitem").count(), 1);
+      assert.equal(await page.locator("[data-row]").count(), 1);
       await page.goBack();
       await page.getByRole("link", { name: /not set up/ }).click();
       await page.locator(".experience", { hasText: "not set up" }).first().waitFor();
+    },
+    "inlays with factory keys and exhausted ones have a link to just these": async (page, { api }) => {
+      const key = "00000000000000000000000000000000";
+      const chip = { technology: "ntag424dna", mirror: "plain" };
+      const factory = await api.post("/inlays", { ...chip, uid: "04FAC700000001", file_key: key, allow_factory_keys: true });
+      const ended = await api.post("/inlays", {
+        ...chip,
+        uid: "04E7DED0000001",
+        file_key: key.replaceAll("0", "5"),
+        last_counter: 0xffffff,
+      });
+      for (const [link, inlay] of [
+        [/inlays? with factory keys/, factory],
+        [/exhausted inlay/, ended],
+      ]) {
+        await page.show("overview");
+        await page.getByRole("link", { name: link }).click();
+        await page.getByRole("grid", { name: "Inlays" }).getByText(inlay.uid).waitFor();
+        assert.equal(await page.locator("[data-row]").count(), 1);
+        await api.remove(`/inlays/${inlay.id}`);
+      }
+    },
+    "the keyboard reads each bar of the chart, and screen readers get its numbers": async (page) => {
+      await page.show("overview");
+      const chart = page.getByRole("slider", { name: /Taps over time/ });
+      const [last, words] = [await chart.getAttribute("aria-valuenow"), () => chart.getAttribute("aria-valuetext")];
+      assert.match(await words(), /: \d+ verified, \d+ not verified, \d+ not checked$/);
+      await chart.focus();
+      await page.keyboard.press("ArrowLeft");
+      assert.equal(Number(await chart.getAttribute("aria-valuenow")), Number(last) - 1);
+      const shown = page.locator(".bars .card");
+      const spoken = (await words()).split(": ")[0];
+      assert.equal(await shown.locator("strong").textContent(), spoken);
+      await page.keyboard.press("Home");
+      assert.equal(await chart.getAttribute("aria-valuenow"), "0");
+      await page.keyboard.press("ArrowLeft");
+      assert.equal(await chart.getAttribute("aria-valuenow"), "0");
+      await page.keyboard.press("Escape");
+      await shown.waitFor({ state: "detached" });
     },
     "a tap changes the picture as it happens": async (page, { api, tags }) => {
       await page.show("overview");

@@ -10,6 +10,8 @@ const count = async (api) => (await api.get("/tags?count=true&limit=1")).count;
 
 /** The tags of the shop. */
 const connected = async (page) => {
+  // An earlier state of the same page may have lost it.
+  await page.unrouteAll({ behavior: "wait" });
   await desktopHost(page, { answers: {}, remote: shop });
   await page.show("tags");
   await page.getByText("Bottle 48").waitFor();
@@ -24,6 +26,22 @@ const create = async (page, name) => {
   return dialog;
 };
 
+/** Lets the shop die, as the shell says it, and each request of it. */
+const lose = async (page) => {
+  const json = { status: 502, code: "unreachable", detail: "The service at https://tags.example.com does not answer (refused)." };
+  await page.route("**/shop/admin/v1/**", (route) => route.fulfill({ status: 502, json }));
+  await page.evaluate(() => globalThis.host.become({ lost: "The connection was refused." }));
+  await line(page).waitFor();
+};
+const recover = async (page) => {
+  await page.unrouteAll({ behavior: "wait" });
+  await page.evaluate(() => globalThis.host.become({ lost: null }));
+  await line(page).waitFor({ state: "detached" });
+};
+const line = (page) => page.getByRole("alert").getByText("Shop does not answer. The connection was refused.");
+/** How often the page says that something failed. */
+const complaints = async (page) => ((await page.locator("body").innerText()).match(/does not answer|could not be loaded/g) ?? []).length;
+
 group("A remote service", {
   states: {
     "is named": connected,
@@ -32,6 +50,10 @@ group("A remote service", {
       const dialog = await create(page, "From afar");
       await question(page).getByRole("button", { name: "Cancel" }).click();
       await dialog.getByText("Shop is read-only in this session.").waitFor();
+    },
+    "does not answer": async (page) => {
+      await connected(page);
+      await lose(page);
     },
     "asks before the first change": async (page) => {
       await connected(page);
@@ -70,7 +92,7 @@ group("A remote service", {
       await dialog.getByRole("button", { name: "Create" }).click();
       // In the dialog, where the mouse and the keyboard reach it, and nowhere else.
       await dialog.getByText("Shop is read-only in this session.").last().waitFor();
-      assert.equal(await page.locator(".below .notice").count(), 0);
+      assert.equal(await page.locator("#app .notice").count(), 0);
       assert.equal(await question(page).count(), 0);
       assert.equal(await count(api), before);
       await dialog.getByRole("button", { name: "Allow changes" }).last().press("Enter");
@@ -91,7 +113,7 @@ group("A remote service", {
       await undo.waitFor();
       await page.evaluate((shop) => globalThis.host.connect(shop), shop);
       await page.getByText("The connection changed: earlier changes can no longer be undone here.").waitFor();
-      assert.equal(await undo.count(), 0);
+      await undo.waitFor({ state: "detached" });
       const sent = [];
       page.on("request", (request) => sent.push(new URL(request.url()).pathname));
       await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Experiences" }).click();
@@ -115,6 +137,60 @@ group("A remote service", {
       await question(page).getByRole("button", { name: "Allow changes" }).click();
       await send.click();
       await page.waitForFunction(() => !document.body.textContent.includes("Nothing was changed."));
+    },
+    "says once that it does not answer, and goes on by itself once it does": async (page) => {
+      await connected(page);
+      await lose(page);
+      const screens = page.getByRole("navigation", { name: "Screens" });
+      for (const name of ["Overview", "Interactions", "Submissions", "Inlays", "URL templates", "Experiences"]) {
+        await screens.getByRole("link", { name, exact: true }).click();
+        await page.waitForFunction((title) => document.title.startsWith(title), name);
+        assert.equal(await complaints(page), 1, name);
+      }
+      assert.equal(await page.getByText("Product registration").count(), 0);
+      await recover(page);
+      await page.getByRole("heading", { name: "Experiences", exact: true }).waitFor();
+      await page.getByText("Manual and downloads").first().waitFor();
+      assert.equal(await complaints(page), 0);
+    },
+    "shows what changed meanwhile once it answers again": async (page, { api, tags }) => {
+      await connected(page);
+      await page.getByText(tags[46].name).first().waitFor();
+      await lose(page);
+      await api.patch(`/tags/${tags[46].id}`, { name: "Lamp of the night" });
+      await recover(page);
+      await page.getByText("Lamp of the night").waitFor();
+      await api.patch(`/tags/${tags[46].id}`, { name: tags[46].name });
+    },
+    "does not send a change later, keeps what was typed, and forgets why it failed": async (page, { api }) => {
+      await connected(page);
+      await create(page, "Before the storm");
+      await question(page).getByRole("button", { name: "Allow changes" }).click();
+      await page.getByRole("heading", { name: "Before the storm" }).waitFor();
+      await page.keyboard.press("Escape");
+      const before = await count(api);
+      await lose(page);
+      const dialog = await create(page, "In the storm");
+      const why = dialog.getByText("Shop does not answer. Nothing was changed.");
+      await why.waitFor();
+      await recover(page);
+      await why.waitFor({ state: "detached" });
+      assert.equal(await count(api), before);
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "In the storm");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await page.getByRole("heading", { name: "In the storm" }).waitFor();
+      assert.equal(await count(api), before + 1);
+    },
+    "closes notices that only say that it does not answer": async (page, { tags }) => {
+      await connected(page);
+      await lose(page);
+      await page.getByRole("checkbox", { name: `Select ${tags[47].name}`, exact: true }).check();
+      await page.getByRole("button", { name: "Archive" }).click();
+      await question(page).getByRole("button", { name: "Allow changes" }).click();
+      const why = page.getByText("Shop does not answer. Nothing was changed.");
+      await why.waitFor();
+      await recover(page);
+      await why.waitFor({ state: "detached" });
     },
     "asks before a simulated visitor changes something": async (page) => {
       await connected(page);

@@ -152,7 +152,7 @@ try {
   });
   const memory = await memoryOf(page);
   await page.show("tags");
-  await page.getByRole("list", { name: "Tags" }).waitFor();
+  await page.getByRole("grid", { name: "Tags" }).waitFor();
   console.log(`memory of the page with the first rows: ${await memory()}`);
   // Three screens a frame: as fast as a wheel that is thrown.
   const scrolled = await frames(page, 20, 3);

@@ -13,8 +13,8 @@ const root = join(ui, "..");
 const TOKEN = "a token only for tests, long enough";
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
-/** Starts a service of its own on a new database and serves the UI over it. */
-export async function serveUi() {
+/** Starts a service of its own on a new database and serves the UI over it; at `listen`, also to other devices. */
+export async function serveUi(listen = "127.0.0.1:0") {
   const binary = process.env.TAPDESK_SERVICE ?? join(root, "target/debug/tapdesk-service");
   await access(binary).catch(() => {
     throw new Error(`${binary} is missing: run cargo build -p tapdesk-service first, or name one in TAPDESK_SERVICE.`);
@@ -23,15 +23,19 @@ export async function serveUi() {
     throw new Error("The UI is not built: run npm run build first.");
   });
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
-  const service = spawn(binary, ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", "127.0.0.1:0"], {
-    env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const service = spawn(
+    binary,
+    ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", listen, ...(listen.startsWith("127.") ? [] : ["--expose-admin"])],
+    {
+      env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const address = await new Promise((resolve, reject) => {
     service.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
     service.stdout.on("data", (text) => {
       const found = /listening on (\S+)/.exec(String(text));
-      if (found) resolve(new URL(found[1]));
+      if (found) resolve(new URL(found[1].replace("//0.0.0.0:", "//127.0.0.1:")));
     });
   });
   const server = createServer((incoming, outgoing) => {
@@ -50,7 +54,8 @@ export async function serveUi() {
       server.closeAllConnections();
       server.close();
       const ended = new Promise((resolve) => service.once("exit", resolve));
-      if (service.kill("SIGTERM")) await ended;
+      // As by Ctrl-C: no balancer needs to learn of it.
+      if (service.kill("SIGINT")) await ended;
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -22,12 +22,12 @@ group("Settings", {
     },
     audit: async (page) => {
       await part("audit", "Audit log")(page);
-      await page.getByRole("list", { name: "Audit log" }).waitFor();
+      await page.getByRole("grid", { name: "Audit log" }).waitFor();
     },
     "a row of the audit log": async (page) => {
       await part("audit", "Audit log")(page);
       const row = page
-        .getByRole("listitem")
+        .getByRole("row")
         .filter({ has: page.getByRole("button", { name: "Details", exact: true }) })
         .first();
       await row.hover();
@@ -55,6 +55,45 @@ group("Settings", {
       await page.getByText("Settings saved.").waitFor();
       const { retention_months } = await api.get("/settings");
       assert.deepEqual(retention_months, { value: 6, source: "stored", read_only: false });
+    },
+    "everything can be made larger, by a choice and by keys, for good": async (page) => {
+      await desktopHost(page, { answers: {} });
+      await part("appearance", "Appearance")(page);
+      const scaled = () => page.evaluate(() => globalThis.host.scaled);
+      const scale = page.getByLabel("Scale");
+      await scale.selectOption("150 %");
+      assert.deepEqual(await scaled(), [150]);
+      // A page that is loaded again is as large as before.
+      await part("appearance", "Appearance")(page);
+      assert.deepEqual(await scaled(), [150]);
+      assert.equal(await scale.inputValue(), "150");
+      await page.keyboard.press("Control+-");
+      await page.keyboard.press("Control+Shift++");
+      await page.keyboard.press("Control+Equal");
+      assert.deepEqual(await scaled(), [150, 125, 150, 175]);
+      assert.equal(await scale.inputValue(), "175");
+      await page.keyboard.press("Control+0");
+      assert.equal(await scale.inputValue(), "100");
+    },
+    "have no scale in a browser, which has its own": async (page) => {
+      await part("appearance", "Appearance")(page);
+      assert.equal(await page.getByLabel("Scale").count(), 0);
+    },
+    "single-key shortcuts can be turned off, for good, and on again": async (page) => {
+      await part("appearance", "Appearance")(page);
+      const single = page.getByRole("checkbox", { name: "Single-key shortcuts" });
+      await single.uncheck();
+      await page.show("tags");
+      await page.keyboard.press("?");
+      await page.keyboard.press("n");
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await part("appearance", "Appearance")(page);
+      await single.check();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
     },
     "refuse an invalid value, with the reason in the form": async (page) => {
       await part("service", "Service settings")(page);
@@ -106,7 +145,7 @@ group("Settings", {
       await page.getByRole("dialog").getByRole("button", { name: "Close", exact: true }).click();
       await page.getByText(token).waitFor({ state: "detached" });
       assert.ok(!(await page.content()).includes(token));
-      await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
+      await page.getByRole("row").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
       await page.getByText("Revoke A script?").waitFor();
       await page.getByRole("button", { name: "Revoke token" }).click();
       await page.getByText("Revoked A script.").waitFor();
@@ -138,14 +177,14 @@ group("Settings", {
       await narrow(page, "Change", "Tags");
       assert.match(page.url(), /action=tags/);
       const summary = page
-        .getByRole("listitem")
+        .getByRole("row")
         .filter({ hasText: /Created \d+ tags/ })
         .first();
       await summary.hover();
       await summary.getByRole("button", { name: "Show all" }).click();
-      await page.getByRole("listitem").filter({ hasText: "Created tag Same 2" }).waitFor();
+      await page.getByRole("row").filter({ hasText: "Created tag Same 2" }).waitFor();
       await summary.getByRole("button", { name: "Hide" }).click();
-      await page.getByRole("listitem").filter({ hasText: "Created tag Same 2" }).waitFor({ state: "detached" });
+      await page.getByRole("row").filter({ hasText: "Created tag Same 2" }).waitFor({ state: "detached" });
     },
     "offer only what the connection may do": async (page, { tags }) => {
       const may = { id: 3, name: "Field", scopes: ["read"], experience_ids: [1], expires_at: null };
@@ -190,13 +229,14 @@ group("Settings", {
     },
     "show who can reach the service, also after a change of that was refused": async (page) => {
       await kioskHost(page);
-      await part("service", "Address")(page);
-      const phones = page.getByLabel("Allow phones on this network");
-      assert.ok(await phones.isChecked());
+      await part("service", "Listener")(page);
+      // Checked once the listener's state is known.
+      const phones = page.getByRole("checkbox", { name: "Allow phones on this network", checked: true });
+      await phones.waitFor();
       await refuseForm(page, "allow_phones", "Port 8787 is used by another program.", []);
       await phones.click();
       await page.getByText("Port 8787 is used by another program.").waitFor();
-      assert.ok(await phones.isChecked());
+      await phones.waitFor();
     },
     "replace the wrapping key, and say how far that is": async (page) => {
       await kioskHost(page);
@@ -228,7 +268,7 @@ group("Settings", {
     },
     "offer the details of every row of the audit log without a pointer over it": async (page) => {
       await part("audit", "Audit log")(page);
-      const rows = page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
+      const rows = page.locator("[data-row]");
       await rows.first().waitFor();
       await page.mouse.move(0, 0);
       const hidden = await rows.evaluateAll(

@@ -65,7 +65,7 @@ group("The simulator", {
       const [newest] = (await api.get("/interactions?limit=1&simulated=true")).items;
       const [other] = (await api.get("/interactions?limit=1")).items;
       const go = async (id) => {
-        await page.evaluate((to) => (location.hash = `#/interactions/${to}?simulated=true`), id);
+        await page.evaluate((to) => (location.hash = `#/interactions/${to}`), id);
         await page.getByRole("heading", { name: `Interaction ${id.toLocaleString("en")}` }).waitFor();
         return page.getByRole("region", { name: "URL", exact: true });
       };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { narrow } from "./browser.mjs";
+import { choose, narrow, select } from "./browser.mjs";
 import { sent } from "./sent.mjs";
 import { group } from "./suite.mjs";
 
 const open = async (page, { api }, place = "") => {
   await sent(api);
   await page.show(`submissions${place}`);
-  await page.getByRole("list", { name: "Submissions" }).waitFor();
+  await page.getByRole("grid", { name: "Submissions" }).waitFor();
 };
 
 group("Submissions", {
@@ -20,7 +20,8 @@ group("Submissions", {
     "none that match": async (page, { api }) => {
       await sent(api);
       await page.show("submissions?q=nobody");
-      await page.getByText("No submission matches").waitFor();
+      // In a small window the pane lies over the list.
+      await page.getByText("No submission matches").waitFor({ state: "attached" });
     },
     "of a tag": async (page, { api }) => {
       const { tag } = await sent(api);
@@ -40,9 +41,44 @@ group("Submissions", {
     },
   },
   stories: {
+    "that could not be saved are announced, shown with the reason, and saved once it is gone": async (page, { api }) => {
+      const fields = [{ label: "Serial number", kind: "text", variable: "serial_number", required: true }];
+      const blocks = [{ type: "form", fields, submit_label: "Send" }];
+      const { id } = await api.post("/experiences", { name: "Asks for a serial number", kind: "studio", blocks });
+      const tag = await api.post("/tags", { name: "Lamp without a variable", experience_id: id, add_variables: false });
+      for (const serial_number of ["SN-1", "SN-2"]) assert.equal(await api.update(await api.form(tag.slug), { serial_number }), 400);
+      await page.show(`submissions?tag=${tag.id}`);
+      await page.getByText("2 entries were received and could not be saved.").waitFor();
+      await page.getByRole("button", { name: "Show them" }).click();
+      const list = page.getByRole("grid", { name: "Submissions" });
+      await list.getByText("not saved").first().waitFor();
+      await list.getByText("SN-2").click();
+      const pane = page.getByLabel("Selected submission");
+      await pane.getByText("The tag has no variable serial_number.").waitFor();
+      await pane.getByRole("button", { name: "Add variable and save" }).click();
+      await page.getByText("Entry saved.").waitFor();
+      await list.getByText("SN-2").waitFor({ state: "detached" });
+      assert.equal((await api.get(`/tags/${tag.id}`)).variables.serial_number, "SN-2");
+      await page.show(`submissions?tag=${tag.id}&state=refused`);
+      await list.getByText("SN-1").click();
+      await pane.getByText("can be saved").waitFor();
+      await pane.getByRole("button", { name: "Save entry" }).click();
+      // In a small window the pane lies over the list.
+      await page.getByText("No submission matches").waitFor({ state: "attached" });
+      assert.equal((await api.get(`/submissions?tag_id=${tag.id}`)).items.length, 2);
+      // Many tags that are assigned get the variables, and lose them again if that is undone.
+      const other = await api.post("/tags", { name: "Lamp to be assigned" });
+      await page.show("tags?q=Lamp%20to%20be");
+      await select(page, "Lamp to be assigned");
+      await choose(page, "Assign an experience", "Asks for a serial number");
+      await page.getByText("Lamp to be assigned assigned. 1 variable added to 1 tag.").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.deepEqual((await api.get(`/tags/${other.id}`)).variables, {});
+    },
     "are searched and filtered": async (page, world) => {
       await open(page, world);
-      const list = page.getByRole("list", { name: "Submissions" });
+      const list = page.getByRole("grid", { name: "Submissions" });
       await page.getByLabel("Search submissions").fill("HOPPER");
       await page.getByText("1 submission", { exact: true }).waitFor();
       assert.match(await list.innerText(), /Grace Hopper/);
@@ -65,7 +101,7 @@ group("Submissions", {
     "wait while somebody reads, and are shown on demand": async (page, world) => {
       const { tag } = await sent(world.api);
       await open(page, world);
-      const list = page.getByRole("list", { name: "Submissions" });
+      const list = page.getByRole("grid", { name: "Submissions" });
       await page.keyboard.press("j");
       const read = await list.locator("a").first().getAttribute("href");
       const rk = await world.api.form(tag.slug);
@@ -80,7 +116,7 @@ group("Submissions", {
     "appear as they are sent, and are erased after a question, one or all of a person": async (page, world) => {
       const { tag } = await sent(world.api);
       await open(page, world);
-      const list = page.getByRole("list", { name: "Submissions" });
+      const list = page.getByRole("grid", { name: "Submissions" });
       const send = async (name) => {
         const rk = await world.api.form(tag.slug);
         await world.api.update(rk, { name, email: "mary@example.com", message: "", agreed: "true" });

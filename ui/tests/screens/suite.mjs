@@ -1,29 +1,65 @@
 // What every file of screens shares: one service with a history, one browser,
-// and axe over every state of every screen in both themes and three sizes.
+// and axe over every state of every screen in both themes and the sizes of windows.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
-import { findings, on, open, sizes, themes } from "./browser.mjs";
+import { findings, on, open, scaled, sizes, themes } from "./browser.mjs";
+import { covered } from "./covered.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
-/** Each size once, in themes that take turns; each theme at each size in `make soak`. */
-const soak = process.env.TAPDESK_TEST_LENGTH === "soak";
-const looks = sizes.flatMap((size, number) => (soak ? themes : [themes[number % themes.length]]).map((theme) => ({ theme, size })));
+const [small, medium, large] = sizes;
+/** All of axe that depends on the theme. */
+const CONTRAST = ["color-contrast"];
+
+/**
+ * How each state is looked at, once it is reached: that costs more than to change the window and the theme. The
+ * smallest window has its content scaled, too. In `make soak` every theme is looked at in every size by every rule.
+ */
+const looks =
+  process.env.TAPDESK_TEST_LENGTH === "soak"
+    ? [small, medium, large, scaled(small, 150).viewport].flatMap((size) => themes.map((theme) => ({ size, theme, axe: true })))
+    : [
+        { size: small, theme: "light" },
+        { size: medium, theme: "light" },
+        { size: large, theme: "light", axe: true },
+        { size: large, theme: "dark", axe: true, rules: CONTRAST },
+        { size: scaled(small, 150).viewport, theme: "dark", axe: true },
+        { size: scaled(small, 150).viewport, theme: "light", axe: true, rules: CONTRAST },
+      ];
+
+/** Until what listens to the size of the window has drawn. */
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+
+/** What is wrong with a state in all looks. In the last one, of the least room, the focus goes to all that takes it. */
+async function faults(page) {
+  const found = [];
+  for (const { size, theme, axe, rules } of looks) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: theme });
+    await drawn(page);
+    const look = `${theme}, ${size.width}x${size.height}`;
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (wide > 0) found.push(`${look}: ${wide}px wider than the window`);
+    if (axe) found.push(...(await findings(page, rules)).map((finding) => `${look}: ${finding}`));
+  }
+  return [...found, ...(await covered(page))];
+}
 
 /**
  * Declares the tests of a group of screens. `states` are ways to come to one:
  * each is given a page. `stories` are tests of their own, on a page at the
- * smaller size. Both are given the world with its API.
+ * smaller size. Both are given the world with its API. `listen` is where the
+ * service listens, if others than this computer reach it.
  */
-export function group(name, { states = {}, stories = {}, empty = false }) {
+export function group(name, { states = {}, stories = {}, empty = false, listen = undefined }) {
   test.describe(name, () => {
     let ui, browser, world;
 
     test.beforeAll(async ({ browser: chromium }) => {
       browser = chromium;
       // One after the other, so that what was started is ended when the next thing does not start.
-      ui = await serveUi();
+      ui = await serveUi(listen);
       world = { ui, ...(empty ? {} : await tell(ui)) };
     });
 
@@ -31,23 +67,22 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
       await ui?.close();
     });
 
-    const opened = async (options, work) => on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
+    const opened = async (work) => on(await open(browser, ui, { at: world.now }), (page) => work(page, world));
 
-    for (const { theme, size } of looks) {
-      test(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
-        opened({ theme, size }, async (page) => {
+    if (Object.keys(states).length > 0)
+      test("is accessible in every size and theme", () =>
+        opened(async (page) => {
           // All of them at once: one fault seldom comes alone.
           const found = [];
           for (const [state, show] of Object.entries(states)) {
+            await page.setViewportSize(small);
+            await page.emulateMedia({ colorScheme: themes[0] });
             await show(page, world);
-            found.push(...(await findings(page)).map((finding) => `${state}: ${finding}`));
-            const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-            assert.ok(wide <= 0, `${state} is ${wide}px wider than the window`);
+            found.push(...(await faults(page)).map((fault) => `${state}, ${fault}`));
           }
           assert.deepEqual(found, []);
         }));
-    }
 
-    for (const [story, tell] of Object.entries(stories)) test(story, () => opened({}, tell));
+    for (const [story, tell] of Object.entries(stories)) test(story, () => opened(tell));
   });
 }

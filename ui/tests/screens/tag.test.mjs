@@ -61,6 +61,10 @@ group("A tag", {
       assert.equal((await api.get(`/tags/${id}`)).scan_count, before);
       await pane.getByRole("link", { name: "Inspect this tap" }).click();
       await page.getByRole("heading", { name: `Interaction ${newest.id.toLocaleString("en")}` }).waitFor();
+      // A link to something simulated switches to its world.
+      const demo = page.getByRole("switch", { name: /Demo world/ });
+      assert.equal(await demo.getAttribute("aria-checked"), "true");
+      await demo.click();
       for (const other of page.context().pages()) if (other !== page) await other.close();
     },
     "is saved, with undo": async (page, { api, tags }) => {
@@ -121,18 +125,29 @@ group("A tag", {
       await page.getByText("Changed to").waitFor({ state: "hidden" });
       assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Anna and Jo");
     },
-    "that lacks what a page writes says so before it is assigned, and gets it in one click": async (page, { api, tags }) => {
+    "that is assigned gets the variables that the page writes, and one that lacks some gets them in one click": async (
+      page,
+      { api, tags },
+    ) => {
       const fields = [{ label: "Serial number", kind: "text", variable: "serial", required: true }];
       const blocks = [{ type: "form", fields, submit_label: "Send" }];
       const experience = await api.post("/experiences", { name: "Ask for a serial number", kind: "studio", blocks });
       const { id } = tags[8];
       await page.show(`tags/${id}`);
       await page.getByRole("tabpanel").getByLabel("Experience", { exact: true }).selectOption("Ask for a serial number");
+      await page.getByText("Saving adds the variable serial to the tag").waitFor();
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saving adds").waitFor({ state: "hidden" });
+      const serial = async () => (await api.get(`/tags/${id}`)).variables.serial;
+      assert.equal(await serial(), "");
+      assert.equal((await api.get(`/tags/${id}`)).experience_id, experience.id);
+      await api.remove(`/tags/${id}/variables/serial`);
+      await page.show("overview");
+      await page.show(`tags/${id}`);
       await page.getByText("The page writes the variable serial, which this tag does not have").waitFor();
       await page.getByRole("button", { name: "Add variable" }).click();
       await page.getByText("The page writes").waitFor({ state: "hidden" });
-      assert.equal((await api.get(`/tags/${id}`)).variables.serial, "");
-      await api.patch(`/tags/${id}`, { experience_id: experience.id });
+      assert.equal(await serial(), "");
     },
     "keeps its former slugs, says what a new one means, and releases them": async (page, { api }) => {
       const { id, slug } = await api.post("/tags", { name: "Twice printed", slug: "first-print" });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { select } from "./browser.mjs";
+import { asksAgain, select } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
 const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
@@ -10,9 +10,14 @@ const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.
 const importing = async (page) => {
   await page.show("tags");
   await page.getByRole("button", { name: "Import…" }).click();
-  await page
-    .getByLabel("CSV file")
-    .setInputFiles(csv("Product;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
+  await page.getByLabel("CSV file").setInputFiles(csv("Piece;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
+};
+
+/** Chooses a file of these bytes in a new import. */
+const choose = async (page, buffer) => {
+  await page.show("tags");
+  await page.getByRole("button", { name: "Import…" }).click();
+  await page.getByLabel("CSV file").setInputFiles({ name: "tags.csv", mimeType: "text/csv", buffer });
 };
 
 const count = (api, query) => api.get(`/tags?count=true&limit=1&${query}`).then((page) => page.count);
@@ -21,7 +26,7 @@ group("Files of tags", {
   states: {
     "an import that was checked": async (page) => {
       await importing(page);
-      await page.getByLabel("Import Product as").selectOption("name");
+      await page.getByLabel("Import Piece as").selectOption("name");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("1 row cannot").waitFor();
     },
@@ -29,9 +34,9 @@ group("Files of tags", {
   stories: {
     "are imported by columns that were named, with a result for each row": async (page, { api }) => {
       await importing(page);
-      await page.getByText("Choose the column to import as name.").waitFor();
+      await page.getByText("Choose the column with the name of each tag.").waitFor();
       assert.ok(await page.getByRole("button", { name: "Check" }).isDisabled());
-      await page.getByLabel("Import Product as").selectOption("name");
+      await page.getByLabel("Import Piece as").selectOption("name");
       await page.getByLabel("Import Colour as").selectOption("data:Colour");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("2 rows can be imported, 1 row cannot").waitFor();
@@ -92,12 +97,137 @@ group("Files of tags", {
       go();
       await page.getByText("1,000 tags created. The import of tags.csv ended early.").waitFor();
       await page.getByRole("button", { name: "Show result" }).click();
-      await page.getByText("It ended before row 1,002 of the file. The disk is full.").waitFor();
+      await page.getByText("It ended after row 1,001 of the file. The disk is full.").waitFor();
       assert.equal(await count(api, "q=long-"), 1_000);
       await page.getByRole("button", { name: "Import the rest" }).click();
       await page.getByText("2,500 rows imported.").waitFor();
       assert.equal(await count(api, "q=long-"), 2_500);
       await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "long-" } } });
+    },
+    "are read by the service, whatever encoding and separator the file has": async (page, { api }) => {
+      const utf16 = Buffer.from("\ufeffslug\tname\r\nscreen-0001\tK\u00e4se\r\n", "utf16le");
+      await choose(page, utf16);
+      await page.getByText("1 row", { exact: false }).first().waitFor();
+      assert.equal(await page.getByLabel("Import name as").inputValue(), "name");
+      await page.getByText("screen-0001").waitFor();
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("1 row imported.").waitFor();
+      assert.equal((await api.get("/tags?q=screen-0001")).items[0].name, "K\u00e4se");
+
+      await page.getByRole("button", { name: "Import another file" }).click();
+      const western = Buffer.from("slug;name;note\nscreen-0002;K\u00e4se;x\nscreen-0003;Brot;y\n", "latin1");
+      await page.getByLabel("CSV file").setInputFiles({ name: "tags.csv", mimeType: "text/csv", buffer: western });
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("was read as Windows-1252").waitFor();
+      await page.getByText("Columns that are not imported: note.").waitFor();
+      await page.getByText("2 rows can be imported").waitFor();
+    },
+    "that a spreadsheet damaged are refused by their rows, in the words of the service": async (page, { api }) => {
+      const rows = ["A,4.11223E+12,ntag213", "B,4112233445566,ntag213", "C,4.52123E+20,ntag213", "D,04A1B2C3D4E5F0,ntag213", "E,x"];
+      await choose(page, Buffer.from(`name,uid,technology\r\n${rows.join("\r\n")}\r\n`));
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("1 row can be imported, 4 rows cannot").waitFor();
+      await page.getByText("uid is a number in scientific notation").waitFor();
+      await page.getByText("Rows 2 and 4").waitFor();
+      await page.getByText("The row has 2 cells, the header 3.").waitFor();
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save refused rows…" }).click();
+      const text = await readFile(await (await saved).path(), "utf8");
+      assert.match(text, /"A","4.11223E\+12","ntag213","uid is a number/);
+      assert.match(text, /"E","x","","The row has 2 cells/);
+      assert.equal(await count(api, "q=04A1B2C3D4E5F0"), 0);
+    },
+    "with counters that can be read in two ways are asked about": async (page, { api }) => {
+      await choose(
+        page,
+        Buffer.from(
+          "name,uid,technology,mirror,file_key,read counter\nTwo ways,04A1B2C3D4E5F1,ntag424dna,plain," + "1f".repeat(16) + ",21\n",
+        ),
+      );
+      await page.getByLabel("Import read counter as").selectOption("last_counter");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("does not say how its counters are written").waitFor();
+      await page.getByLabel("Counters of the file are").selectOption("hex");
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("1 row imported.").waitFor();
+      assert.equal((await api.get("/inlays?uid=04A1B2C3D4E5F1")).items[0].last_counter, 33);
+    },
+    "have columns that are guessed from German, French and Spanish headings, in the owner's words": async (page, { api }) => {
+      for (const [header, serial] of [
+        ["Bezeichnung;Seriennummer;Farbe", "DE-1001"],
+        ["Désignation;Numéro de série;Couleur", "FR-1002"],
+        ["Nombre;Número de serie;Color", "ES-1003"],
+      ]) {
+        await choose(page, Buffer.from(`${header}\nGuessed ${header.split(";")[0]};${serial};red\n`));
+        const [name, number, colour] = header.split(";");
+        const chosen = (heading) => page.getByLabel(`Import ${heading} as`).locator("option:checked").textContent();
+        await page.getByLabel(`Import ${name} as`).waitFor();
+        assert.deepEqual([await chosen(name), await chosen(number)], ["Name", "Serial number"]);
+        assert.equal(await chosen(colour), `“${colour}”, describes the thing`);
+        await page.getByText("Identifies the thing. Only you can change it.").waitFor();
+        await page.getByRole("button", { name: "Import", exact: true }).click();
+        await page.getByText("1 row imported.").waitFor();
+        const { items } = await api.get(`/tags?q=${encodeURIComponent(`Guessed ${name}`)}`);
+        assert.deepEqual([items[0].attributes, items[0].data], [{ serial_number: serial }, { [colour]: "red" }]);
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type(serial.toLowerCase());
+        await page.getByRole("option", { name: new RegExp(`serial_number: ${serial}`) }).waitFor();
+        await page.keyboard.press("Escape");
+      }
+      await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "Guessed" } } });
+    },
+    "are undone with their inlays, and the same file asks before it is imported again": async (page, { api }) => {
+      const file = () => Buffer.from("name,uid,technology\nTwice 1,04A1B2C3D4E5A1,ntag213\nTwice 2,04A1B2C3D4E5A2,ntag213\n");
+      const start = page.getByRole("button", { name: "Import", exact: true });
+      await choose(page, file());
+      await start.click();
+      await page.getByText("2 rows imported.").waitFor();
+      // The notice is in the dialog, and covers none of its buttons.
+      await page.getByRole("dialog").locator(".notice", { hasText: "2 tags created." }).waitFor();
+      for (const name of ["Done", "Undo import", "Import another file"])
+        await page.getByRole("button", { name }).click({ trial: true, timeout: 3_000 });
+
+      await page.getByRole("button", { name: "Import another file" }).click();
+      await page.getByLabel("CSV file").setInputFiles({ name: "copy.csv", mimeType: "text/csv", buffer: file() });
+      await page.getByText("This file was imported before, as tags.csv").waitFor();
+      await page.getByText("2 tags created.").last().waitFor();
+      assert.ok(await start.isDisabled());
+      await page.getByLabel("Import it again").check();
+      await start.click();
+      await page.getByText("2 rows refused").waitFor();
+
+      // The first import is still among the recent changes.
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByRole("button", { name: "Recent changes" }).click();
+      await page.getByRole("button", { name: "Undo: Import of tags.csv: 2 tags created." }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.deepEqual([await count(api, "q=Twice"), await count(api, "q=Twice&deleted=true")], [0, 2]);
+      assert.equal((await api.get("/inlays?uid=04A1B2C3D4E5A1")).items.length, 0);
+
+      await choose(page, file());
+      await start.click();
+      await page.getByText("2 rows imported.").waitFor();
+      await page.getByRole("button", { name: "Undo import" }).click();
+      await page.locator(".notice", { hasText: "Import of tags.csv: 2 tags created." }).getByText("Undone.").waitFor();
+      await page.getByLabel("CSV file").waitFor();
+      assert.equal(await count(api, "q=Twice"), 0);
+    },
+    "that wait for their import are among the unsaved forms, and the window asks before it closes": async (page) => {
+      await importing(page);
+      await page.getByLabel("Import Piece as").selectOption("name");
+      await page.keyboard.press("Escape");
+      await page.getByText("Import of tags.csv: your changes are kept, but not saved.").waitFor();
+      assert.ok(await page.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true }))));
+      await page.getByRole("button", { name: "1 unsaved form" }).click();
+      await page.getByRole("link", { name: "Import of tags.csv" }).click();
+      assert.equal(await page.getByLabel("Import Piece as").inputValue(), "name");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "1 unsaved form" }).click();
+      await page.getByRole("button", { name: "Discard changes of Import of tags.csv" }).click();
+      assert.ok(await page.evaluate(() => dispatchEvent(new Event("beforeunload", { cancelable: true }))));
+      await page.getByRole("button", { name: "Import…" }).click();
+      assert.equal(await page.getByLabel("Import Piece as").count(), 0);
     },
     "take the same file again once it is fixed": async (page) => {
       await importing(page);
@@ -114,11 +244,12 @@ group("Files of tags", {
       assert.match(text, /Watch 45/);
       assert.doesNotMatch(text, /Bottle/);
     },
-    "are encoded together, with a warning for an address of this computer": async (page) => {
+    "are encoded together, after a question about an address of this computer": async (page) => {
+      await asksAgain(page);
       await page.show("tags");
       await select(page, "Bottle 48", "Lamp 47");
       await page.getByRole("button", { name: "Encoding sheet…" }).click();
-      await page.getByText("works only on this computer").waitFor();
+      await page.getByRole("button", { name: "For trying on this computer" }).click();
       const saved = page.waitForEvent("download");
       await page.getByRole("button", { name: "Save CSV…" }).click();
       const text = await readFile(await (await saved).path(), "utf8");

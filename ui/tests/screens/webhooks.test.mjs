@@ -9,7 +9,7 @@ const list = async (page) => {
   await page.getByRole("heading", { name: "Webhooks" }).waitFor();
 };
 /** Rows have the URL without https. */
-const rowOf = (page, url) => page.getByRole("listitem").filter({ hasText: url.replace("https://", "") });
+const rowOf = (page, url) => page.getByRole("row").filter({ hasText: url.replace("https://", "") });
 const act = async (page, url, action) => {
   await rowOf(page, url).hover();
   await page.getByRole("button", { name: `More actions for ${url}` }).click();
@@ -71,7 +71,7 @@ group("Webhooks", {
       });
       await list(page);
       await act(page, url, "View attempts");
-      const attempts = dialog(page).getByRole("list", { name: "Attempts" });
+      const attempts = dialog(page).getByRole("grid", { name: "Attempts" });
       await attempts.getByText("Delivered (204), 12 ms").waitFor();
       await attempts.locator("[data-row]").first().focus();
       await page.keyboard.press("ArrowDown");

@@ -1,4 +1,4 @@
-//! Events of the stream as a webhook tells them that includes nothing.
+//! Converts events of the stream to webhook events without any `include`.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
@@ -6,8 +6,7 @@ use tapdesk_service::clock::Timestamp;
 
 use crate::cli::client::Client;
 
-/// Members of an interaction that a webhook does not tell unless it is asked to, and those of the
-/// trace.
+/// Members of an interaction that webhooks contain only on request, and members of its trace.
 const LEFT_OUT: [&str; 7] = [
     "uid",
     "file_data",
@@ -18,11 +17,12 @@ const LEFT_OUT: [&str; 7] = [
     "payload_reads",
 ];
 
-/// The type of what a webhook tells, its `webhook-id`, and its data.
+/// A webhook event: its type, its `webhook-id`, and its data.
 type Told<'a> = (&'a str, String, Map<String, Value>);
 
-/// What webhooks tell of an event: the `webhook-id` and the body of each; nothing for one that no
-/// webhook tells. The ids of taps are those of webhooks; other events have one of their own.
+/// The webhook events for an event of the stream: each with its `webhook-id` and body. Empty if
+/// webhooks have no such event. Taps have the same id as in webhooks; other events have ids of
+/// their own.
 pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>> {
     let at: Timestamp = serde_json::from_value(event["at"].clone())?;
     let at = at.millis();
@@ -47,7 +47,7 @@ pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>
                 &["encoding_id", "run_id", "tag_id", "inlay_id", "counter"],
             ),
         )],
-        // The stream has its sentence alone.
+        // The stream contains only the sentence of an alert.
         Some("alert") => {
             let kind = event["alert"].as_str().context("an alert has a type")?;
             let data = members(event, &["message"]);
@@ -62,7 +62,7 @@ pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>
     Ok(told.collect())
 }
 
-/// A tap, and that its tag was tampered with if the tap before it did not say so.
+/// A tap, and a tampered event if the previous tap did not report it.
 fn taps(service: &Client, event: &Value, at: i64) -> Result<Vec<Told<'static>>> {
     let id = &event["interaction_id"];
     let data = tap(service, id)?;
@@ -80,8 +80,8 @@ fn is_open(tamper: Option<&Value>) -> bool {
     tamper.is_some_and(|tamper| tamper == "open" || tamper == "reclosed")
 }
 
-/// What the tag's tap before this one said of the tamper loop; `None` if there was none. More
-/// of them may have come since.
+/// The tamper loop state in the tag's tap before this one; `None` if there was none. Newer taps may
+/// exist.
 fn tamper_before(service: &Client, tag: &Value, id: &Value) -> Result<Option<Value>> {
     let history = match tag {
         Value::Null => "no_tag=true".to_owned(),
@@ -134,18 +134,20 @@ fn update(service: &Client, event: &Value) -> Result<Map<String, Value>> {
     }))
 }
 
-/// Events name the tap of a submission, and the list has the submission.
+/// The submission of an event. The event contains only its tap, so find it in the list.
 fn submission(service: &Client, event: &Value) -> Result<Map<String, Value>> {
     let since = event["at"].as_str().unwrap_or_default();
     let since: String = form_urlencoded::byte_serialize(since.as_bytes()).collect();
     let path = format!(
-        "/submissions?simulated=all&tag_id={}&since={since}",
+        "/submissions?simulated=all&state=saved&tag_id={}&since={since}",
         event["tag_id"]
     );
     let mut sent = service.list(&path)?.into_iter();
     let of_tap = |one: &Value| one["interaction_id"] == event["interaction_id"];
     let mut data = object(sent.find(of_tap).context("It is erased.")?)?;
     data.shift_remove("fields");
+    // Webhook events are only about saved submissions.
+    data.shift_remove("not_saved");
     Ok(data)
 }
 

@@ -1,24 +1,24 @@
-//! An endpoint as what makes deliveries sees it, and the pages of events that it goes through.
+//! An endpoint while deliveries are created, and the pages of events that it reads.
 
 use std::collections::HashMap;
 
 use crate::id::TagId;
 use crate::storage::{Cursor, EventProperties, NewDelivery, Place, RouteFields, RouteState};
-use crate::webhook::Happening;
+use crate::webhook::{Happening, TagNow};
 
-/// Events of one kind behind a place, in the order of their commits.
+/// Events from taps or from the outbox after a position, in the order of their commits.
 pub(super) struct Page {
-    /// Each event with its place.
+    /// The events with their positions.
     pub(super) events: Vec<(Place, Happening)>,
     from: Place,
-    /// Where the page ends.
+    /// Position of the end of the page.
     pub(super) to: Place,
-    /// Whether there may be more behind it.
+    /// Whether more events may follow.
     pub(super) full: bool,
 }
 
 impl Page {
-    /// An empty page behind `from`.
+    /// An empty page after `from`.
     pub(super) fn new(from: Place, full: bool) -> Self {
         Self {
             events: Vec::new(),
@@ -28,13 +28,14 @@ impl Page {
         }
     }
 
-    /// Whether everything behind `place`, which is not before the page, begins in it. A page that is
-    /// not full has all that there is, also for those who are further than its last event.
+    /// Whether the events after `place` begin in this page. `place` must not be before the page. A
+    /// page that is not full contains all events that exist, so it also serves endpoints beyond its
+    /// last event.
     pub(super) fn has(&self, place: Place) -> bool {
         !self.full || place < self.to
     }
 
-    /// Whether nothing happened.
+    /// Whether nothing happened after the start of the page.
     pub(super) fn is_empty(&self) -> bool {
         self.from == self.to
     }
@@ -45,16 +46,18 @@ impl Page {
     }
 }
 
-/// An endpoint that is on.
+/// An endpoint that is switched on.
 pub(super) struct Endpoint {
     pub(super) known: RouteFields,
     pub(super) state: RouteState,
-    /// How far it is. Its stored position may be behind, if nothing in between was for it.
+    /// The current position. The stored position may be older if no event in between was for this
+    /// endpoint.
     pub(super) at: Cursor,
 }
 
 impl Endpoint {
-    /// What it is to get of these pages, about `room` of each, and how far it is then.
+    /// The deliveries of these pages for this endpoint, about `room` of each page, and its new
+    /// position.
     pub(super) fn deliveries(
         &self,
         taps: &Page,
@@ -74,7 +77,13 @@ impl Endpoint {
         });
         let made = tapped.chain(told).map(|(again, one)| {
             let of_tag = self.of_tag(one, properties);
-            let variables = of_tag.map(|properties| &properties.variables);
+            let tag = TagNow {
+                attributes: of_tag.map(|properties| &properties.attributes),
+                variables: of_tag.map(|properties| &properties.variables),
+                is_outside: self.known.reach.limit().is_some()
+                    && one.tag_id.is_some()
+                    && of_tag.is_none(),
+            };
             NewDelivery {
                 webhook_id: self.state.id,
                 event_id: one.key.clone(),
@@ -82,15 +91,15 @@ impl Endpoint {
                 kind: one.kind,
                 at: one.at,
                 tag_id: one.tag_id,
-                body: one.body(&self.known.fields, variables),
+                body: one.body(&self.known.fields, tag),
             }
         });
         (made.collect(), Cursor { taps, outbox })
     }
 
-    /// Events of a page behind `from` that it is to get, and how far it is with them: behind the
-    /// page, or where there are `room` of them. Those of one place stay together. It never goes
-    /// back: another endpoint may have begun the page.
+    /// The events of a page after `from` for this endpoint, and its new position: the end of the
+    /// page, or the position after `room` events. Events of one position stay together. The
+    /// position never goes back, because another endpoint may have started the page.
     fn taken<'p>(
         &self,
         page: &'p Page,
@@ -111,7 +120,7 @@ impl Endpoint {
         (taken, from.max(page.to))
     }
 
-    /// The properties of the tag that an event is about. One that leads out of reach by now has none.
+    /// The properties of an event's tag; `None` if the tag has moved out of the endpoint's reach.
     fn of_tag<'p>(
         &self,
         one: &Happening,
@@ -123,7 +132,7 @@ impl Endpoint {
 
     fn wants(&self, one: &Happening, properties: &HashMap<TagId, EventProperties>) -> bool {
         let filter = &self.known.fields.filter;
-        // An alert is about the whole service.
+        // An alert concerns the whole service.
         let about = one.experience_id.filter(|_| !one.kind.is_alert());
         self.known.fields.wants(one.kind, one.simulated)
             && self.known.reach.has(about)

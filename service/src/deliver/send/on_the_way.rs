@@ -1,4 +1,4 @@
-//! Attempts that are on their way, and the places that they take.
+//! Attempts in progress, and the places that they occupy.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,14 @@ use tokio::task::{Id, JoinSet};
 use crate::id::WebhookId;
 use crate::panics::Panicked;
 
-/// Attempts at once, of endpoints that answer well, and of the others.
+/// Number of simultaneous attempts of endpoints that answer well, and the same number for all
+/// others.
 const PLACES: usize = 64;
 
-/// Attempts that are on their way. Each gives its place back however it ends.
+/// Attempts in progress. Each frees its place when it ends, for whatever reason.
 pub(super) struct OnTheWay<T> {
     tasks: JoinSet<T>,
-    /// Of which endpoint each is, and whether that is held back.
+    /// For each attempt, its endpoint, and whether the endpoint is held back.
     of: HashMap<Id, (WebhookId, bool)>,
 }
 
@@ -27,8 +28,8 @@ impl<T> Default for OnTheWay<T> {
 }
 
 impl<T: Send + 'static> OnTheWay<T> {
-    /// Begins an attempt. Another node may have left more than there are places for: they run all
-    /// the same, for they are leased.
+    /// Begins an attempt. It needs no free place: another node may have left more attempts than
+    /// there are places, and these are already leased.
     pub(super) fn begin(
         &mut self,
         webhook: WebhookId,
@@ -39,7 +40,7 @@ impl<T: Send + 'static> OnTheWay<T> {
         self.of.insert(task.id(), (webhook, held_back));
     }
 
-    /// What the next attempt that ends came to; `None` if there is no attempt.
+    /// The result of the next attempt that ends; `None` if no attempt is in progress.
     pub(super) async fn next(&mut self) -> Option<Result<T, Panicked>> {
         let (id, made) = match self.tasks.join_next_with_id().await? {
             Ok((id, made)) => (id, Ok(made)),
@@ -49,18 +50,18 @@ impl<T: Send + 'static> OnTheWay<T> {
         Some(made)
     }
 
-    /// Whether there is none.
+    /// Whether no attempt is in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// How many places are free: of endpoints that answer well, or of those held back.
+    /// Number of free places, for endpoints that answer well or for those that are held back.
     pub(super) fn free(&self, held_back: bool) -> usize {
         let taken = self.of.values().filter(|(_, held)| *held == held_back);
         PLACES.saturating_sub(taken.count())
     }
 
-    /// Endpoints that have `each` attempts on their way, or more.
+    /// Endpoints with at least `each` attempts in progress.
     pub(super) fn full(&self, each: usize) -> Vec<WebhookId> {
         let mut busy: HashMap<WebhookId, usize> = HashMap::new();
         for (webhook, _) in self.of.values() {

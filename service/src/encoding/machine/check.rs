@@ -1,5 +1,5 @@
-//! Everything before the first write, and again after the last: the chip's own UID, the versions
-//! of its keys and its settings, proved by a session of key 0.
+//! The check before the first write and after the last: the chip's own UID, the versions of its
+//! keys and its settings, proved by a session of key 0.
 
 use super::{Machine, Next};
 use crate::encoding::progress::{Opening, Phase, Write};
@@ -11,15 +11,15 @@ use crate::inlay::technology::ntag424::file_settings;
 /// Commands of the check: the UID, five versions, the settings.
 const COMMANDS: usize = 7;
 
-/// What was proved of the chip.
+/// Proved facts about the chip.
 pub(super) struct Proved {
     pub(super) versions: [u8; KEYS as usize],
     pub(super) settings: Vec<u8>,
 }
 
 impl Machine<'_> {
-    /// Asks for everything, with proof. `read`: and for the read that proves a tap, which is
-    /// worth nothing unless everything else is as it should be.
+    /// Reads everything with proof. `read` adds the read that proves a tap, which counts only if
+    /// everything else is correct.
     pub(super) fn check(&mut self, mut session: Session, read: bool) -> Next {
         let mut made = vec![("GetCardUID".to_owned(), session.get_card_uid())];
         made.extend((0..KEYS).map(|slot| {
@@ -60,7 +60,7 @@ impl Machine<'_> {
             };
             match session.open(reply.reply(), answer) {
                 Ok(content) => contents.push(content),
-                // Random ID or another configuration keeps the UID from key 0.
+                // A random UID or another configuration prevents reading the UID with key 0.
                 Err(ReplyError::Status(Status(0x919D)) | ReplyError::WrongMac) => {
                     return Next::Rejected(Reason::NotGenuine);
                 }
@@ -90,7 +90,8 @@ impl Machine<'_> {
             let blank = opened == Candidate::Factory
                 && proved.versions == [0; KEYS as usize]
                 && proved.settings == file_settings::FACTORY
-                && self.chip.doubts.is_empty();
+                && self.chip.doubts.is_empty()
+                && !self.chip.has_message;
             if blank {
                 return self.reset();
             }
@@ -111,12 +112,16 @@ impl Machine<'_> {
             };
         }
         if read {
-            // It was written and is not as it should be, and the read has ended the session.
+            // The settings were written and are not as they should be, and the read has ended the
+            // session.
             self.rewrite = true;
             return Next::Again;
         }
         if !file_settings::changed_by_key_0(&proved.settings) {
             return Next::Rejected(Reason::ReadOnly);
+        }
+        if opened == Candidate::Factory && self.has_foreign_message() {
+            return Next::Rejected(Reason::AlreadyEncoded);
         }
         self.note_versions(proved);
         for slot in 1..KEYS {
@@ -130,7 +135,16 @@ impl Machine<'_> {
         self.write(session, proved)
     }
 
-    /// What a version proves: a generation's key is there if it was sent with it.
+    /// Whether another program wrote the message of a chip that has its factory key 0. Encoding
+    /// such a chip overwrites the message, so it needs a confirmation; a message of this encoding
+    /// or of this tag needs none.
+    fn has_foreign_message(&self) -> bool {
+        let is_own = self.wrote || self.means.is_inlay || !self.journal.keys_sent().is_empty();
+        self.chip.has_message && !self.wipes() && !self.replace && !is_own
+    }
+
+    /// Records the proof that versions give: if a generation's key was sent, its version proves
+    /// that the chip has it.
     fn note_versions(&mut self, proved: &Proved) {
         for (slot, version) in (0..KEYS).zip(proved.versions) {
             if self.journal.state(version, slot) == Some(SlotState::Sent)
@@ -142,8 +156,8 @@ impl Machine<'_> {
         self.chip.shown = proved.versions.map(Some);
     }
 
-    /// The key that a slot has, as far as its version and the journal tell; `None` if it must
-    /// prove that first.
+    /// The key of a slot, if its version and the journal determine it; `None` if the slot must
+    /// prove its key first.
     pub(super) fn old_key(&self, slot: u8, version: u8) -> Option<Candidate> {
         let proved = self.chip.proved.iter().find(|(of, _)| *of == slot);
         if let Some((_, candidate)) = proved {
@@ -153,8 +167,8 @@ impl Machine<'_> {
             return None;
         }
         match self.journal.state(version, slot) {
-            // A bureau may have written its key with any version, and so may whoever encoded a chip
-            // that was imported.
+            // A bureau, or whoever encoded an imported chip, may have written its key with any
+            // version.
             None if version == 0
                 && self.journal.of_bureau(slot).is_none()
                 && !self.may_be_imported(slot) =>
@@ -166,8 +180,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a slot may have the key that the chip was imported with. A chip with a factory key in
-    /// another slot is more probably one that was never encoded.
+    /// Whether a slot may have the key that the chip was imported with. If another slot has a
+    /// factory key, the chip was more probably never encoded.
     fn may_be_imported(&self, slot: u8) -> bool {
         let mut proved = self.chip.proved.iter();
         let is_blank = proved.any(|(_, candidate)| *candidate == Candidate::Factory);
@@ -188,7 +202,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The next slot that must prove its key, or back to key 0.
+    /// Asks the next slot to prove its key; returns to key 0 when all did.
     pub(super) fn prove_slots(&mut self) -> Next {
         let shown = self.chip.shown.map(Option::unwrap_or_default);
         let proved = Proved {

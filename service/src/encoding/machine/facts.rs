@@ -1,4 +1,4 @@
-//! What the chip says without a key, and which keys it may have.
+//! The facts that the chip states without a key, and which keys it may have.
 
 use super::{Machine, Next};
 use crate::encoding::progress::{Chip, Opening, Phase};
@@ -10,22 +10,22 @@ use crate::inlay::ev2::{
 use crate::inlay::technology::Technology;
 use crate::inlay::technology::ntag21x::Memory;
 
-/// Length of what `GetVersion` answers in three parts.
+/// Length of the answer to `GetVersion`, in three parts.
 const VERSION: usize = 28;
-/// Where the UID stands in it.
+/// Where the UID begins in that answer.
 const UID_AT: usize = 14;
 
 impl Machine<'_> {
-    /// The commands that tell which chip this is.
+    /// The commands that identify the chip.
     pub(super) fn look(&self) -> Next {
-        // A plan is for one kind of chip. Any kind is wiped: a chip of pages has no application to
-        // select, and readers differ in what they say to that.
+        // A plan fits one kind of chip. Wiping works for any kind: a chip of pages has no
+        // application to select, and readers differ in their answer to that.
         let has_pages = match self.means.plan {
             Some(plan) => plan.pages.is_some(),
             None => self.chip.technology.and_then(Memory::of).is_some(),
         };
         if has_pages {
-            return Self::look_at_pages();
+            return self.look_at_pages();
         }
         let mut commands = vec![
             Command::new("Select application", &SELECT_APPLICATION, "9000"),
@@ -45,7 +45,7 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         if selected != Status::ISO_OK && self.wipes() {
-            return Self::look_at_pages();
+            return self.look_at_pages();
         }
         if selected != Status::ISO_OK {
             return self.another(Reason::NotEncodable);
@@ -64,7 +64,7 @@ impl Machine<'_> {
             Ok(technology) => self.chip.version = Some(technology),
             Err(reason) => return self.another(reason),
         }
-        // A chip that does not tell its versions without a key is asked for its keys in the
+        // A chip that does not state its versions without a key is asked for its keys in the
         // journal's order.
         self.chip.shown = std::array::from_fn(|slot| match answers.get(4 + slot).map(answer) {
             Some(Some((&[version], Status::OK))) => Some(version),
@@ -89,7 +89,7 @@ impl Machine<'_> {
         self.open_key_0(false)
     }
 
-    /// Which chip it is, if it is one for this encoding.
+    /// The chip's technology, or why it does not fit this encoding.
     fn check_version(&self, version: &[u8]) -> Result<Technology, Reason> {
         let (Some(&[_, kind, subtype, ..]), Some(uid)) =
             (version.first_chunk::<3>(), version.get(UID_AT..UID_AT + 7))
@@ -122,7 +122,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Asks for key 0 by the keys that it may have.
+    /// Asks for key 0 with the candidates for it.
     pub(super) fn open_key_0(&mut self, read: bool) -> Next {
         let Chip { shown, opened, .. } = &self.chip;
         let mut candidates = self.journal.candidates_of_key_0(shown[0], self.means.roots);

@@ -1,4 +1,4 @@
-//! Authentications, and what they cost.
+//! Authentications and their cost.
 
 use super::{Machine, Next};
 use crate::encoding::journal::{REFUSALS_AT_ONCE, REFUSALS_MAX, TORN_MAX};
@@ -9,14 +9,14 @@ use crate::entropy;
 use crate::inlay::ev2::{Handshake, HandshakeError, KEY_0, Session, Status, answer, first};
 use crate::inlay::technology::Mode;
 
-/// How many first halves a turn has while the chip delays: each takes about 25 ms.
+/// How many first halves a turn holds while the chip delays: each takes about 25 ms.
 const HALVES: usize = 40;
-/// Turns of those: 10 seconds.
+/// Turns of such first halves, 10 seconds in all.
 const DELAYS_MAX: u32 = 10;
 
 impl Machine<'_> {
     /// Sends the first half for the first candidate. The chip counts it as a failure until the
-    /// second half succeeds, and so does the journal, before it leaves.
+    /// second half succeeds. So does the journal, before the command leaves.
     pub(super) fn open(&mut self, opening: Opening) -> Next {
         let slot = opening.slot;
         let known = opening
@@ -35,7 +35,7 @@ impl Machine<'_> {
         Next::Send(Phase::Challenge(opening), vec![command])
     }
 
-    /// The mode that the chip was found in, so far.
+    /// The mode of the chip, as known so far.
     pub(super) fn mode(&self) -> Mode {
         if self.chip.lrp { Mode::Lrp } else { Mode::Aes }
     }
@@ -84,8 +84,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Its key is locked for good, or it speaks LRP: only such a chip goes on with its own first
-    /// half, and it is one for this encoding if its URL is to be of LRP mode.
+    /// The chip refused the first half: its key is locked for good, or it speaks LRP. Only a chip
+    /// in LRP mode accepts the first half of LRP, and it fits this encoding only if its URL is to
+    /// be of LRP mode.
     fn denied(&mut self, opening: Opening) -> Next {
         if self.chip.lrp {
             return Next::Rejected(Reason::Locked);
@@ -98,12 +99,12 @@ impl Machine<'_> {
         Next::Send(Phase::LrpProbe, vec![probe])
     }
 
-    /// A chip that delays is asked again in the same activation, until the delay is spent. It counts
-    /// nothing meanwhile (AN12196, figures 11 and 12), and so does the journal: the first half that was noted
-    /// as sent is the one that the chip will answer.
+    /// A chip that delays is asked again in the same activation, until the delay is over. Meanwhile
+    /// the chip counts nothing (AN12196, figures 11 and 12), and neither does the journal: the chip
+    /// will answer the first half that the journal already counted.
     fn wait(&mut self, opening: Opening, answers: &Answers) -> Next {
         if answers.fault.is_some() {
-            // The next first half may have been the one that the chip took.
+            // The chip may have accepted one of these first halves before the fault.
             return Next::Interrupted(Some(Reason::Delayed));
         }
         if self.chip.delays >= DELAYS_MAX {
@@ -122,8 +123,8 @@ impl Machine<'_> {
         let Some((data, status)) = answers.get(0).and_then(answer) else {
             return Self::gone(answers);
         };
-        // A chip in LRP mode says so in the first byte of its challenge. Any other one does not know the
-        // command, so that it cannot delay it either.
+        // A chip in LRP mode says so in the first byte of its challenge. Any other chip does not
+        // know the command, so it cannot delay it either.
         let is_lrp = status == Status::MORE && data.first() == Some(&0x01);
         if is_lrp || status == Status::DELAY {
             Next::Rejected(Reason::Lrp)
@@ -149,7 +150,7 @@ impl Machine<'_> {
                 self.chip.refusals += 1;
                 self.open(opening)
             }
-            // It lets in whom it does not know.
+            // The chip accepted a key without proving that it has it, so it is an imitation.
             Err(HandshakeError::NotProved) => Next::Rejected(Reason::NotGenuine),
             Err(_) => Self::gone(answers),
         }
@@ -161,7 +162,8 @@ impl Machine<'_> {
             self.chip.proved.push((opening.slot, candidate));
             return self.prove_slots();
         }
-        // A bureau's chip with the factory key was not encoded, or says to be one that was.
+        // A bureau's chip that opens with the factory key was never encoded, or it pretends to be
+        // an encoded one.
         let is_known = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
         if candidate == Candidate::Factory && is_known {
             if !self.replace {
@@ -175,8 +177,8 @@ impl Machine<'_> {
     }
 }
 
-/// What answers that came too late still say of an authentication: whether the chip counted one, and
-/// whether it succeeded. A key that they refuse is not counted as refused, for nobody knows of which chip.
+/// Late answers still show whether the chip counted an authentication and whether it succeeded. A
+/// refused key is not recorded as refused, because another chip may have answered.
 pub(super) fn settle(phase: Phase, journal: &mut Journal, answers: &Answers) {
     let first = match phase {
         Phase::Challenge(_) => answers.answers.last().map(|bytes| bytes.0.as_slice()),

@@ -1,9 +1,16 @@
-//! A chip that has pages instead of files, from its first read to its lock. It has no key: what
-//! is there already is left alone, and everything else is written until it is there. A message of
-//! something else is not written over unless that was asked for.
+//! A chip that has pages instead of files, from its first read to its lock. It has no key. Pages
+//! that are already correct are not written; the others are written until the chip has them. A
+//! message of another program is overwritten only if the caller allowed that.
+//!
+//! A chip is recognised by the maker's byte in its UID, by its size, and by the last page of its
+//! memory. Other chips state the same size, and keep a counter or keys in the pages where this one
+//! has its settings.
+//!
+//! A reader may answer with fewer bytes than requested (PC/SC part 3, section 3.2.2.1.8). A reader
+//! that answers with one page at a time is asked page by page.
 
 use super::{Machine, Next};
-use crate::encoding::pages::{DATA, NO_PASSWORD, PAGE, Pages};
+use crate::encoding::pages::{DATA, PAGE, Pages};
 use crate::encoding::plan::Proof;
 use crate::encoding::progress::{PageStep, Phase};
 use crate::encoding::turn::Command;
@@ -11,20 +18,123 @@ use crate::encoding::{Answers, Reason};
 use crate::inlay::Technology;
 use crate::inlay::ev2::{Status, answer};
 use crate::inlay::technology::ntag21x::{Memory, MirrorConfig, MirrorContent};
+use crate::inlay::technology::type2::NXP;
 
 /// Bytes of a read: four pages.
 const READ: usize = 16;
-/// The page of the static lock bytes, and that of the capability container.
+/// The pages of the static lock bytes and of the capability container.
 const STATIC_LOCKS: u8 = 2;
 const CONTAINER: u8 = 3;
-/// What begins a capability container, and says that nobody may write.
+/// First byte of a capability container, and the access bits that make it read-only.
 const MAGIC: u8 = 0xE1;
 const READ_ONLY: u8 = 0x0F;
 /// `CFGLCK` and `PROT` in `ACCESS`: the configuration is locked; reading needs the password.
 const CONFIG_LOCKED: u8 = 0x40;
 const PROTECTED: u8 = 0x80;
+/// Statuses of readers that do not read four pages at once: wrong length, the length that they
+/// read, and fewer bytes than that (PC/SC part 3, section 3.2.2.1.8; ISO 7816-4).
+const TOO_LONG: [Status; 3] = [Status(0x6700), Status(0x6C04), Status(0x6282)];
 
-/// What a chip has, as far as it was read.
+/// The read size of a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Four pages at once.
+    Four,
+    /// A page at a time.
+    One,
+}
+
+/// Four pages, or why they were not read.
+enum Read {
+    Bytes([u8; READ]),
+    /// The page that the chip or the reader refused.
+    Refused(u8),
+    /// The answer did not come.
+    Gone,
+}
+
+impl Reads {
+    /// Reads four pages, beginning with this one (PC/SC part 3, section 3.2.2.1.8).
+    pub(super) fn four(self, page: u8) -> Vec<Command> {
+        match self {
+            Self::Four => vec![read(page)],
+            Self::One => (page..=page.saturating_add(3)).map(read_one).collect(),
+        }
+    }
+
+    /// Number of commands that read four pages.
+    const fn commands(self) -> usize {
+        match self {
+            Self::Four => 1,
+            Self::One => 4,
+        }
+    }
+
+    /// The four pages from `page` on, taken from the answers that begin with number `from`.
+    fn answered(self, answers: &Answers, from: usize, page: u8) -> Read {
+        let mut bytes = Vec::with_capacity(READ);
+        let pages = READ / PAGE / self.commands();
+        for (index, page) in (0..self.commands()).zip((page..).step_by(pages)) {
+            let Some((data, status)) = answers.get(from + index).and_then(answer) else {
+                return Read::Gone;
+            };
+            if status != Status::ISO_OK || data.len() != pages * PAGE {
+                return Read::Refused(page);
+            }
+            bytes.extend(data);
+        }
+        bytes
+            .first_chunk()
+            .map_or(Read::Gone, |bytes| Read::Bytes(*bytes))
+    }
+
+    /// The reads of every page that is checked: the first pages, the data, the settings.
+    pub(super) fn whole(self, pages: &Pages) -> Vec<Command> {
+        firsts(pages)
+            .into_iter()
+            .flat_map(|page| self.four(page))
+            .collect()
+    }
+
+    /// The reads that show the last page of the memory. A read of four pages that begins at the
+    /// third last page returns three pages and then the first page (data sheet section 10.2). Page
+    /// by page, the chip refuses the page after the last one.
+    pub(super) fn end(self, memory: Memory) -> Vec<Command> {
+        let last = memory.last_page();
+        match self {
+            Self::Four => vec![read(last - 2)],
+            Self::One => vec![read_one(last), read_one(last + 1)],
+        }
+    }
+
+    /// Whether the answers to [`Self::end`] come from a chip with this first page; `None` if they
+    /// are missing.
+    fn ends(self, first: &[u8], answers: &Answers, from: usize) -> Option<bool> {
+        let (data, status) = answers.get(from).and_then(answer)?;
+        if status != Status::ISO_OK {
+            return Some(false);
+        }
+        match self {
+            Self::Four => Some(data.len() == READ && data.ends_with(first)),
+            Self::One => {
+                let (_, behind) = answers.get(from + 1).and_then(answer)?;
+                Some(data.len() == PAGE && behind != Status::ISO_OK)
+            }
+        }
+    }
+}
+
+/// The first pages of the reads of [`Reads::whole`].
+fn firsts(pages: &Pages) -> Vec<u8> {
+    let data = (0..pages.data.len()).step_by(READ);
+    let data = data.map(|at| DATA + u8::try_from(at / PAGE).unwrap_or(0));
+    let mut firsts = vec![0];
+    firsts.extend(data);
+    firsts.push(pages.memory.locks);
+    firsts
+}
+
+/// The pages that were read from a chip.
 struct Seen {
     head: [u8; READ],
     data: Vec<u8>,
@@ -40,13 +150,13 @@ impl Seen {
 
     fn uid(&self) -> [u8; 7] {
         let mut uid = [0; 7];
-        // The fourth byte checks the three before it.
+        // The fourth byte is the check byte of the three before it.
         uid[..3].copy_from_slice(&self.head[..3]);
         uid[3..].copy_from_slice(&self.head[4..8]);
         uid
     }
 
-    /// Capability container, dynamic and static lock bytes: which of them say "locked".
+    /// Whether the capability container, the dynamic and the static lock bytes each say "locked".
     fn locks(&self, memory: Memory) -> [bool; 3] {
         let dynamic = self.tail.iter().zip(memory.all_locks);
         [
@@ -56,18 +166,34 @@ impl Seen {
         ]
     }
 
-    /// Whether nothing keeps the data area from being written.
-    fn is_open(&self, memory: Memory) -> bool {
-        let [cfg0, cfg1] = self.config();
+    /// Whether the chip can be locked: no password prevents it, or no lock is needed.
+    fn can_be_locked(&self, pages: &Pages) -> bool {
+        let [cfg0, _] = self.config();
+        let is_locked = self.locks(pages.memory) == [true; 3];
+        !pages.lock || is_locked || cfg0[3] > pages.memory.locks
+    }
+
+    /// Whether the data area can be written, and locked if it is to be locked.
+    fn is_open(&self, pages: &Pages) -> bool {
+        let memory = pages.memory;
+        let last = DATA + memory.data_pages - 1;
+        let [cfg0, _] = self.config();
         let mut dynamic = self.tail.iter().zip(memory.all_locks);
         self.head[10..12] == [0, 0]
             && self.head[15] & READ_ONLY == 0
             && dynamic.all(|(have, all)| have & all == 0)
-            && cfg0[3] == NO_PASSWORD
-            && cfg1[0] & CONFIG_LOCKED == 0
+            && cfg0[3] > last
+            && self.can_be_locked(pages)
     }
 
-    /// Whether a mirror stands over the data.
+    /// Whether the two configuration pages can be written. A password may protect them and no other
+    /// page.
+    fn has_open_config(&self, memory: Memory) -> bool {
+        let [cfg0, cfg1] = self.config();
+        cfg0[3] > memory.locks + 2 && cfg1[0] & CONFIG_LOCKED == 0
+    }
+
+    /// Whether a mirror covers a part of the data.
     fn is_mirrored(&self) -> bool {
         let [cfg0, cfg1] = self.config();
         MirrorConfig::from_pages(cfg0, cfg1).content != MirrorContent::Nothing
@@ -75,19 +201,27 @@ impl Seen {
 }
 
 impl Machine<'_> {
-    /// The commands that tell which chip of pages this is.
-    pub(super) fn look_at_pages() -> Next {
-        Next::Send(Phase::Pages(PageStep::Head), vec![read(0)])
+    fn reads(&self) -> Reads {
+        if self.chip.by_page {
+            Reads::One
+        } else {
+            Reads::Four
+        }
     }
 
-    pub(super) fn page_step(&self, step: PageStep, answers: &Answers) -> Next {
+    /// The commands that identify a chip of pages.
+    pub(super) fn look_at_pages(&self) -> Next {
+        Next::Send(Phase::Pages(PageStep::Head), self.reads().four(0))
+    }
+
+    pub(super) fn page_step(&mut self, step: PageStep, answers: &Answers) -> Next {
         match step {
             PageStep::Head => self.page_head(answers),
             PageStep::Whole(chip) => match self.pages_of(chip) {
                 Some(pages) => self.pages_seen(&pages, answers),
                 None => Next::Rejected(Reason::NotEncodable),
             },
-            // Whatever lies there now is looked at from the beginning.
+            // Another chip may be on the reader now, so the steps begin again.
             PageStep::Unmirrored => Self::gone(answers),
             PageStep::Written {
                 chip,
@@ -104,7 +238,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What this chip is to have; `None` if it is another one than that is for.
+    /// The pages to write to this chip; `None` if the plan is for another kind of chip.
     fn pages_of(&self, chip: Technology) -> Option<Pages> {
         let planned = match self.means.plan {
             Some(plan) => plan.pages.clone(),
@@ -113,34 +247,44 @@ impl Machine<'_> {
         planned.filter(|pages| pages.technology == chip)
     }
 
-    fn page_head(&self, answers: &Answers) -> Next {
-        let Some((head, status)) = answers.get(0).and_then(answer) else {
+    fn page_head(&mut self, answers: &Answers) -> Next {
+        let Some((data, status)) = answers.get(0).and_then(answer) else {
             return Self::gone(answers);
         };
-        let Some(head) = head.first_chunk::<READ>() else {
+        let is_part = status == Status::ISO_OK && (PAGE..READ).contains(&data.len());
+        if !self.chip.by_page && (is_part || TOO_LONG.contains(&status)) {
+            self.chip.by_page = true;
+            return self.look_at_pages();
+        }
+        let head = match self.reads().answered(answers, 0, 0) {
+            Read::Bytes(head) => head,
+            Read::Refused(_) => return self.another(Reason::NotEncodable),
+            Read::Gone => return Self::gone(answers),
+        };
+        let known = Memory::by_size(head[14]).filter(|_| head[12] == MAGIC && head[0] == NXP);
+        let Some(pages) = known.and_then(|chip| self.pages_of(chip)) else {
             return self.another(Reason::NotEncodable);
         };
-        let known = Memory::by_size(head[14]).filter(|_| head[12] == MAGIC);
-        let (Status::ISO_OK, Some(chip)) = (status, known) else {
-            return self.another(Reason::NotEncodable);
-        };
-        let Some(pages) = self.pages_of(chip) else {
-            return self.another(Reason::NotEncodable);
-        };
-        Next::Send(Phase::Pages(PageStep::Whole(chip)), whole(&pages))
+        let mut commands = self.reads().whole(&pages);
+        commands.extend(self.reads().end(pages.memory));
+        Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
     }
 
-    /// The reads of [`whole`], from an answer on.
-    fn seen(pages: &Pages, answers: &Answers, from: usize) -> Result<Seen, Next> {
+    /// The reads of [`Reads::whole`], from an answer on.
+    fn seen(&self, pages: &Pages, answers: &Answers, from: usize) -> Result<Seen, Next> {
+        let reads = self.reads();
         let mut read = Vec::new();
-        for index in from..from + whole(pages).len() {
-            let Some((bytes, status)) = answers.get(index).and_then(answer) else {
-                return Err(Self::gone(answers));
-            };
-            match (status, bytes.first_chunk::<READ>()) {
-                (Status::ISO_OK, Some(bytes)) => read.push(*bytes),
-                // It wants a password for reading.
-                _ => return Err(Next::Rejected(Reason::ReadOnly)),
+        for page in firsts(pages) {
+            let at = from + read.len() * reads.commands();
+            match reads.answered(answers, at, page) {
+                Read::Bytes(bytes) => read.push(bytes),
+                Read::Gone => return Err(Self::gone(answers)),
+                // Every chip has these pages, so this one needs a password to read them.
+                Read::Refused(page) if page <= DATA => {
+                    return Err(Next::Rejected(Reason::ReadOnly));
+                }
+                // A chip with fewer pages gives the same answer as one with a password.
+                Read::Refused(_) => return Err(self.another(Reason::NotEncodable)),
             }
         }
         match &read[..] {
@@ -154,28 +298,45 @@ impl Machine<'_> {
     }
 
     fn pages_seen(&self, pages: &Pages, answers: &Answers) -> Next {
-        let seen = match Self::seen(pages, answers, 0) {
+        let seen = match self.seen(pages, answers, 0) {
             Ok(seen) => seen,
             Err(next) => return next,
         };
         if seen.uid() != self.encoding.uid.bytes() {
             return self.another(Reason::UidMismatch);
         }
-        let config = seen.config();
-        if pages.is_written(&seen.data, config) && pages.config(config) == config {
-            return Self::prove(pages, Vec::new(), None);
+        let reads = self.reads();
+        let end = firsts(pages).len() * reads.commands();
+        match reads.ends(&seen.head[..PAGE], answers, end) {
+            Some(true) => {}
+            Some(false) => return self.another(Reason::NotEncodable),
+            None => return Self::gone(answers),
         }
-        if !seen.is_open(pages.memory) || config[1][0] & PROTECTED != 0 {
+        let config = seen.config();
+        let wanted = pages.config(config);
+        if pages.is_written(&seen.data, config) && wanted == config {
+            return if seen.can_be_locked(pages) {
+                self.prove(pages, Vec::new(), None)
+            } else {
+                Next::Rejected(Reason::ReadOnly)
+            };
+        }
+        let has_open_config = seen.has_open_config(pages.memory);
+        if !seen.is_open(pages)
+            || (!has_open_config && (wanted != config || seen.is_mirrored()))
+            || config[1][0] & PROTECTED != 0
+        {
             return Next::Rejected(Reason::ReadOnly);
         }
-        // What it has is given up if that was asked for, or if it is of this encoding or this tag.
+        // The old message may be overwritten if the caller allowed it, or if it belongs to this
+        // encoding or this tag.
         let may_go = self.wipes() || self.replace || self.wrote || self.means.is_inlay;
         if !may_go && !pages.is_free(&seen.data, config) {
             return Next::Rejected(Reason::AlreadyEncoded);
         }
         let at = pages.memory.locks + 1;
         if seen.is_mirrored() {
-            // Only after a new activation the data show as they are written.
+            // The data show as written only after a new activation.
             let [mut cfg0, _] = config;
             cfg0[0] &= 0x3F;
             let commands = vec![write("Mirror off", at, cfg0), Command::reset()];
@@ -187,18 +348,20 @@ impl Machine<'_> {
             .map(|(page, bytes)| write("Write", page, bytes))
             .collect();
         let compare = commands.len();
-        commands.extend(whole(pages));
-        let [cfg0, cfg1] = pages.config(config);
-        commands.push(write("Counter", at + 1, cfg1));
-        commands.push(write("Mirror", at, cfg0));
-        Self::prove(pages, commands, Some(compare))
+        commands.extend(reads.whole(pages));
+        if has_open_config {
+            let [cfg0, cfg1] = wanted;
+            commands.push(write("Counter", at + 1, cfg1));
+            commands.push(write("Mirror", at, cfg0));
+        }
+        self.prove(pages, commands, Some(compare))
     }
 
-    /// A new activation, and everything read again.
-    fn prove(pages: &Pages, mut commands: Vec<Command>, compare: Option<usize>) -> Next {
+    /// Activates the chip again and reads everything again.
+    fn prove(&self, pages: &Pages, mut commands: Vec<Command>, compare: Option<usize>) -> Next {
         commands.push(Command::reset());
         let proof = commands.len();
-        commands.extend(whole(pages));
+        commands.extend(self.reads().whole(pages));
         let step = PageStep::Written {
             chip: pages.technology,
             compare,
@@ -214,18 +377,18 @@ impl Machine<'_> {
         proof: usize,
         answers: &Answers,
     ) -> Next {
-        // One that was refused is looked at again.
+        // The reader refused a command, so the chip is checked from the beginning.
         if answers.answers.len() < proof {
             return Self::gone(answers);
         }
         if let Some(compare) = compare {
-            match Self::seen(pages, answers, compare) {
+            match self.seen(pages, answers, compare) {
                 Ok(seen) if seen.data.starts_with(&pages.data) => {}
                 Ok(_) => return Next::Again,
                 Err(_) => return Self::gone(answers),
             }
         }
-        let Ok(seen) = Self::seen(pages, answers, proof) else {
+        let Ok(seen) = self.seen(pages, answers, proof) else {
             return Self::gone(answers);
         };
         if seen.uid() != self.encoding.uid.bytes() {
@@ -241,12 +404,12 @@ impl Machine<'_> {
         let Some(proof) = plan.prove_pages(&seen.data, self.encoding.uid) else {
             return Next::Again;
         };
-        Self::lock(pages, &seen, proof)
+        self.lock(pages, &seen, proof)
     }
 
-    /// Locks it, if that was asked for: what phones respect first, the first pages last, for they
-    /// lock the capability container, too.
-    fn lock(pages: &Pages, seen: &Seen, proof: Proof) -> Next {
+    /// Locks the chip if that was requested: first the container, which phones respect, and the
+    /// first pages last, because their lock covers the capability container, too.
+    fn lock(&self, pages: &Pages, seen: &Seen, proof: Proof) -> Next {
         let locked = seen.locks(pages.memory);
         if !pages.lock || locked == [true; 3] {
             return Next::Verified(proof);
@@ -259,25 +422,26 @@ impl Machine<'_> {
             .filter(|(_, locked)| !locked)
             .map(|(command, _)| command);
         let mut commands: Vec<_> = open.collect();
-        commands.extend([read(0), read(pages.memory.locks)]);
+        commands.extend(self.reads().four(0));
+        commands.extend(self.reads().four(pages.memory.locks));
         let chip = pages.technology;
         Next::Send(Phase::Pages(PageStep::Locked { chip, proof }), commands)
     }
 
     fn pages_locked(&self, pages: &Pages, proof: Proof, answers: &Answers) -> Next {
-        let mut last = answers.answers.iter().rev().map(|bytes| answer(&bytes.0));
-        let (Some(Some((tail, Status::ISO_OK))), Some(Some((head, Status::ISO_OK)))) =
-            (last.next(), last.next())
-        else {
+        let reads = self.reads();
+        let Some(from) = answers.answers.len().checked_sub(2 * reads.commands()) else {
             return Self::gone(answers);
         };
-        let (Some(head), Some(tail)) = (head.first_chunk(), tail.first_chunk()) else {
+        let head = reads.answered(answers, from, 0);
+        let tail = reads.answered(answers, from + reads.commands(), pages.memory.locks);
+        let (Read::Bytes(head), Read::Bytes(tail)) = (head, tail) else {
             return Self::gone(answers);
         };
         let seen = Seen {
-            head: *head,
+            head,
             data: Vec::new(),
-            tail: *tail,
+            tail,
         };
         if seen.uid() != self.encoding.uid.bytes() {
             return self.another(Reason::UidMismatch);
@@ -290,7 +454,7 @@ impl Machine<'_> {
     }
 }
 
-/// What locks a chip, with its capability container as it is to be.
+/// The commands that lock a chip; `container` is its capability container after the lock.
 pub(super) fn lock_commands(pages: &Pages, container: [u8; PAGE]) -> [Command; 3] {
     let [first, second, third] = pages.memory.all_locks;
     [
@@ -304,20 +468,18 @@ pub(super) fn lock_commands(pages: &Pages, container: [u8; PAGE]) -> [Command; 3
     ]
 }
 
-/// The reads of everything that matters: the first pages, the data, the settings.
-pub(super) fn whole(pages: &Pages) -> Vec<Command> {
-    let data = (0..pages.data.len()).step_by(READ);
-    let data = data.map(|at| read(DATA + u8::try_from(at / PAGE).unwrap_or(0)));
-    let mut commands = vec![read(0)];
-    commands.extend(data);
-    commands.push(read(pages.memory.locks));
-    commands
-}
-
-/// Reads four pages (PC/SC part 3, section 3.2.2.1.8).
+/// Reads four pages, beginning with `page`.
 pub(super) fn read(page: u8) -> Command {
     let name = format!("Read pages {page} to {}", page.saturating_add(3));
     Command::new(name, &[0xFF, 0xB0, 0x00, page, 0x10], "9000")
+}
+
+fn read_one(page: u8) -> Command {
+    Command::new(
+        format!("Read page {page}"),
+        &[0xFF, 0xB0, 0x00, page, 0x04],
+        "9000",
+    )
 }
 
 /// Writes one page (section 3.2.2.1.9).

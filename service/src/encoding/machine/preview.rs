@@ -1,41 +1,43 @@
-//! The steps of an encoding before any is taken, as far as they are known without the chip: the
-//! names are those of the commands, so a test compares them with what is sent.
+//! The steps of an encoding before any is taken, as far as they are known without the chip. Their
+//! names are those of the commands, so that a test can compare them with the commands that are
+//! sent.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::pages::{lock_commands, read, whole, write};
+use super::pages::{Reads, lock_commands, read, write};
 use super::write::CHUNK;
 use crate::encoding::pages::Pages;
 use crate::encoding::plan::Plan;
+use crate::encoding::turn::Command;
 use crate::inlay::ev2::KEYS;
 use crate::inlay::technology::Mode;
 use crate::inlay::technology::ntag424::file_settings;
 
-/// A step of an encoding, in words.
+/// A step of an encoding, for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = EncodingPreviewStep)]
 pub struct PreviewStep {
-    /// What is done.
+    /// Name of the step.
     pub name: &'static str,
-    /// How, and why.
+    /// Explains how and why the step is done.
     pub text: String,
-    /// The names of its commands, in their order.
+    /// The names of its commands, in order.
     pub commands: Vec<String>,
 }
 
-/// How much of the chip is known, as far as its steps depend on it.
+/// The knowledge about a chip on which its steps depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// Nothing: it is taken for a new one.
+    /// Unknown chip, which is treated as a new one.
     Nothing,
-    /// It has keys of this service, of a bureau, or a part of them.
+    /// The chip has keys of this service or of a bureau, or some of them.
     Keys,
-    /// It is finished: its tap is verified, and nothing is written.
+    /// The chip is finished: its tap is verified, and nothing is written.
     Finished,
 }
 
-/// The steps by which a chip is written. `opens` says with which key, in words.
+/// The steps that write a chip. `opens` names the key that opens it, for display.
 pub fn steps(plan: &Plan, known: Known, opens: &str) -> Vec<PreviewStep> {
     match &plan.pages {
         Some(pages) => of_pages(pages, known),
@@ -151,11 +153,15 @@ fn writes_of_files(plan: &Plan, known: Known) -> Vec<PreviewStep> {
 }
 
 fn of_pages(pages: &Pages, known: Known) -> Vec<PreviewStep> {
-    let all = || whole(pages).into_iter().map(|command| command.name);
+    // Names reads of four pages; a reader that returns one page at a time gets one command per
+    // page.
+    let names = |commands: Vec<Command>| commands.into_iter().map(|command| command.name);
+    let all = || names(Reads::Four.whole(pages));
+    let end = names(Reads::Four.end(pages.memory));
     let mut steps = vec![step(
         "Look at the chip",
-        "Its UID, its size, its data and its settings. Nothing is written.",
-        [read(0).name].into_iter().chain(all()),
+        "Its UID, its size, its data and its settings, and where its memory ends. Nothing is written.",
+        [read(0).name].into_iter().chain(all()).chain(end),
     )];
     if known != Known::Finished {
         let blank = Pages::factory(pages.technology);

@@ -7,11 +7,11 @@ use crate::encoding::{Answers, Candidate, Reason, SlotState};
 use crate::inlay::ev2::{KEYS, SELECT_APPLICATION, SELECT_NDEF, Status, answer, read_binary};
 use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
-/// Most bytes of one read: a reader's answer has 256 with its status.
+/// Most bytes of one read: a reader's answer has at most 256, its status included.
 const READ: usize = 250;
 
 impl Machine<'_> {
-    /// The read alone: everything else is proved, or was when the chip was encoded.
+    /// Only the read: everything else is proved, or was proved when the chip was encoded.
     pub(super) fn read(&self) -> Next {
         Next::Send(Phase::ReadBack, self.read_commands())
     }
@@ -21,7 +21,7 @@ impl Machine<'_> {
         commands(self.means.plan.map_or(0, |plan| plan.file.len()))
     }
 
-    /// The read, checked. Its answers begin with the one at `from`.
+    /// Checks the read. Its answers begin with number `from`.
     pub(super) fn read_back(&mut self, answers: &Answers, from: usize) -> Next {
         let (Some(plan), Some(number)) = (self.means.plan, self.encoding.generation) else {
             return Next::Again;
@@ -48,12 +48,13 @@ impl Machine<'_> {
             if is_finished {
                 return Next::Rejected(Reason::AlreadyEncoded);
             }
-            // The keys are proved, and what is read is not what was written: once more, with
-            // other keys, for the chip may have made codes.
+            // The keys are proved, but the file differs from the written one. Write it again, with
+            // other keys, because the chip may have made codes from the wrong file.
             self.rewrite = true;
             return Next::Again;
         };
-        // Nothing else is proved of a finished chip: a URL that was seen before is anybody's.
+        // For a finished chip nothing else is proved, and anyone can replay a URL that was used
+        // before.
         let counts = plan.template().proves_taps();
         if is_finished && counts && proof.counter <= self.means.last_counter {
             return Next::Rejected(Reason::NotGenuine);
@@ -78,7 +79,7 @@ pub(super) fn commands(length: usize) -> Vec<Command> {
     ];
     for at in (0..length).step_by(READ) {
         let part = u8::try_from((length - at).min(READ)).unwrap_or(0);
-        // Files have 256 bytes.
+        // A file has 256 bytes.
         let at = u16::try_from(at).unwrap_or(u16::MAX);
         commands.push(Command::new(
             "Read as a phone does",

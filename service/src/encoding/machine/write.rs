@@ -1,4 +1,4 @@
-//! The commands that change the chip. Before they leave, the journal says so.
+//! The commands that change the chip. The journal records them before they leave.
 
 use super::open::first_half;
 use super::{Machine, Next, WRITES_MAX};
@@ -20,9 +20,9 @@ use crate::inlay::technology::ntag424::file_settings;
 pub(super) const CHUNK: usize = 100;
 /// Bytes of the NDEF file.
 const FILE: usize = 256;
-/// Where the capability container says who may write the NDEF file (AN12196 section 6.14).
+/// Where the capability container states who may write the NDEF file (AN12196 section 6.14).
 const CC_WRITE_ACCESS: u16 = 0x0E;
-/// Nobody may, as far as phones go.
+/// Read-only: phones must not write the file.
 const CC_READ_ONLY: u8 = 0xFF;
 const CC_WRITABLE: u8 = 0x00;
 /// `SetConfiguration` of the tamper loop: on, its state for everyone to read.
@@ -56,14 +56,15 @@ impl Batch {
     }
 
     fn write_file(&mut self, name: &str, file: u8, offset: usize, data: &[u8]) {
-        // Files have 256 bytes.
+        // A file has 256 bytes.
         let at = u16::try_from(offset).unwrap_or(u16::MAX);
         self.add(name, None, |session| {
             session.write_data(Protection::Plain, file, at, data)
         });
     }
 
-    /// Length 0, then everything behind it, then its length: what is torn reads as empty.
+    /// Writes length 0, then everything after it, then its length: an interrupted write reads as
+    /// empty.
     fn write_message(&mut self, file: &[u8]) {
         let (length, message) = file.split_at(2);
         self.write_file("WriteData, empty message", NDEF_FILE, 0, &[0, 0]);
@@ -77,7 +78,7 @@ impl Batch {
 }
 
 impl Machine<'_> {
-    /// Everything but key 0. Each old key is known.
+    /// Writes everything except key 0. Each old key is known.
     pub(super) fn write(&mut self, session: Session, proved: &Proved) -> Next {
         if self.wants_lrp() && session.mode() == Mode::Aes {
             return self.switch(session, proved);
@@ -95,7 +96,7 @@ impl Machine<'_> {
             writes: Vec::new(),
         };
         if let Some(plan) = self.means.plan {
-            // A new file is written in clear by everyone; any other first loses its mirrors.
+            // Anyone can write a new file in clear; any other file first loses its mirrors.
             if proved.settings != file_settings::FACTORY {
                 batch.add("ChangeFileSettings, mirrors off", None, |session| {
                     session.change_file_settings(NDEF_FILE, &file_settings::SDM_OFF)
@@ -133,13 +134,14 @@ impl Machine<'_> {
             commands,
             writes,
         } = batch;
+        self.chip.has_message = false;
         Next::Send(Phase::Write { session, writes }, commands)
     }
 
-    /// From AES to LRP mode, for ever. It comes before any other write, for it takes nothing from
-    /// the chip that could be lost: with the keys that it has the chip goes on in LRP mode.
+    /// Switches from AES to LRP mode, which cannot be undone. It comes before any other write,
+    /// because the chip loses nothing by it: it continues in LRP mode with the keys that it has.
     fn switch(&mut self, session: Session, proved: &Proved) -> Next {
-        // Nothing is done for ever to a chip that cannot be finished.
+        // The switch cannot be undone, so a chip that cannot be finished is not switched.
         if self.next_generation(proved).is_none() {
             return Next::Rejected(Reason::NotEncodable);
         }
@@ -176,7 +178,8 @@ impl Machine<'_> {
         for slot in 1..KEYS {
             let shown = proved.versions[usize::from(slot)];
             let old = self.old_key(slot, shown).ok_or(Reason::ForeignSlot)?;
-            // A factory key with another version is written again: a version says which key it is.
+            // A factory key with another version is written again, because a version must name its
+            // key.
             if old == goal && shown == version {
                 continue;
             }
@@ -185,9 +188,9 @@ impl Machine<'_> {
             self.journal.note(version, slot, SlotState::Sent);
             batch.change_key(slot, &old, &new, version);
         }
-        // Key 0 travels without a check sum (data sheet section 10.6.1): garbage would be stored, too.
-        // So it is changed only in a session in which the chip took a key that has one. If it has
-        // all four already, it gets the last one once more.
+        // Key 0 is sent without a checksum (data sheet section 10.6.1), so the chip would store
+        // garbage, too. So it is changed only in a session in which the chip accepted a key that
+        // has a checksum. If the chip already has all four keys, it gets the last one once more.
         if batch.writes.iter().all(|write| write.slot.is_none()) {
             let slot = KEYS - 1;
             let same = self.key(slot, goal).ok_or(Reason::ForeignSlot)?;
@@ -196,11 +199,11 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The keys that the chip is to have: the generation that it has already but for key 0, or a
-    /// new one. `None` if all numbers are used up.
+    /// The keys that are written to the chip: the generation that it already has except for key 0,
+    /// or a new one. `None` if all numbers are used up.
     ///
-    /// Whatever was sent and is not on this chip may be on another one, which only says to be
-    /// this chip: it is never sent again.
+    /// A key that was sent and is not on this chip may be on another chip that pretends to be this
+    /// one. Such a key is never sent again.
     fn goal(&mut self, proved: &Proved) -> Option<Candidate> {
         if self.wipes() {
             return Some(Candidate::Factory);
@@ -229,8 +232,8 @@ impl Machine<'_> {
         Some(Candidate::Recorded(number))
     }
 
-    /// The number of new keys. The last ones are for a chip that a person answers for: whoever
-    /// relays could use all of them up.
+    /// The number of new keys. The last numbers are kept for a chip that an authorised person
+    /// vouches for, because a relay could use all of them up.
     fn next_generation(&self, proved: &Proved) -> Option<u8> {
         if self.journal.unproved() >= UNPROVED_MAX && !self.replace {
             return None;
@@ -259,7 +262,7 @@ impl Machine<'_> {
                     self.chip.doubts.retain(|doubt| *doubt != slot);
                 }
                 (Ok(_), None) => {}
-                // The old key is another one than its version says.
+                // The old key is not the one that its version names.
                 (Err(ReplyError::Status(Status::INTEGRITY)), Some(slot)) => {
                     if !self.chip.doubts.contains(&slot) {
                         self.chip.doubts.push(slot);
@@ -271,7 +274,7 @@ impl Machine<'_> {
         }
         self.chip.proved.clear();
         if self.chip.opened == Some(goal) {
-            // A chip to be wiped that still had the factory key 0: it is looked at once more.
+            // The chip is to be wiped and still has the factory key 0: check it once more.
             if self.chip.shown[0] == Some(0) {
                 return self.open_key_0(false);
             }
@@ -279,13 +282,13 @@ impl Machine<'_> {
         self.seal(session, goal)
     }
 
-    /// Key 0, alone and last. A generation whose key 0 was sent is never sent again.
+    /// Changes key 0, last and by itself. A generation whose key 0 was sent is never sent again.
     fn seal(&mut self, session: Session, goal: Candidate) -> Next {
         let version = number(goal);
         let made = self
             .key(KEY_0, goal)
             .and_then(|new| session.change_key_0(&new, version));
-        // A command that the chip would read as something else never leaves.
+        // The chip would decrypt this command to another key, so it is not sent.
         let Some(made) = made else {
             return Next::Again;
         };

@@ -1,4 +1,4 @@
-//! The form of a studio page: what it asks for, and in which order.
+//! The form of a studio page: its fields and their order.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::inlay::text::text_schema;
 use crate::macros::Template;
 use crate::tag::PropertyKey;
 
-/// Most fields of a form: each is a variable of one update, which takes 64.
+/// Most fields of a form. Each is a variable of one update, which takes at most 64.
 const FIELDS_MAX: usize = 50;
 /// Most choices of a field.
 const CHOICES_MAX: usize = 100;
@@ -19,14 +19,14 @@ const CHOICES_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormField {
-    /// What it asks for.
+    /// Label of the field.
     #[schema(min_length = 1, max_length = 500)]
     pub label: String,
-    /// What can be entered.
+    /// Kind of entry that the field takes.
     pub kind: FieldKind,
     /// The key of the variable it is written to.
     pub variable: PropertyKey,
-    /// The options: at least one for a choice, none for other kinds.
+    /// The options: at least one for a choice, empty for other kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 100, value_type = Vec<Choice>)]
     pub choices: Vec<String>,
@@ -40,7 +40,7 @@ pub struct FormField {
 struct Choice;
 text_schema!(Choice, r"\S", max_length = 500);
 
-/// What can be entered in a field.
+/// The kind of entry that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
@@ -48,22 +48,23 @@ pub enum FieldKind {
     Text,
     /// Text of several lines.
     Multiline,
-    /// A mail address.
+    /// A mail address, checked as browsers check it.
     Email,
-    /// A number.
+    /// A number, checked as browsers check it.
     Number,
-    /// One of some choices.
+    /// One of a list of choices.
     Choice,
-    /// Yes or no.
+    /// Yes or no, as a check box.
     Checkbox,
-    /// Yes or no to a text, the label, which a submission keeps. It can contain no macros.
+    /// Agreement to a text, the label, which is stored with each submission. The label can contain
+    /// no macros.
     Consent,
 }
 
 /// A form of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
-    /// Its fields.
+    /// Fields in the order of the page.
     pub fields: &'a [FormField],
     /// Whether it can be sent once per tag.
     pub once: bool,
@@ -88,7 +89,7 @@ pub(crate) fn forms(blocks: &[Block]) -> Vec<Form<'_>> {
     forms.collect()
 }
 
-/// Checks what the types alone do not.
+/// Checks the number of fields, their labels, choices and variables.
 pub(super) fn check(fields: &[FormField]) -> Result<(), BlockProblem> {
     if fields.is_empty() {
         return Err(BlockProblem::Empty("fields"));

@@ -79,7 +79,7 @@ fn a_rule_has_conditions_and_a_target() {
     );
 }
 
-/// Whether these conditions are met as they should be, of one tap.
+/// Asserts for one tap whether each condition applies.
 fn check(conditions: &[(Value, bool)]) {
     let mut variables = crate::tag::Properties::default();
     for (key, value) in [("registered", "true"), ("empty", "")] {

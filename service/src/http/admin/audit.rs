@@ -1,4 +1,4 @@
-//! `/admin/v1/audit`: who changed what, and when.
+//! `/admin/v1/audit`: the log of all changes.
 
 use std::sync::Arc;
 
@@ -24,24 +24,25 @@ use crate::service::Service;
 use crate::storage::{AuditFilter, StorageError};
 use crate::tag::cell::encode;
 
-/// Rows read at once.
+/// Number of rows per database read.
 const AT_ONCE: usize = 500;
 
-/// Which rows.
+/// Filters of the audit log.
 #[derive(Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
-    /// Only those of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
-    /// token as `token:3`.
+    /// Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
+    /// token such as `token:3`.
     actor: Option<String>,
-    /// Only this action: `tags.update`. `tags` is all actions that begin with `tags.`.
+    /// Only rows with this action, such as `tags.update`. `tags` selects all actions that begin
+    /// with `tags.`.
     action: Option<String>,
-    /// Only this object: `tags/41`, with what is beneath it.
+    /// Only rows of this object, such as `tags/41`, and of objects beneath it.
     object: Option<String>,
-    /// Only those at this time or later.
+    /// Only rows at this time or later.
     since: Option<Timestamp>,
-    /// Only those before this time.
+    /// Only rows before this time.
     until: Option<Timestamp>,
 }
 
@@ -57,38 +58,39 @@ impl From<AuditQuery> for AuditFilter {
     }
 }
 
-/// Who made a request.
+/// The sender of a request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AuditActor {
-    /// `token` for a stored token; with the installation's own: `desktop`, `encoder`,
-    /// `command_line`, or `installation` for another program.
+    /// `token` for a stored token. For the installation's own token: `desktop`, `encoder`,
+    /// `command_line`, or `installation` for any other program.
     kind: String,
-    /// The stored token; it may be deleted by now.
+    /// The stored token. It may have been deleted since.
     id: Option<TokenId>,
-    /// The name of the stored token at that time.
+    /// The name that the stored token had at that time.
     name: Option<String>,
 }
 
 /// A row of the audit log: a request that changed something.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AuditRow {
-    /// Its number. They rise by one.
+    /// Number of the row. Numbers increase by one.
     id: i64,
-    /// When.
+    /// Time of the request.
     at: Timestamp,
-    /// Who.
+    /// The sender of the request.
     actor: AuditActor,
-    /// What they did: `tags.update`.
+    /// The operation, such as `tags.update`.
     action: String,
-    /// What they did it to, as a path within the admin API: `tags/41`.
+    /// The object of the operation, as a path within the admin API: `tags/41`.
     object: String,
-    /// What it was, as far as it differs; `null` if it is new, or erased. Long values are left out.
+    /// Members that changed, with their old values. `null` if the object is new or the values were
+    /// erased. Long values are left out.
     before: Option<Value>,
-    /// What it is, as far as it differs; of a change of many, what was asked for.
+    /// Members that changed, with their new values. For a bulk change, the members of the request.
     after: Option<Value>,
-    /// From which address.
+    /// IP address of the client.
     address: String,
-    /// Of this row and of the one before, in hex: nothing can be changed or left out in between.
+    /// Hash of this row and of the previous hash, in hex. It reveals changed and missing rows.
     hash: String,
 }
 
@@ -121,9 +123,9 @@ impl From<Row> for AuditRow {
 
 /// List the audit log
 ///
-/// The newest first. Each request that changed something has one row, which is written with the
-/// change: also one that changed many tags, and an import. Updates by visitors are interactions.
-/// The rows are kept as long as the setting `audit_months` says.
+/// The newest first. Each request that changes something adds one row, in the same transaction. A
+/// bulk change or an import adds one row as well. Updates by visitors are interactions and not in
+/// the log. The setting `audit_months` limits how long rows are kept.
 #[utoipa::path(
     get, path = "/audit", tag = "audit", params(AuditQuery, PageParams),
     responses((status = OK, body = Page<AuditRow>), Invalid, Common)
@@ -140,19 +142,19 @@ pub(crate) async fn list(
     Ok(Json(list.page(rows, |row: &AuditRow| row.id)))
 }
 
-/// How a log is exported.
+/// File format of an audit log export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = AuditFormat)]
 pub(crate) enum Format {
-    /// A row of JSON on each line.
+    /// JSON Lines: one JSON object per row.
     #[default]
     Jsonl,
     /// Comma-separated values with a header row.
     Csv,
 }
 
-/// Which rows, and how.
+/// Filters and format of an audit log export.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -160,21 +162,21 @@ pub(crate) struct ExportQuery {
     /// JSON Lines or CSV.
     #[param(inline)]
     format: Format,
-    /// Only those of this actor.
+    /// Only rows of this actor.
     actor: Option<String>,
-    /// Only this action, or those that begin with it.
+    /// Only rows with this action, or with actions that begin with it.
     action: Option<String>,
-    /// Only this object, with what is beneath it.
+    /// Only rows of this object, and of objects beneath it.
     object: Option<String>,
-    /// Only those at this time or later.
+    /// Only rows at this time or later.
     since: Option<Timestamp>,
-    /// Only those before this time.
+    /// Only rows before this time.
     until: Option<Timestamp>,
 }
 
 /// Export the audit log
 ///
-/// The newest first, up to the newest row when it begins.
+/// The newest first. Contains all rows that exist when the export begins.
 #[utoipa::path(
     get, path = "/audit/export", tag = "audit", params(ExportQuery),
     responses(
@@ -196,7 +198,7 @@ pub(crate) async fn export(
         since: query.since,
         until: query.until,
     };
-    // Its own row comes after it.
+    // Determine the newest row first: the row about this export is added later.
     let newest = service
         .storage
         .audit(AuditFilter::default(), None, 1)
@@ -217,8 +219,8 @@ pub(crate) async fn export(
     Ok((headers, body).into_response())
 }
 
-/// Sends the rows. A failure ends the answer in its middle, which the caller sees; a caller
-/// who goes away ends the work.
+/// Sends the rows. An error breaks the answer off, so the client notices it. If the client
+/// disconnects, the work stops.
 async fn send(
     service: Arc<Service>,
     (filter, end): (AuditFilter, i64),
@@ -278,7 +280,7 @@ fn line(row: AuditRow, format: Format) -> Vec<u8> {
     ])
 }
 
-/// A row of a table (RFC 4180), safe in a spreadsheet.
+/// One row of a CSV table (RFC 4180), safe to open in a spreadsheet.
 fn cells(cells: [String; 10]) -> Vec<u8> {
     let mut writer = WriterBuilder::new()
         .terminator(Terminator::CRLF)
@@ -287,21 +289,21 @@ fn cells(cells: [String; 10]) -> Vec<u8> {
         let cell = (!cell.is_empty()).then(|| cell.into());
         encode(cell).into_owned()
     });
-    // Writing into memory does not fail, and the number of cells is always the same.
+    // Writing to memory cannot fail, and the number of cells is constant.
     let _ = writer.write_record(cells);
     writer.into_inner().unwrap_or_default()
 }
 
-/// Whether the log is whole.
+/// The result of a check of the audit log.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AuditCheck {
-    /// What is wrong with it, naming the row; `null` if nothing is.
+    /// The first problem, with the number of its row; `null` if the log is intact.
     problem: Option<String>,
 }
 
 /// Check the audit log
 ///
-/// Reads all of it, and finds rows that were changed, removed or put in after they were written.
+/// Reads the whole log, and finds rows that were changed, removed or inserted later.
 #[utoipa::path(
     get, path = "/audit/check", tag = "audit",
     responses((status = OK, body = AuditCheck), Common)

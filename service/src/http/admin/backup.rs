@@ -1,4 +1,4 @@
-//! `/admin/v1/backup`: the whole database, as of one moment, as a file.
+//! `/admin/v1/backup`: a file with the whole database at one moment.
 
 mod schedule;
 
@@ -25,15 +25,15 @@ use crate::keyring::{Passphrase, SealedWrappingKey};
 use crate::service::Service;
 use crate::storage::BackupNote;
 
-/// Says whether the backup contains the key that wraps the inlay keys.
+/// Header that says whether the backup contains the key that wraps the inlay keys.
 const CARRIES_KEY: HeaderName = HeaderName::from_static("tapdesk-inlay-key");
 
-/// What the backup contains.
+/// Options of a new backup.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBackup {
-    /// With a passphrase, the backup contains the key that wraps inlay keys, sealed with it;
-    /// without one, it does not.
+    /// Passphrase that seals the key that wraps inlay keys. Without a passphrase, the backup does
+    /// not contain this key.
     #[serde(default)]
     #[schema(min_length = 12)]
     passphrase: Option<String>,
@@ -41,9 +41,11 @@ pub(crate) struct NewBackup {
 
 /// Back up the database
 ///
-/// The answer is a SQLite file, which `tapdesk-service restore` puts in place.
-/// The header `Tapdesk-Inlay-Key` says `included` or `not-included`: without
-/// the key, codes of the restored inlays verify only beside the same `inlay.key`.
+/// The answer is a SQLite file with a checksum after its last page, which SQLite ignores.
+/// `tapdesk-service restore` verifies the checksum and puts the database in place. A passphrase
+/// also seals the checksum, so nobody can change the backup unnoticed without the passphrase. The
+/// header `Tapdesk-Inlay-Key` is `included` or `not-included`. Without the key, codes of the
+/// restored inlays verify only with the same `inlay.key`.
 #[utoipa::path(
     post, path = "/backup", tag = "backup", request_body = NewBackup,
     responses(
@@ -68,12 +70,16 @@ pub(crate) async fn create(
         "not-included"
     };
     if let Err(error) = service.storage.record(Note::default()).await {
-        // It matters most when the disk is full.
+        // Continue: a backup matters most when the disk is full.
         tracing::warn!("a backup is made that the audit log does not name: {error}");
     }
     let at = service.storage.now().await?;
     let is_sealed = inlay_key.is_some();
-    let file = service.storage.backup(BackupNote { at, inlay_key }).await?;
+    let key = is_sealed
+        .then(|| service.keyring.backup_key())
+        .transpose()?;
+    let note = BackupNote { at, inlay_key };
+    let file = service.storage.backup(note, key).await?;
     if is_sealed {
         service.storage.note_roots_backed_up(at).await?;
     }
@@ -98,7 +104,7 @@ pub(crate) async fn create(
     Ok((headers, ResponseBody::from_stream(content)).into_response())
 }
 
-/// The wrapping key under a passphrase. Guessing it is made slow, so this is, too.
+/// Seals the wrapping key with a passphrase. This is slow on purpose, to make guesses slow.
 async fn sealed_key(
     service: &Arc<Service>,
     passphrase: &str,

@@ -1,4 +1,4 @@
-//! Bodies of the admin API: bounded, with every mistake in words.
+//! Request bodies of the admin API. They are limited in size, and errors explain every mistake.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
@@ -21,12 +22,12 @@ use crate::http::document::loosen;
 use crate::http::error::ApiError;
 use crate::object::Object;
 
-/// Largest JSON body of the admin API, in bytes.
+/// Maximum size of a JSON body of the admin API, in bytes.
 const JSON_MAX: usize = 4 * 1024 * 1024;
-/// Largest CSV body, in bytes.
+/// Maximum size of a CSV body, in bytes.
 const CSV_MAX: usize = 128 * 1024 * 1024;
 
-/// A JSON body.
+/// A required JSON body.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -39,7 +40,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body that need not be sent, and then has no `Content-Type` either; or is `null`.
+/// An optional body: it may be missing, then without `Content-Type`, or `null`.
 impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
@@ -65,26 +66,58 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
     }
 }
 
-/// A CSV body, whole: it may have to be read twice.
+/// A whole table. It may have to be read twice.
 pub(super) struct Csv(pub(super) Chunks);
 
 impl<S: Send + Sync> FromRequest<S> for Csv {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        check_type(&request, &["text/csv"])?;
+        if !may_be_table(request.headers()) {
+            return Err(ApiError::UnsupportedMediaType("text/csv"));
+        }
         let chunks = http::body::chunks(request.into_body(), CSV_MAX, time_for(CSV_MAX));
         Ok(Self(chunks.await?))
     }
 }
 
+/// Whether a body can be a table. Programs use several media types for the same file, and systems
+/// without a spreadsheet send none. The content decides.
+fn may_be_table(headers: &HeaderMap) -> bool {
+    let types = [
+        "text/csv",
+        "text/plain",
+        "text/tab-separated-values",
+        "text/comma-separated-values",
+        "text/x-csv",
+        "application/csv",
+        "application/x-csv",
+        "application/vnd.ms-excel",
+        "application/octet-stream",
+    ];
+    !headers.contains_key(CONTENT_TYPE) || is_of_type(headers, &types)
+}
+
 impl Patch {
-    /// The members it changes.
+    /// The members that the patch changes.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// `target` with the patch applied, read back as what it was.
+    /// Removes and returns a member that is not part of the resource. Without the member, returns
+    /// the default.
+    pub(super) fn take<T: DeserializeOwned + Default>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<T, ApiError> {
+        let Some(value) = self.0.shift_remove(name) else {
+            return Ok(T::default());
+        };
+        serde_json::from_value(value)
+            .map_err(|error| ApiError::Invalid(FieldError::of(name, sentence(&error))))
+    }
+
+    /// Applies the patch to `target`.
     pub(super) fn apply<T: serde::Serialize + DeserializeOwned>(
         &self,
         target: &T,
@@ -96,8 +129,8 @@ impl Patch {
         Ok(patched)
     }
 
-    /// Null removes a member. One that cannot be empty would silently get a
-    /// default instead: a tag in use another URL, an archived one its status back.
+    /// Refuses `null` for a member that cannot be empty. It would silently get its default: a tag
+    /// in use would get another URL, and an archived tag would be active again.
     fn refuse_reset(&self, patched: &impl serde::Serialize) -> Result<(), FieldError> {
         let after = serde_json::to_value(patched).map_err(unwritable)?;
         let null = self.0.iter().filter(|(_, value)| value.is_null());
@@ -110,16 +143,15 @@ impl Patch {
         Ok(())
     }
 
-    /// The patch itself, for what goes in and does not come out. `T` tells a
-    /// member that is not sent from one that is null.
+    /// The patch itself, for write-only members. `T` distinguishes a missing member from `null`.
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_path_to_error::deserialize(Value::Object(self.0))
             .map_err(|error| ApiError::Invalid(invalid(&error)))
     }
 }
 
-/// The members of `T` in a merge patch, for the OpenAPI document: none must be
-/// sent, and `null` resets those that `T` does not require.
+/// The members of `T` in a merge patch, for the OpenAPI document. All are optional, and `null`
+/// resets members that `T` does not require.
 pub(super) struct Partial<T>(PhantomData<T>);
 
 impl<T: PartialSchema> PartialSchema for Partial<T> {
@@ -152,7 +184,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// RFC 7396, section 2.
+/// Merges a patch (RFC 7396, section 2).
 fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
     if !target.is_object() {
         *target = Value::Object(serde_json::Map::new());
@@ -173,7 +205,7 @@ fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
     }
 }
 
-/// A JSON body that may be larger than others: at most `max` bytes.
+/// Reads a JSON body with a larger limit: at most `max` bytes.
 pub(super) async fn json<T: DeserializeOwned>(request: Request, max: usize) -> Result<T, ApiError> {
     check_type(&request, &["application/json"])?;
     let bytes = read(request.into_body(), max).await?;
@@ -186,7 +218,7 @@ async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, A
     read(request.into_body(), JSON_MAX).await
 }
 
-/// Lets bodies of these types pass; the first is the one to be told.
+/// Refuses bodies of other types. The error names the first of the accepted types.
 fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiError> {
     if is_of_type(request.headers(), accepted) {
         Ok(())
@@ -195,13 +227,13 @@ fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiErr
     }
 }
 
-/// A whole body of at most `max` bytes. It may take a minute, and a second for
-/// each 256 KiB that it may have: a slow telephone line.
+/// Reads a whole body of at most `max` bytes. The time limit is a minute plus a second per 256 KiB
+/// of `max`, for slow lines.
 pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
     Ok(http::body::read(body, max, time_for(max)).await?)
 }
 
-/// How long a body of `max` bytes may take.
+/// Time limit for a body of `max` bytes.
 const fn time_for(max: usize) -> Duration {
     Duration::from_secs(60 + (max / (256 * 1024)) as u64)
 }
@@ -215,7 +247,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// What a parser says of a body, with the field where it was.
+/// The error for a body that cannot be parsed, with the field that causes it.
 fn invalid(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
     FieldError {
         field: field(error.path(), error.inner()).map(Cow::Owned),
@@ -227,8 +259,8 @@ fn sentence(error: &serde_json::Error) -> String {
     format!("The body is invalid: {error}.")
 }
 
-/// The field where a parser stopped: if one is missing or there twice, serde stops at the object
-/// and names the field in its text alone.
+/// The field where the parser stopped. If a field is missing or repeated, serde reports the object,
+/// and names the field only in its message.
 pub(super) fn field(path: &serde_path_to_error::Path, error: &impl Display) -> Option<String> {
     let text = error.to_string();
     let named = ["missing field `", "duplicate field `"]

@@ -1,4 +1,4 @@
-//! `/admin/v1/clock`: the service's time, in test mode alone.
+//! `/admin/v1/clock`: the service's time, only in test mode.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, NotFound};
 use crate::service::Service;
 
-/// Farthest that one request moves the clock: ten years, in milliseconds.
+/// Maximum step of the clock per request: ten years, in milliseconds.
 const ADVANCE_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /// The service's current time.
@@ -24,11 +24,11 @@ pub(crate) struct ClockView {
     now: Timestamp,
 }
 
-/// By how much to move the clock.
+/// A step of the clock.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Advance {
-    /// Milliseconds to move it forward by, at most ten years.
+    /// Milliseconds to move the clock forward, at most ten years.
     #[schema(maximum = 315_360_000_000_u64)]
     advance_ms: u64,
 }
@@ -46,9 +46,9 @@ pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<Cloc
 
 /// Move the service's time forward
 ///
-/// Only in test mode. Time runs on from there: rolling keys expire, old
-/// interactions are removed. On SQLite it is the present again after a restart;
-/// on PostgreSQL it is moved for all nodes, until one starts outside test mode.
+/// Only in test mode. The clock continues from the new time: rolling keys expire, and old
+/// interactions are removed. On SQLite, a restart returns to the real time. On PostgreSQL, the
+/// clock moves for all nodes until a node starts outside test mode.
 #[utoipa::path(
     post, path = "/clock", tag = "clock", request_body = Advance,
     responses((status = OK, body = ClockView), NotFound, BadBody, Common)

@@ -1,4 +1,4 @@
-//! `/admin/v1/demo`.
+//! `/admin/v1/demo`: simulated tags for a first look.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::http::error::{ApiError, Common, Conflicting, Written};
 use crate::id::TagId;
 use crate::service::Service;
 
-/// The demo data.
+/// The demo data that exists after the request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Demo {
-    /// Whether any part was missing and was created.
+    /// Whether a part was missing and has been created.
     made: bool,
-    /// Its tags. Two of them have a virtual inlay in the simulator.
+    /// The tags of the demo data. Two of them have a virtual inlay in the simulator.
     tags: Vec<DemoTagView>,
 }
 
@@ -25,25 +25,25 @@ pub(crate) struct Demo {
 #[derive(Serialize, ToSchema)]
 #[schema(as = DemoTag)]
 pub(crate) struct DemoTagView {
-    /// Its identifier.
+    /// Identifier of the tag.
     id: TagId,
-    /// The last part of its URL.
+    /// The last part of the tag's URL.
     slug: &'static str,
-    /// What it shows, in words.
+    /// Description of the tag for people.
     about: &'static str,
 }
 
-/// What was removed.
+/// The result of the removal.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DemoRemoved {
-    /// How many tags.
+    /// Number of tags that were removed.
     tags: usize,
 }
 
 /// Create the demo data
 ///
-/// Creates simulated tags that lead to an experience, with virtual inlays. Parts that already exist
-/// stay as they are. Refused if one of the owner's tags has one of the slugs.
+/// Creates simulated tags that lead to an experience, with virtual inlays. Existing parts stay
+/// unchanged. Fails if one of the owner's tags uses one of the slugs.
 #[utoipa::path(
     post, path = "/demo", tag = "demo",
     responses((status = OK, body = Demo), Conflicting, Written, Common)
@@ -59,7 +59,8 @@ pub(crate) async fn make(State(service): State<Arc<Service>>) -> Result<Json<Dem
 
 /// Remove the demo data
 ///
-/// Removes its tags and their virtual inlays, and the experience unless other tags lead to it.
+/// Removes the tags of the demo data and their virtual inlays. Also removes the experience, unless
+/// other tags lead to it.
 #[utoipa::path(
     delete, path = "/demo", tag = "demo",
     responses((status = OK, body = DemoRemoved), Written, Common)

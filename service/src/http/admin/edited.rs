@@ -1,4 +1,4 @@
-//! Resources that are edited: `ETag`, and `If-Match`.
+//! Editable resources: `ETag` and `If-Match`.
 
 use axum::Json;
 use axum::extract::FromRequestParts;
@@ -12,14 +12,14 @@ use crate::http::error::{ApiError, Current, etag};
 use crate::revision::{Precondition, Revised, Revision};
 use crate::storage::{Conflict, StorageError};
 
-/// A resource as an answer: with the revision in which it is.
+/// A resource in an answer, with its revision.
 pub(crate) struct Edited<T> {
     revision: Revision,
     resource: T,
 }
 
 impl<T> Edited<T> {
-    /// `shown` is how the API shows `resource`.
+    /// `show` converts `resource` to its form in the API.
     pub(super) fn shown_as<R: Revised>(resource: R, show: impl FnOnce(R) -> T) -> Self {
         Self {
             revision: resource.revision(),
@@ -35,7 +35,7 @@ impl<T: Revised> From<T> for Edited<T> {
 }
 
 impl<T: Serialize> Edited<T> {
-    /// The answer to a change of what is this resource by now.
+    /// The error for a change that expected another revision. It contains this resource.
     pub(super) fn changed(self) -> ApiError {
         let resource = serde_json::to_value(self.resource).unwrap_or_default();
         let revision = self.revision;
@@ -49,7 +49,7 @@ impl<T: Serialize> IntoResponse for Edited<T> {
     }
 }
 
-/// What `If-Match` asks for (RFC 9110, section 13.1.1).
+/// The condition of `If-Match` (RFC 9110, section 13.1.1).
 pub(crate) struct IfMatch(pub(super) Precondition);
 
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
@@ -74,7 +74,8 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-/// Those that may be ours: another one, and a weak one, is never the present one.
+/// Parses entity tags. Tags that the service did not issue, and weak tags, are dropped: they never
+/// match.
 fn revisions(names: &[&str]) -> Result<Vec<Revision>, ApiError> {
     let mut revisions = Vec::new();
     for name in names {
@@ -94,8 +95,8 @@ fn not_understood() -> ApiError {
     ApiError::Invalid(FieldError::whole(why))
 }
 
-/// The result of a change. If the resource was not as expected, `current` reads
-/// it for the answer: it is what the change was compared with, or newer.
+/// The result of a change. If the resource had another revision, `current` reads it for the answer.
+/// That is the state that the change was compared with, or a newer one.
 pub(super) async fn unless_changed<T, R: Serialize>(
     outcome: Result<T, StorageError>,
     current: impl Future<Output = Result<Option<Edited<R>>, StorageError>>,

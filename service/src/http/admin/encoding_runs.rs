@@ -1,4 +1,4 @@
-//! `/admin/v1/encoding-runs`: many chips, one after the other.
+//! `/admin/v1/encoding-runs`: encoding of many chips, one after the other.
 
 mod create;
 mod export;

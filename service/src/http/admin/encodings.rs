@@ -1,4 +1,4 @@
-//! `/admin/v1/encodings`: chips become inlays of tags, command by command.
+//! `/admin/v1/encodings`: encoding of a chip, command by command.
 
 mod abandon;
 mod answer;

@@ -1,4 +1,4 @@
-//! `GET /admin/v1/events`: what happens, as it happens.
+//! `GET /admin/v1/events`: a live stream of events.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::service::Service;
 use crate::storage::{Event, Place, Storage, StorageError, StorageMetrics, Subject, Told};
 use crate::world::World;
 
-/// Which events are sent.
+/// Filters of the event stream.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventQuery {
-    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    /// `false` for real events, `true` for simulated events, `all` for both.
     #[serde(default)]
     #[param(inline, required = false)]
     simulated: World,
@@ -38,22 +38,24 @@ pub(crate) struct EventQuery {
 /// The data of a `missed` event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Missed {
-    /// How many events were not sent; null if that is not known any more.
+    /// Number of events that were not sent; null if unknown.
     missed: Option<u64>,
 }
 
 /// Listen to events
 ///
-/// A stream of server-sent events that does not end: `interaction` for each recorded tap,
-/// `update` for each update of variables, `submission` for each form that was sent, and `inlay.encoded` for
-/// each inlay that was encoded, after its commit, and `alert` for what this node has to tell its operator. If a
-/// listener falls behind, a `missed`
-/// event says how many events it missed; they are in the list of interactions. An
-/// interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
-/// the interactions since then first, in the order of commits; one may come twice. If that interaction is not
-/// kept any more, a `missed` event comes first, with `null` for how many. If the interactions cannot be read, the
-/// stream ends: come back with the last id. Without the header,
-/// events from before the request are not sent. No event contains a rolling key.
+/// An endless stream of server-sent events. Events are sent after their commit: `interaction` for
+/// each recorded tap, `update` for each update of variables, `submission` for each form, and
+/// `inlay.encoded` for each encoded inlay. `alert` is a message of this node for its operator. If a
+/// listener falls behind, a `missed` event contains the number of events that were not sent. Read
+/// them from the list of interactions.
+///
+/// The `id` of an `interaction` event is the id of the interaction. A client that reconnects with
+/// it as `Last-Event-ID`, as browsers do, first gets the interactions since then, in the order of
+/// their commits. One of them may be sent twice. If that interaction is no longer kept, a `missed`
+/// event with `null` comes first. If the interactions cannot be read, the stream ends: reconnect
+/// with the last id. Without the header, the stream begins with events after the request. No event
+/// contains a rolling key.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(
         EventQuery,
@@ -70,7 +72,7 @@ pub(crate) async fn listen(
     headers: HeaderMap,
     Query(EventQuery { simulated: world }): Query<EventQuery>,
 ) -> Result<Sse<impl Stream<Item = Sent>>, ApiError> {
-    // Listens first: what happens while it looks back is not missed.
+    // Subscribe before reading past interactions, so that no event is lost in between.
     let events = service.storage.events();
     let last = headers.get("last-event-id");
     let last = last.map(|id| id.to_str().unwrap_or_default().trim());
@@ -94,7 +96,7 @@ pub(crate) async fn listen(
     Ok(Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default()))
 }
 
-/// Interactions that a listener missed, which are read some at a time.
+/// Interactions that a listener missed. They are read in pages.
 struct Missing {
     storage: Arc<dyn Storage>,
     from: Place,
@@ -102,7 +104,7 @@ struct Missing {
 }
 
 impl Missing {
-    /// Interactions read at once.
+    /// Number of interactions per database read.
     const AT_ONCE: usize = 256;
 
     fn since(from: Place, storage: Arc<dyn Storage>) -> Self {
@@ -113,10 +115,11 @@ impl Missing {
         }
     }
 
-    /// The next one; `None` once there is none.
+    /// The next interaction; `None` after the last one.
     async fn next(&mut self) -> Result<Option<Event>, StorageError> {
         if self.found.is_empty() {
-            // All that has committed: what commits from now on is told as it happens, wherever it stands.
+            // Read all committed interactions. Later commits arrive as live events, wherever they
+            // are in this order.
             let taps = self.storage.taps_after(self.from, Self::AT_ONCE, false);
             for tap in taps.await? {
                 self.from = tap.place;
@@ -127,52 +130,59 @@ impl Missing {
     }
 }
 
-/// Who commits taps wakes every listener that waits. After an event a listener
-/// waits for nothing for so long, and takes then what has come: however many taps
-/// there are, few of them pay for it, and a person sees no difference.
+/// Pause after an event, during which further events gather. Each commit of a tap wakes all waiting
+/// listeners. The pause limits how many taps pay for that, and people do not notice it.
 const GATHERED: Duration = Duration::from_millis(50);
 
-/// Interactions that are not told a second time: more than are kept for a slow listener.
+/// Number of sent interactions that are remembered, so that they are not sent twice. It exceeds the
+/// number of events that are kept for a slow listener.
 const TOLD_AGAIN: usize = 10_000;
 
-/// An event on its way.
+/// An event, ready to be sent.
 type Sent = Result<sse::Event, axum::Error>;
 
 /// The events of one listener.
 struct Feed {
     events: broadcast::Receiver<Told>,
-    /// Whether it wants to go on where it was, and that place is not known any more.
+    /// Whether the listener asked for a position that is no longer known.
     lost: bool,
-    /// What it missed, and gets first.
+    /// The interactions that the listener missed. They are sent first.
     missed: Option<Missing>,
-    /// Those of them that may still come as they happen: no more than are kept for it.
+    /// Missed interactions that may also arrive as live events. At most the events that are kept
+    /// for the listener can do so.
     told_again: HashSet<InteractionId>,
     closing: Closing,
     world: World,
-    /// Whether an event came since it waited last.
+    /// Whether an event came since the last pause.
     told: bool,
-    /// Counts what it misses.
+    /// Counts the events that the listener misses.
     metrics: StorageMetrics,
-    /// What shows a limited listener no interactions but theirs.
+    /// Storage with the reach of a limited token. It hides the interactions of other tags.
     limited_to: Option<Arc<dyn Storage>>,
 }
 
 impl Feed {
-    /// Whether the event is of an interaction, or a tag, within the listener's reach.
+    /// Whether the interaction or the tag of the event is within the listener's reach.
     async fn may_see(&self, event: &Event) -> Result<bool, StorageError> {
         let Some(storage) = &self.limited_to else {
             return Ok(true);
         };
         Ok(match event.subject() {
             Some(Subject::Interaction(id)) => storage.interaction(id).await?.is_some(),
+            // A rolling key still works after its tag has moved out of reach, so check the tag,
+            // too.
+            Some(Subject::Update(id, tag)) => {
+                storage.interaction(id).await?.is_some() && storage.tag(tag).await?.is_some()
+            }
             Some(Subject::Tag(id)) => storage.tag(id).await?.is_some(),
-            // An alert is the whole service's.
+            // An alert concerns the whole service, so limited tokens do not get it.
             None => false,
         })
     }
 
-    /// The next event for this listener; `None` once there will be no more. What cannot be read ends
-    /// the stream: an event behind it would hide the gap from whoever comes back with its id.
+    /// The next event for this listener; `None` at the end of the stream. If an event cannot be
+    /// read, the stream ends. A later event would hide the gap from a client that reconnects with
+    /// its id.
     async fn next(self) -> Option<(Sent, Self)> {
         match self.try_next().await {
             Ok(next) => next,
@@ -193,7 +203,7 @@ impl Feed {
                 break;
             };
             if let Some(id) = event.tap() {
-                // Older ones are no longer kept for a listener that is behind.
+                // Older events are no longer kept for a slow listener, so they cannot arrive again.
                 if self.told_again.len() >= TOLD_AGAIN {
                     self.told_again.clear();
                 }
@@ -237,13 +247,13 @@ impl Feed {
     }
 }
 
-/// Tells that events were not sent, and how many if that is known.
+/// A `missed` event, with the number of events that were not sent, if known.
 fn told_missed(missed: Option<u64>) -> Sent {
     let event = sse::Event::default().event("missed");
     event.json_data(Missed { missed })
 }
 
-/// An event as it is sent. An update has no id: who comes back goes on behind the last tap.
+/// Formats an event. An update has no id, so a client that reconnects continues after the last tap.
 fn shown(event: &Told) -> sse::Event {
     let shown = sse::Event::default().event(event.name()).data(event.json());
     match event.tap() {
@@ -260,7 +270,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::id::{InteractionId, TagId};
-    use crate::interaction::Reason;
+    use crate::interaction::{Reason, TapOrigin};
 
     fn tap(id: i64, simulated: bool) -> Event {
         Event::Interaction {
@@ -270,6 +280,7 @@ mod tests {
             tag_verified: None,
             reason: Reason::Static,
             simulated,
+            origin: TapOrigin::Visitor,
         }
     }
 
@@ -307,7 +318,7 @@ mod tests {
         assert_eq!(body, expected);
     }
 
-    /// The text is made once for all listeners.
+    /// The JSON text is made once for all listeners.
     #[tokio::test]
     async fn an_event_is_made_json_once_for_all_and_gathered_events_come_in_their_order() {
         let (sender, _) = broadcast::channel(16);

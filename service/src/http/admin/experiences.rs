@@ -1,5 +1,6 @@
-//! `/admin/v1/experiences`.
+//! `/admin/v1/experiences`: the pages and redirects that tags lead to.
 
+mod countries;
 mod create;
 mod delete;
 mod difference;
@@ -15,6 +16,7 @@ mod templates;
 mod update;
 mod versions;
 
+use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -35,10 +37,12 @@ pub(super) use update::*;
 pub(super) use versions::*;
 
 use super::edited::Edited;
+use super::warning;
 use crate::experience::{
-    Block, ContentFields, Experience, ExperienceFields, ExperienceKind, Rule, Theme,
+    Block, Content, ContentFields, Experience, ExperienceFields, ExperienceKind, Rule, Theme,
 };
 use crate::field_error::FieldError;
+use crate::http::state::AppState;
 use crate::id::ExperienceId;
 use crate::object;
 use crate::service::Service;
@@ -48,28 +52,28 @@ use crate::storage::StorageError;
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExperienceMembers {
-    /// Its name. Need not be unique.
+    /// Name of the experience. Need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// It cannot change.
+    /// The kind: redirect or studio. It cannot change.
     kind: ExperienceKind,
-    /// Of a redirect: an `http` or `https` URL; macros can follow its host.
+    /// For a redirect: an `http` or `https` URL; macros can follow its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
         max_length = 4096,
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     target_url: Option<String>,
-    /// Of a redirect: other targets under conditions. The first rule whose conditions are all met
-    /// decides; if there is none, `target_url` does.
+    /// For a redirect: alternative targets with conditions. The first rule whose conditions are all
+    /// met decides. If no rule matches, `target_url` does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     rules: Option<Vec<Value>>,
-    /// Of a studio experience: the blocks of its page, from top to bottom.
+    /// For a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Block>>, required = false, max_items = 200)]
     blocks: Option<Vec<Value>>,
-    /// Of a studio experience: how its page looks.
+    /// For a studio experience: the design of its page.
     #[serde(
         default,
         deserialize_with = "object::option",
@@ -79,7 +83,13 @@ pub(crate) struct ExperienceMembers {
     theme: Option<Theme>,
 }
 
-/// An experience as it is now.
+/// A saved experience as an answer, with warnings about its draft.
+fn saved(state: &AppState, experience: Experience) -> (HeaderMap, Edited<Experience>) {
+    let warning = countries::warning(state, &experience.content);
+    (warning::headers(warning), experience.into())
+}
+
+/// The current state of an experience.
 async fn current(
     service: &Service,
     id: ExperienceId,
@@ -88,24 +98,32 @@ async fn current(
 }
 
 impl ExperienceMembers {
-    /// Their checked values.
-    fn check(self) -> Result<ExperienceFields, FieldError> {
-        let content = ContentFields {
+    /// Checks the members. `before` is the content that they replace, if any. Values that are
+    /// already stored stay valid, even with macros that can have no value.
+    fn check(self, before: Option<&Content>) -> Result<ExperienceFields, FieldError> {
+        let fields = ContentFields {
             kind: self.kind,
             target_url: self.target_url,
             rules: self.rules,
             blocks: self.blocks,
             theme: self.theme,
         };
+        let unchanged = before.filter(|before| {
+            Content::try_from(fields.clone()).is_ok_and(|content| content == **before)
+        });
+        let content = match unchanged {
+            Some(content) => content.clone(),
+            None => Content::to_save(fields)?,
+        };
         let fields = ExperienceFields {
             name: self.name,
-            content: content.try_into()?,
+            content,
         };
         fields.validate()?;
         Ok(fields)
     }
 
-    /// How they would be sent to say `fields`.
+    /// The members that a client would send to get `fields`.
     fn saying(fields: ExperienceFields) -> Result<Self, FieldError> {
         let ExperienceFields { name, content } = fields;
         let kind = content.kind();
@@ -125,5 +143,31 @@ impl ExperienceMembers {
             blocks,
             theme,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_macro_that_was_stored_before_it_was_refused_stays_until_the_content_changes() {
+        let stored =
+            r#"{"kind": "redirect", "target_url": "https://owner.example/?a={{tag:titel}}"}"#;
+        let stored = Content::from_json(stored).unwrap();
+        let fields = ExperienceFields {
+            name: "Before".to_owned(),
+            content: stored.clone(),
+        };
+        let mut members = ExperienceMembers::saying(fields).unwrap();
+        members.name = "After".to_owned();
+        let saved = members.clone().check(Some(&stored)).unwrap();
+        assert_eq!((saved.name.as_str(), &saved.content), ("After", &stored));
+        let rule = json!({"when": [{"type": "scan_count", "at_least": 2}], "target_url": "https://owner.example/"});
+        members.rules = Some(vec![rule]);
+        let refused = members.check(Some(&stored)).unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("target_url"));
     }
 }

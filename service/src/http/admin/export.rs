@@ -1,4 +1,4 @@
-//! What exports share: their formats, their cells, and where one goes on that was broken off.
+//! Shared parts of exports: formats, cells, and how an interrupted export continues.
 
 use std::borrow::Cow;
 
@@ -18,24 +18,24 @@ use crate::http::error::ApiError;
 use crate::storage::StorageError;
 use crate::tag::cell::encode;
 
-/// Rows read at once: a read is short, and holds up no checkpoint.
+/// Number of rows per database read. Short reads do not delay checkpoints.
 pub(super) const AT_ONCE: usize = 500;
-/// From where an export goes on that was broken off.
+/// Header with the cursor from which an interrupted export can continue.
 pub(super) const CURSOR: HeaderName = HeaderName::from_static("tapdesk-cursor");
 
-/// How rows are written.
+/// File format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
     /// CSV (RFC 4180), safe to open in a spreadsheet.
     #[default]
     Csv,
-    /// A JSON object in each line.
+    /// JSON Lines: a JSON object on each line.
     Jsonl,
 }
 
 impl Format {
-    /// The media type of a file.
+    /// The media type of the file.
     pub(super) const fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv; charset=utf-8",
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// The ending of a file's name.
+    /// The file name extension.
     pub(super) const fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -51,10 +51,10 @@ impl Format {
         }
     }
 
-    /// What a file begins with, with these columns.
+    /// The beginning of a file with these columns.
     pub(super) fn head<'a>(self, columns: impl Iterator<Item = &'a str>) -> Vec<u8> {
         match self {
-            // Spreadsheets know UTF-8 by the byte order mark.
+            // The byte order mark tells spreadsheets that the file is UTF-8.
             Self::Csv => {
                 let mut head = "\u{feff}".as_bytes().to_vec();
                 head.extend(line(columns.map(Cow::Borrowed)));
@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// The columns that are asked for, of those that there are; `default` if none are.
+/// The columns that `asked` selects from `default` and `more`. Without `asked`, `default`.
 pub(super) fn columns(
     asked: Option<&str>,
     default: &[&'static str],
@@ -87,7 +87,7 @@ pub(super) fn columns(
     Ok(columns)
 }
 
-/// Refuses a column that is there already.
+/// Refuses a column that is selected twice.
 pub(super) fn once<T: PartialEq>(columns: &[T], column: &T, name: &str) -> Result<(), ApiError> {
     if columns.contains(column) {
         let why = format!("The column \"{name}\" stands there twice.");
@@ -96,17 +96,17 @@ pub(super) fn once<T: PartialEq>(columns: &[T], column: &T, name: &str) -> Resul
     Ok(())
 }
 
-/// Where an export is.
+/// The position of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The newest row that can be in it.
+    /// The newest row that the export can contain.
     pub(super) bound: i64,
-    /// The last one that was written.
+    /// The last row that was written.
     pub(super) last: Option<i64>,
 }
 
 impl Place {
-    /// Reads a cursor.
+    /// Parses the text of a `Tapdesk-Cursor`.
     pub(super) fn parse(text: &str) -> Result<Self, ApiError> {
         let (bound, last) = match text.split_once('.') {
             Some((bound, last)) => (bound, Some(last)),
@@ -131,11 +131,11 @@ impl Place {
     }
 }
 
-/// Chunks that wait until somebody takes them.
+/// Number of chunks that are prepared ahead of the client.
 const CHUNKS: usize = 2;
 
-/// A body that `send` makes, for the same caller, from when it is read on: the answer to HEAD has
-/// the headers, and nothing is done for a body.
+/// A body that `send` produces on behalf of the same caller, once somebody reads it. A HEAD request
+/// gets the headers without this work.
 pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
     send: impl FnOnce(Sender<Bytes, StorageError>) -> S + Send + 'static,
 ) -> Body {
@@ -147,24 +147,24 @@ pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
     Body::from_stream(begun.flatten_stream())
 }
 
-/// A value in a cell.
+/// Formats a value for a cell.
 pub(super) fn cell(value: Option<&Value>) -> Cow<'static, str> {
     match value {
         None | Some(Value::Null) => Cow::Borrowed(""),
         Some(Value::String(text)) if text.is_empty() => Cow::Borrowed(""),
         Some(Value::String(text)) => encode(Some(text.clone().into())),
-        // The digits are all of it.
+        // The digits represent the whole value.
         Some(Value::Object(members)) => cell(members.get("hex")),
         Some(other) => other.to_string().into(),
     }
 }
 
-/// A row with its line end (RFC 4180).
+/// A CSV row with its line end (RFC 4180).
 pub(super) fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
     let mut writer = WriterBuilder::new()
         .terminator(Terminator::CRLF)
         .from_writer(Vec::new());
-    // Writing into memory does not fail, and the number of cells is always the same.
+    // Writing to memory cannot fail, and the number of cells is constant.
     let _ = writer.write_record(cells.map(|cell| cell.into_owned().into_bytes()));
     writer.into_inner().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `/admin/v1/factory-orders`: chips that a bureau encodes, and their goods-in.
+//! `/admin/v1/factory-orders`: chips that a bureau encodes, and the check of their delivery.
 
 mod create;
 mod delete;

@@ -1,4 +1,4 @@
-//! `/admin/v1/inlays`. Keys go in and never come out.
+//! `/admin/v1/inlays`. Keys are write-only.
 
 mod create;
 mod delete;
@@ -20,7 +20,7 @@ use crate::id::InlayId;
 use crate::service::Service;
 use crate::storage::StorageError;
 
-/// An inlay as it is now.
+/// The current state of an inlay.
 async fn current(
     service: &Service,
     id: InlayId,

@@ -1,4 +1,4 @@
-//! `/admin/v1/interactions`.
+//! `/admin/v1/interactions`: the records of taps.
 
 mod erase;
 mod export;

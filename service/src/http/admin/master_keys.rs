@@ -1,4 +1,4 @@
-//! `/admin/v1/master-keys`. The keys go in and never come out.
+//! `/admin/v1/master-keys`. Keys are write-only.
 
 mod create;
 mod delete;
@@ -18,7 +18,7 @@ use crate::id::MasterKeyId;
 use crate::service::Service;
 use crate::storage::StorageError;
 
-/// A master key as it is now.
+/// The current state of a master key.
 async fn current(
     service: &Service,
     id: MasterKeyId,

@@ -1,4 +1,4 @@
-//! `GET /metrics`, for Prometheus.
+//! `GET /metrics`: metrics for Prometheus.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,15 @@ use crate::service::Service;
 /// The media type of `OpenMetrics`.
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// How long the database may take to say that it is up. Prometheus gives a scrape up after
-/// 10 s, and needs the other figures most when the database does not answer.
+/// Time limit for the check of the database. Prometheus stops a scrape after 10 s, and the other
+/// metrics matter most when the database does not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Get the metrics
 ///
-/// For Prometheus, in the text format of `OpenMetrics`. They show how often an owner's tags are
-/// tapped, so they need an admin token: `authorization.credentials_file` of a scrape job.
+/// The metrics, in the text format of `OpenMetrics` for Prometheus. They reveal how often an
+/// owner's tags are tapped, so they require an admin token: set `authorization.credentials_file` in
+/// the scrape job.
 #[utoipa::path(
     get, path = "/metrics", tag = "metrics",
     security(("token" = [])),
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
     )
 )]
 pub(super) async fn metrics(State(service): State<Arc<Service>>) -> impl IntoResponse {
-    // Asked now: a figure from before would be up while its database is gone.
+    // Check the database now: a stored result could report "up" after the database is gone.
     let ready = timeout(PATIENCE, service.storage.ready()).await;
     let is_up = ready.is_ok_and(|ready| ready.is_ok());
     let backlog = timeout(PATIENCE, service.storage.webhook_backlog());

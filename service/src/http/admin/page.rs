@@ -1,6 +1,5 @@
-//! Pages of a list. A page begins after the last item of the one before it, so
-//! it costs the same wherever it is, and nothing is shown twice or left out
-//! while others write.
+//! Pages of a list. A page begins after the last item of the previous page. So every page costs the
+//! same, and concurrent writes neither repeat nor hide items.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -14,12 +13,12 @@ use super::query::{Query, read};
 use crate::http::error::ApiError;
 use crate::storage::{Estimate, StorageError};
 
-/// The query of a list: which page of it, and `F`, its filters, which are read as
-/// [`Query`] reads them. `C` is what the order of the list needs to go on.
+/// The query of a list: the page, and the filters `F`, which are parsed like [`Query`]. `C` is the
+/// cursor in the order of the list.
 pub(crate) struct List<C, F = Everything> {
     pub(crate) filter: F,
     pub(crate) limit: Limit,
-    /// Behind what the page begins.
+    /// The position after which the page begins.
     pub(crate) after: Option<C>,
 }
 
@@ -28,28 +27,28 @@ pub(crate) struct List<C, F = Everything> {
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "its shape is what counts")]
 pub(crate) struct PageParams {
-    /// The largest number of items on a page.
+    /// Maximum number of items on a page.
     #[param(inline, required = false)]
     limit: Limit,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     after: Option<String>,
 }
 
-/// No filters.
+/// A list without filters.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Everything {}
 
-/// No filters, and a list that can be counted.
+/// A list without filters that can be counted.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Counted {
-    /// Whether to count what is on all pages.
+    /// Whether to count the items of all pages.
     pub(crate) count: bool,
 }
 
-/// What [`List`] reads of a query. The other parameters are the filters'.
+/// The parameters that [`List`] reads itself. All others are filters.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "C: DeserializeOwned"))]
 struct Place<C> {
@@ -81,18 +80,19 @@ where
 }
 
 impl<C: Serialize, F> List<C, F> {
-    /// How many items to read: one more than the page has tells whether the list goes on.
+    /// Number of items to read: one more than the page has, to find out whether there is a next
+    /// page.
     pub(crate) fn and_one_more(&self) -> usize {
         self.limit.items() + 1
     }
 
-    /// The page that begins with `items`; `cursor` says where an item stands in the list.
+    /// A page of `items`. `cursor` returns the position of an item in the list.
     pub(crate) fn page<T>(&self, items: Vec<T>, cursor: impl FnOnce(&T) -> C) -> Page<T> {
         Page::new(items, self.limit, cursor)
     }
 }
 
-/// The total count, if it is `wanted`.
+/// The total count, if `wanted`.
 pub(crate) async fn counted(
     wanted: bool,
     count: impl Future<Output = Result<u64, StorageError>>,
@@ -105,21 +105,22 @@ pub(crate) async fn counted(
 pub(crate) struct Page<T> {
     /// The items, in the list's order.
     pub(crate) items: Vec<T>,
-    /// Send it as `after` to get the next page; `null` on the last one.
+    /// Cursor of the next page: send it as `after`. `null` on the last page.
     pub(crate) next: Option<String>,
-    /// How many items there are on all pages; only with `count=true`.
+    /// Number of items on all pages; only with `count=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(crate) count: Option<u64>,
-    /// Whether `count` is an estimate; only if it is one, and only with `estimate=true`.
+    /// Whether `count` is an estimate. Only present for an estimate, which requires
+    /// `estimate=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(crate) count_is_estimate: Option<bool>,
 }
 
 impl<T> Page<T> {
-    /// A page of at most `limit` items. `items` has one more if the list
-    /// goes on; `cursor` says where an item stands in it.
+    /// A page of at most `limit` items. `items` has one more item if there is a next page. `cursor`
+    /// returns the position of an item in the list.
     fn new<C: Serialize>(mut items: Vec<T>, limit: Limit, cursor: impl FnOnce(&T) -> C) -> Self {
         let more = items.len() > limit.items();
         items.truncate(limit.items());
@@ -132,7 +133,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// A page of all `items`, which goes on at `next`.
+    /// A page of all `items`. The next page begins at `next`.
     pub(crate) fn up_to<C: Serialize>(items: Vec<T>, next: Option<C>) -> Self {
         Self {
             items,
@@ -142,7 +143,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The same page of what `shown` makes of each item.
+    /// The same page, with each item converted by `shown`.
     pub(crate) fn map<U>(self, shown: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(shown).collect(),
@@ -152,7 +153,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The page with `count`, if it was asked for.
+    /// The page with `count`, if it was requested.
     pub(crate) fn with_count(self, count: Option<u64>) -> Self {
         Self { count, ..self }
     }
@@ -167,7 +168,7 @@ impl<T> Page<T> {
     }
 }
 
-/// How many items a page has: 1 to 500, 50 by default.
+/// Number of items on a page: 1 to 500, by default 50.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(value_type = u16, minimum = 1, maximum = 500, default = 50)]
 pub(crate) struct Limit(u16);
@@ -175,7 +176,7 @@ pub(crate) struct Limit(u16);
 impl Limit {
     const MAX: u16 = 500;
 
-    /// The number.
+    /// The limit as a number of items.
     pub(crate) fn items(self) -> usize {
         usize::from(self.0)
     }
@@ -198,8 +199,8 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-/// Where a page ends, as an opaque text: what the order of the list needs to go
-/// on from there. A cursor of another list or order is refused if `C` differs.
+/// The end of a page, as an opaque text. It contains the position in the order of the list. A
+/// cursor of another list or order is refused if `C` differs.
 struct Cursor<C>(C);
 
 impl<C: Serialize> Cursor<C> {

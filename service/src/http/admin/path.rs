@@ -1,4 +1,4 @@
-//! Parts of a path. A part that is no id is no such resource, not a mistake of its own.
+//! Parts of a path. An invalid id means "not found", like an unknown id.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::http::error::ApiError;
 use crate::id::{ExperienceId, ImageId, TagId};
 use crate::tag::Slug;
 
-/// The `{id}` in the path.
+/// The `{id}` of a path.
 pub(super) struct Id<T>(pub(super) T);
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
@@ -21,7 +21,7 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     }
 }
 
-/// The `{id}` and the `{image_id}` in the path of an image.
+/// The `{id}` and the `{image_id}` of an image's path.
 pub(super) struct ImagePath(pub(super) ExperienceId, pub(super) ImageId);
 
 impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
@@ -33,7 +33,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     }
 }
 
-/// The `{id}` and the `{slug}` in the path of a former slug.
+/// The `{id}` and the `{slug}` of a former slug's path.
 pub(super) struct TagSlug(pub(super) TagId, pub(super) Slug);
 
 impl<S: Send + Sync> FromRequestParts<S> for TagSlug {

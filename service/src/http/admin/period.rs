@@ -7,16 +7,15 @@ use crate::report::Bucket;
 use crate::service::Service;
 use crate::world::World;
 
-/// Most buckets of an answer: six weeks of hours, almost three years of days.
+/// Maximum number of buckets in an answer: six weeks of hours, almost three years of days.
 const BUCKETS_MAX: i64 = 1_000;
-/// The range if none is asked for, in milliseconds: seven days.
+/// The default period, in milliseconds: seven days.
 const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// The period that was asked for, widened to whole buckets: the first one, and the one after the
-/// last.
+/// The requested period, widened to whole buckets: the first bucket, and the one after the last.
 ///
 /// # Errors
-/// If it is empty, or has too many buckets.
+/// If the period is empty or has too many buckets.
 pub(super) async fn buckets(
     service: &Service,
     (since, until): (Option<Timestamp>, Option<Timestamp>),

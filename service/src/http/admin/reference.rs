@@ -1,5 +1,5 @@
-//! The API's reference: the OpenAPI document, and a page of it for people, which
-//! reads the document and nothing from other hosts.
+//! The API reference: the OpenAPI document, and a page that shows it. The page loads nothing from
+//! other hosts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,22 +8,23 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::http::error::Addressed;
+use super::query::NoQuery;
+use crate::http::error::{Addressed, Invalid};
 use crate::http::pages;
 use crate::service::Service;
 
-/// The document as text.
+/// The OpenAPI document as JSON text.
 static DOCUMENT: LazyLock<String> =
     LazyLock::new(|| super::openapi().to_json().unwrap_or_default());
 
 /// Get this document
 ///
-/// It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
+/// Requires no token, but one of the host names of the admin API. Public listeners do not serve it.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "reference",
-    responses((status = OK, body = BTreeMap<String, serde_json::Value>, description = "An OpenAPI document"), Addressed)
+    responses((status = OK, body = BTreeMap<String, serde_json::Value>, description = "An OpenAPI document"), Invalid, Addressed)
 )]
-pub(super) async fn document() -> impl IntoResponse {
+pub(super) async fn document(_: NoQuery) -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "application/json")],
         DOCUMENT.as_str(),
@@ -38,12 +39,12 @@ struct ReferencePage<'a> {
 
 /// Read this document as a page
 ///
-/// It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
+/// Requires no token, but one of the host names of the admin API. Public listeners do not serve it.
 #[utoipa::path(
     get, path = "/docs", tag = "reference",
-    responses((status = OK, body = String, content_type = "text/html", description = "The reference of the API"), Addressed)
+    responses((status = OK, body = String, content_type = "text/html", description = "The reference of the API"), Invalid, Addressed)
 )]
-pub(super) async fn page(State(service): State<Arc<Service>>) -> Response {
+pub(super) async fn page(State(service): State<Arc<Service>>, _: NoQuery) -> Response {
     let nonce = pages::nonce(&*service.entropy);
     match (ReferencePage { nonce: &nonce }).render() {
         Ok(html) => pages::scripted(html, &nonce),

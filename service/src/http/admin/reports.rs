@@ -1,4 +1,4 @@
-//! `GET /admin/v1/reports`: what the taps of a period came to, beside the period before.
+//! `GET /admin/v1/reports`: the taps of a period and of the period before.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::field_error::FieldError;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::ExperienceId;
 use crate::interaction::VISITOR_GROUPS;
-use crate::report::{Bucket, Count, Dimension, Report, ReportRange};
+use crate::report::{Bucket, Count, Dimension, Report, ReportRange, TestTapCounts};
 use crate::service::Service;
 use crate::world::World;
 
-/// Which taps, and how time is divided.
+/// Filters of a report, and the length of its buckets.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -30,22 +30,22 @@ pub(crate) struct ReportQuery {
     since: Option<Timestamp>,
     /// The end of the period; by default now.
     until: Option<Timestamp>,
-    /// How long each bucket is. Days are those of UTC.
+    /// Length of a bucket. Days are UTC days.
     #[param(inline)]
     bucket: Bucket,
     /// Only taps that led to this experience.
     experience_id: Option<ExperienceId>,
-    /// `false` for the real world, `true` for the simulated one, `all` for both.
+    /// `false` for real taps, `true` for simulated taps, `all` for both.
     #[param(inline)]
     simulated: World,
 }
 
-/// Taps, and what they led to, beside those of the period before.
+/// Taps, updates and submissions, with those of the period before.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 pub(crate) struct Compared {
     #[serde(flatten)]
     now: Count,
-    /// The same of the period before, which is as long.
+    /// The same counts for the period before, which has the same length.
     before: Count,
 }
 
@@ -58,7 +58,7 @@ impl From<(Count, Count)> for Compared {
 /// The taps of one bucket.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BucketCount {
-    /// When the bucket begins.
+    /// Start of the bucket.
     at: Timestamp,
     #[serde(flatten)]
     count: Count,
@@ -69,16 +69,16 @@ pub(crate) struct BucketCount {
 pub(crate) struct ExperienceCount {
     /// The experience; `null` for taps that led to none.
     experience_id: Option<ExperienceId>,
-    /// Its name; `null` where there is none.
+    /// Name of the experience; `null` if there is none.
     name: Option<String>,
     #[serde(flatten)]
     compared: Compared,
 }
 
-/// The taps that have a value.
+/// The taps with one value of a dimension.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ValueCount {
-    /// The value; empty if it is not known.
+    /// The value; empty if unknown.
     value: String,
     #[serde(flatten)]
     compared: Compared,
@@ -87,67 +87,70 @@ pub(crate) struct ValueCount {
 /// The taps in an hour of the week.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct HourCount {
-    /// The day: 1 is Monday.
+    /// Day of the week: 1 is Monday.
     weekday: u8,
-    /// The hour of UTC, from 0.
+    /// Hour of the day in UTC, from 0.
     hour: u8,
     #[serde(flatten)]
     compared: Compared,
 }
 
-/// The taps of the visitors whom a condition of an experience is for.
+/// The taps of one share of the visitors of an experience.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SplitCount {
-    /// The first group.
+    /// The first visitor group of the share.
     from: u8,
-    /// The group after the last one. The share is the difference, in hundredths.
+    /// The group after the last one. The difference is the share in hundredths.
     until: u8,
     #[serde(flatten)]
     compared: Compared,
 }
 
-/// What the taps of a period came to.
+/// Taps, updates and submissions of a period.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Report)]
 pub(crate) struct ReportView {
-    /// Where the first bucket begins.
+    /// Start of the first bucket.
     since: Timestamp,
-    /// Where the last bucket ends.
+    /// End of the last bucket.
     until: Timestamp,
-    /// Where the period before begins; it ends at `since`.
+    /// Start of the period before; it ends at `since`.
     before_since: Timestamp,
-    /// How long each bucket is.
+    /// Length of a bucket.
     bucket: Bucket,
-    /// All taps.
+    /// All taps of visitors, without test taps.
     totals: Compared,
-    /// Every bucket, the oldest first.
+    /// Taps that this application made in the period to test tags. No other number contains them.
+    test_taps: TestTapCounts,
+    /// All buckets, the oldest first.
     buckets: Vec<BucketCount>,
-    /// By experience, most taps first.
+    /// Counts by experience, most taps first.
     experiences: Vec<ExperienceCount>,
-    /// By how the tag was scanned: `n` NFC, `q` QR code, `u` bare URL.
+    /// Counts by scan type: `n` NFC, `q` QR code, `u` bare URL.
     technologies: Vec<ValueCount>,
-    /// By the visitor's country: two letters.
+    /// Counts by the visitor's country: two letters.
     countries: Vec<ValueCount>,
-    /// By the system of the visitor's device.
+    /// Counts by the operating system of the visitor's device.
     systems: Vec<ValueCount>,
-    /// By the first part of the visitor's language, as `de`.
+    /// Counts by the first part of the visitor's language, such as `de`.
     languages: Vec<ValueCount>,
-    /// By hour of the week; hours without a tap are left out.
+    /// Counts by hour of the week. Hours without taps are left out.
     hours: Vec<HourCount>,
-    /// Of one experience whose published version treats groups of visitors differently: by each of
-    /// its groups, and by those that no condition is for.
+    /// For one experience whose published version divides visitors into groups: counts by the
+    /// groups of each condition, and by the remaining groups.
     split: Vec<SplitCount>,
-    /// Whether all taps are counted. After an upgrade or a move, older ones are counted one after
-    /// the other.
+    /// Whether all taps are counted. After an upgrade or a move, older taps are counted step by
+    /// step.
     complete: bool,
 }
 
 /// Get a report
 ///
-/// What taps came to, and those of the period before: in all, by bucket, experience, technology,
-/// country, system, language, and hour of the week. Updates and submissions count at the time of
-/// their tap. Counts stay when taps are erased or grow old: those by the day for ever, those by the
-/// hour somewhat longer than interactions. The period is widened to whole buckets, at most 1,000.
+/// Counts taps, updates and submissions of a period and of the period before: in total, and by
+/// bucket, experience, scan type, country, system, language and hour of the week. Test taps are
+/// counted separately. Updates and submissions count at the time of their tap. Counts remain after
+/// taps are erased or expire: daily counts for ever, hourly counts somewhat longer than
+/// interactions. The period is widened to whole buckets, at most 1,000.
 #[utoipa::path(
     get, path = "/reports", tag = "stats", params(ReportQuery),
     responses((status = OK, body = ReportView), Invalid, Common)
@@ -166,9 +169,10 @@ pub(crate) async fn report(
 
 /// Export a report
 ///
-/// The report as a file: a row for each value of each dimension, with its taps, updates and
-/// submissions, and those of the period before. `hour_of_week` counts from Monday's first hour of
-/// UTC, `visitor_group` the hundred groups of an experience that splits its visitors.
+/// The report as a file. It has a row for each value of each dimension, with taps, updates and
+/// submissions of the period and of the period before. `hour_of_week` counts hours in UTC from the
+/// first hour of Monday. `visitor_group` is one of the hundred groups of an experience that splits
+/// its visitors. `test_taps` counts the taps that this application made, which are in no other row.
 #[utoipa::path(
     get, path = "/reports/export", tag = "stats", params(ReportQuery),
     responses((status = OK, body = String, content_type = "text/csv; charset=utf-8"), Invalid, Common)
@@ -189,19 +193,32 @@ pub(crate) async fn export(
     ];
     let (_, report) = read(&service, &query).await?;
     let mut text = Format::Csv.head(COLUMNS.into_iter());
-    for ((dimension, value), (now, before)) in &report.values {
-        let counts = [now, before].map(|count| [count.taps, count.updates, count.submissions]);
-        let counts = counts.into_iter().flatten().map(|count| count.to_string());
-        let cells = [dimension.as_str().to_owned(), value.clone()];
-        let cells = cells.into_iter().chain(counts);
-        let cells = cells.map(|text| cell(Some(&text.into())));
-        text.extend(line(cells));
+    for ((dimension, value), counts) in &report.values {
+        text.extend(row(dimension.as_str(), value, *counts));
+    }
+    let (now, before) = report.test_taps;
+    let tests = [
+        ("reader", now.reader, before.reader),
+        ("kiosk", now.kiosk, before.kiosk),
+    ];
+    for (origin, now, before) in tests.iter().filter(|(_, now, before)| now + before > 0) {
+        let counts = (Count::taps(*now), Count::taps(*before));
+        text.extend(row("test_taps", origin, counts));
     }
     let headers = [
         (CONTENT_TYPE, Format::Csv.media_type()),
         (CONTENT_DISPOSITION, "attachment; filename=\"report.csv\""),
     ];
     Ok((headers, text).into_response())
+}
+
+/// One row of the file.
+fn row(dimension: &str, value: &str, (now, before): (Count, Count)) -> Vec<u8> {
+    let counts = [now, before].map(|count| [count.taps, count.updates, count.submissions]);
+    let counts = counts.into_iter().flatten().map(|count| count.to_string());
+    let cells = [dimension.to_owned(), value.to_owned()];
+    let cells = cells.into_iter().chain(counts);
+    line(cells.map(|text| cell(Some(&text.into()))))
 }
 
 async fn read(service: &Service, query: &ReportQuery) -> Result<(ReportRange, Report), ApiError> {
@@ -229,13 +246,13 @@ async fn read(service: &Service, query: &ReportQuery) -> Result<(ReportRange, Re
     Ok((range, report))
 }
 
-/// The taps by the groups of visitors that the published version of an experience tells apart.
+/// The taps by the visitor groups that the published version of an experience distinguishes.
 async fn split(
     service: &Service,
     id: ExperienceId,
     report: &Report,
 ) -> Result<Vec<SplitCount>, ApiError> {
-    // What is out of the caller's reach is not there.
+    // An experience out of the caller's reach counts as not found.
     if service.storage.experience(id).await?.is_none() {
         return Ok(Vec::new());
     }
@@ -244,7 +261,7 @@ async fn split(
     if arms.is_empty() {
         return Ok(Vec::new());
     }
-    // Those whom no condition is for get what is left: a stretch of groups for each gap.
+    // Visitors without a condition get the remaining groups: one range for each gap.
     let mut next = 0;
     for (from, until) in arms.clone() {
         if from > next {
@@ -296,6 +313,7 @@ impl ReportView {
             before_since: begin(range.before()),
             bucket: range.bucket,
             totals: report.totals().into(),
+            test_taps: report.test_taps.0,
             buckets: buckets.collect(),
             experiences: experiences.collect(),
             technologies: by(report, Dimension::Technology),
@@ -319,7 +337,7 @@ fn by(report: &Report, dimension: Dimension) -> Vec<ValueCount> {
             compared: (*counts).into(),
         })
         .collect();
-    // Equal values stay in their order.
+    // The sort is stable, so equal counts keep their order.
     counts.sort_by_key(|count| std::cmp::Reverse(count.compared.now.taps));
     counts
 }

@@ -1,5 +1,5 @@
-//! How a route of the admin API is declared: with the scope that it needs. There is no other
-//! way to add one.
+//! Declares routes of the admin API with the scope that they require. There is no other way to add
+//! a route.
 //!
 //! ```text
 //! Routes::new(purpose)
@@ -26,20 +26,22 @@ use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
+use super::query;
 use crate::admin_token::StoredToken;
 use crate::audit::{Note, Salt};
 use crate::caller::{self, Caller};
 use crate::entropy;
 use crate::http::admins::Grant;
-use crate::http::error::{ApiError, NotFound, Written};
+use crate::http::error::{ApiError, Invalid, NotFound, Written};
 use crate::http::state::AppState;
 use crate::scope::{Rights, Scope};
 use crate::service::Service;
 
-/// Tells in the document whether an operation answers tokens that are limited to experiences.
+/// Extension of the OpenAPI document: whether an operation accepts tokens that are limited to
+/// experiences.
 const LIMITED: &str = "x-limited-tokens";
 
-/// Who makes a request, put into it by `http.rs`.
+/// The caller of a request. `http.rs` adds it to each request.
 #[derive(Clone)]
 pub(in crate::http) struct Requester {
     pub(in crate::http) service: Arc<Service>,
@@ -60,17 +62,18 @@ impl<S: Sync> FromRequestParts<S> for Requester {
 }
 
 impl Requester {
-    /// What the request may do.
+    /// The rights of the request.
     pub(super) fn rights(&self) -> Rights {
         self.grant.rights()
     }
 
-    /// Its stored token; `None` for the installation's own.
+    /// The stored token of the request; `None` for the installation's own.
     pub(super) fn token(&self) -> Option<&StoredToken> {
         self.grant.stored()
     }
 
-    /// Refuses a request whose token lacks `scope`: for what only some requests to a route do.
+    /// Refuses a request whose token lacks `scope`. For routes where only some requests need that
+    /// scope.
     pub(super) fn needs(&self, scope: Scope) -> Result<(), ApiError> {
         if self.rights().allow(scope) {
             Ok(())
@@ -80,7 +83,7 @@ impl Requester {
     }
 }
 
-/// Routes on one path, and whether they answer tokens that are limited to experiences.
+/// Routes on one path, and whether they accept tokens that are limited to experiences.
 pub(super) struct Declared {
     routes: UtoipaMethodRouter<AppState>,
     bounded: bool,
@@ -95,8 +98,8 @@ impl From<UtoipaMethodRouter<AppState>> for Declared {
     }
 }
 
-/// Routes that answer a limited token, too: all that they show and change is within the
-/// caller's reach. For others, nothing is there.
+/// Routes that also accept limited tokens: they show and change only resources within the caller's
+/// reach. For limited tokens, all other routes do not exist.
 pub(super) fn bounded(routes: UtoipaMethodRouter<AppState>) -> Declared {
     Declared {
         routes,
@@ -110,13 +113,13 @@ pub(super) struct Routes {
     purpose: Purpose,
 }
 
-/// What routes are gathered for.
+/// The purpose for which routes are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To answer requests. What routes say of themselves is let go: all of it together takes some
-    /// twenty megabytes, and longer to be made than the rest of a start.
+    /// To answer requests. The descriptions are dropped, because together they take about 20 MB,
+    /// and longer to build than the rest of a start.
     Serve,
-    /// To be told in the OpenAPI document.
+    /// To describe the routes in the OpenAPI document.
     Document,
 }
 
@@ -157,7 +160,7 @@ impl Routes {
         export: Some(Scope::Export),
         /// Routes that need [`Scope::Admin`].
         admin: Some(Scope::Admin),
-        /// Routes that any token opens.
+        /// Routes that accept any valid token.
         any_token: None,
     }
 
@@ -167,16 +170,22 @@ impl Routes {
             bounded,
         } = declared;
         let mut actions = HashMap::new();
+        let mut parameters = HashMap::new();
         let mut records = scope == Some(Scope::Export);
         for (path, item) in &mut paths.paths {
             for (method, operation) in operations(item) {
                 records |= path.ends_with("/export");
                 actions.insert(method.clone(), action(path, &method, operation).into());
+                parameters.insert(method.clone(), query::names(operation));
                 let scopes = scope.map(Scope::as_str);
                 operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
                 let limited = ExtensionsBuilder::new().add(LIMITED, bounded).build();
                 operation.extensions.get_or_insert_default().merge(limited);
                 let answers = &mut operation.responses.responses;
+                // Every operation refuses unknown parameters.
+                for (status, answer) in Invalid::responses() {
+                    answers.entry(status).or_insert(answer);
+                }
                 if records {
                     for (status, answer) in Written::responses() {
                         answers.entry(status).or_insert(answer);
@@ -194,6 +203,7 @@ impl Routes {
             bounded,
             records,
             actions,
+            parameters,
         });
         let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
         let methods = methods.route_layer(middleware::from_fn(admit));
@@ -223,7 +233,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
     .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
 }
 
-/// What an operation does, for the audit log: `tags.update`, `experiences.publish`.
+/// The name of an operation in the audit log, such as `tags.update` or `experiences.publish`.
 fn action(path: &str, method: &Method, operation: &Operation) -> String {
     let mut words: Vec<_> = path
         .split('/')
@@ -233,7 +243,7 @@ fn action(path: &str, method: &Method, operation: &Operation) -> String {
         Method::PATCH => words.push("update"),
         Method::PUT => words.push("set"),
         Method::DELETE => words.push("delete"),
-        // What an import creates is named by the row's object.
+        // For an import, the object of the row names the created resources.
         _ if words.last() == Some(&"import") => {}
         _ if operation.responses.responses.contains_key("201") => words.push("create"),
         _ => {}
@@ -241,16 +251,19 @@ fn action(path: &str, method: &Method, operation: &Operation) -> String {
     words.join(".")
 }
 
-/// What the routes of one declaration need.
+/// The requirements of the routes of one declaration.
 struct Rule {
     scope: Option<Scope>,
     bounded: bool,
-    /// Whether reading it is in the audit log: what is exported is out of reach afterwards.
+    /// Whether reads are recorded in the audit log, because exported data is out of the service's
+    /// control.
     records: bool,
     actions: HashMap<Method, Arc<str>>,
+    /// The query parameters of each method.
+    parameters: HashMap<Method, Vec<String>>,
 }
 
-/// Lets a request pass whose token has the scope, on behalf of its caller.
+/// Lets a request pass if its token has the scope, and runs it on behalf of its caller.
 async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
     let Some(Requester {
         service,
@@ -270,11 +283,20 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
     if reach.limit().is_some() && !rule.bounded {
         return ApiError::NotFound("resource").into_response();
     }
-    // HEAD asks for the headers of an export: nothing is out of reach by it.
+    // HEAD is handled like GET.
+    let method = match *request.method() {
+        Method::HEAD => &Method::GET,
+        ref method => method,
+    };
+    let known = rule.parameters.get(method).map_or(&[][..], Vec::as_slice);
+    if let Err(why) = query::check(request.uri(), known) {
+        return ApiError::Invalid(why).into_response();
+    }
+    // HEAD returns only the headers of an export, so no data leaves the service.
     let records = rule.records && request.method() != Method::HEAD;
     let action = rule.actions.get(request.method()).cloned();
     let action = action.unwrap_or_default();
-    // What only reads has no row in the audit log.
+    // Requests that only read have no row in the audit log.
     let salt = match *request.method() {
         Method::GET | Method::HEAD if !records => Salt::default(),
         _ => entropy::bytes(&*service.entropy),
@@ -286,7 +308,7 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
         reach,
         salt,
     ));
-    let asked = records.then(|| query(request.uri().query()));
+    let asked = records.then(|| asked(request.uri().query()));
     let answer = async {
         let answer = next.run(request).await;
         if let Some(asked) = asked
@@ -304,14 +326,14 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
     answer.map(|body| Body::new(OnBehalf { caller, body }))
 }
 
-/// What a request addresses, within the admin API.
+/// The object of a request, as a path within the admin API.
 fn object(path: &str) -> String {
     let within = path.strip_prefix("/admin/v1").unwrap_or(path);
     within.trim_matches('/').to_owned()
 }
 
-/// What an export asks for. What it searches for may be a person's: it is left out.
-fn query(query: Option<&str>) -> BTreeMap<String, String> {
+/// The parameters of an export. Search texts are left out, because they may be personal data.
+fn asked(query: Option<&str>) -> BTreeMap<String, String> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let pairs = pairs.map(|(name, value)| {
         let value = match &*name {
@@ -323,7 +345,7 @@ fn query(query: Option<&str>) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-/// A body that is made while it is sent, on behalf of its caller.
+/// A body that is produced while it is sent, on behalf of its caller.
 struct OnBehalf {
     caller: Arc<Caller>,
     body: Body,
@@ -376,7 +398,7 @@ mod tests {
 
     #[test]
     fn what_an_export_searches_for_is_not_kept() {
-        let asked = query(Some("format=csv&q=ada%40example.com"));
+        let asked = asked(Some("format=csv&q=ada%40example.com"));
         let expected = [("format", "csv"), ("q", "(left out)")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(asked, expected.into());

@@ -1,5 +1,5 @@
-//! `/admin/v1/settings`: what the operator decides, and where each decision
-//! comes from. A change takes effect at once.
+//! `/admin/v1/settings`: settings of the operator, and the source of each. A change takes effect at
+//! once.
 
 use std::sync::Arc;
 
@@ -14,48 +14,65 @@ use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Code, Common, Conf
 use crate::service::Service;
 use crate::settings::{Overrides, RateLimit, SimulatedTargets, Source};
 use crate::storage::{Conflict, StorageError};
+use crate::tag_url::TagUrlCheck;
 
-/// A setting in force.
+/// The current value of a setting.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Setting<T> {
     value: T,
     source: Source,
-    /// Fixed by an argument or the environment: it cannot be changed here.
+    /// Whether an argument or the environment fixes the value. If so, it cannot be changed here.
     read_only: bool,
 }
 
-/// The settings in force.
+/// The setting `tag_url`, with the last result of its check.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TagUrlSetting {
+    value: String,
+    source: Source,
+    /// Whether an argument or the environment fixes the value. If so, it cannot be changed here.
+    read_only: bool,
+    /// The last check of this address; null if there was none.
+    check: Option<TagUrlCheck>,
+}
+
+/// The current settings, each with its source.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SettingsView {
-    /// Public base of the tags' URLs, as it is printed and encoded.
-    tag_url: Setting<String>,
-    /// `app_id` of every payload.
+    /// Base of the URLs of tags that are printed and encoded.
+    tag_url: TagUrlSetting,
+    /// The `app_id` in every payload.
     app_id: Setting<i64>,
-    /// Two-letter code used if a visitor's country is unknown; may be empty.
+    /// Two-letter code used when a visitor's country is unknown; may be empty.
     default_country: Setting<String>,
     /// Header in which a trusted proxy names the visitor's country.
     country_header: Setting<Option<String>>,
     /// Address blocks of proxies whose forwarding headers are trusted.
     trusted_proxies: Setting<Vec<String>>,
-    /// How many months interactions are kept.
+    /// Months for which interactions are kept.
     retention_months: Setting<u32>,
-    /// How many months rows of the audit log are kept.
+    /// Months for which rows of the audit log are kept.
     audit_months: Setting<u32>,
-    /// How many months submissions are kept.
+    /// Months for which submissions are kept.
     submission_months: Setting<u32>,
-    /// Room on the disk of a SQLite database, in mebibytes, below which an alert is raised; 0 for none.
+    /// Free disk space of a SQLite database, in mebibytes, below which an alert is raised; 0 for no
+    /// alert.
     disk_low_mebibytes: Setting<u32>,
     /// The redirect target of simulated tags.
     simulated_targets: Setting<SimulatedTargets>,
-    /// How many calls of one client may be refused in a minute before it gets 429.
+    /// Number of refused calls per client and minute. Above it, the client gets 429.
     rate_limit: Setting<RateLimit>,
-    /// Host names that the admin API answers, beside loopback names and the listener's address.
+    /// Host names of the admin API, in addition to loopback names and the listener's address.
     hosts: Setting<Vec<String>>,
 }
 
 impl SettingsView {
-    /// The settings in force over `stored`.
-    fn new(service: &Service, stored: &Overrides) -> Result<Self, ApiError> {
+    /// The current settings, with `stored` as the stored ones.
+    fn new(
+        service: &Service,
+        stored: &Overrides,
+        checks: Vec<TagUrlCheck>,
+    ) -> Result<Self, ApiError> {
         fn setting<T>(value: T, source: Source) -> Setting<T> {
             let read_only = matches!(source, Source::Argument | Source::Environment);
             Setting {
@@ -69,8 +86,22 @@ impl SettingsView {
         let source = |name| layers.source(stored, name);
         let networks = settings.trusted_proxies.iter().map(ToString::to_string);
         let rate_limit = RateLimit::from_number(settings.rate_limit);
+        let mut checks = checks.into_iter();
+        let check = checks.find(|check| check.tag_url == settings.tag_url);
         Ok(Self {
-            tag_url: setting(settings.tag_url, source("tag_url")),
+            tag_url: {
+                let Setting {
+                    value,
+                    source,
+                    read_only,
+                } = setting(settings.tag_url, source("tag_url"));
+                TagUrlSetting {
+                    value,
+                    source,
+                    read_only,
+                    check,
+                }
+            },
             app_id: setting(settings.app_id, source("app_id")),
             default_country: setting(settings.default_country, source("default_country")),
             country_header: setting(settings.country_header, source("country_header")),
@@ -88,7 +119,8 @@ impl SettingsView {
 
 /// Get the settings
 ///
-/// Each with its value and its source: argument, environment, stored setting or default.
+/// Returns each setting with its value and its source: argument, environment, stored setting or
+/// default.
 #[utoipa::path(
     get, path = "/settings", tag = "settings",
     responses((status = OK, body = SettingsView), Common)
@@ -97,18 +129,19 @@ pub(crate) async fn get(
     State(service): State<Arc<Service>>,
 ) -> Result<Edited<SettingsView>, ApiError> {
     let stored = service.storage.settings().await?;
-    view(&service, stored)
+    view(&service, stored).await
 }
 
-fn view(service: &Service, stored: Overrides) -> Result<Edited<SettingsView>, ApiError> {
-    let shown = SettingsView::new(service, &stored)?;
+async fn view(service: &Service, stored: Overrides) -> Result<Edited<SettingsView>, ApiError> {
+    let checks = service.storage.tag_url_checks().await?;
+    let shown = SettingsView::new(service, &stored, checks)?;
     Ok(Edited::shown_as(stored, |_| shown))
 }
 
 /// Change settings
 ///
-/// A merge patch (RFC 7396) of values: members that are not sent stay as they
-/// are, `null` goes back to the default. The change takes effect at once.
+/// A merge patch (RFC 7396) of values: members that are not sent stay unchanged, and `null`
+/// restores the default. The change takes effect at once.
 #[utoipa::path(
     patch, path = "/settings", tag = "settings",
     request_body(content = Overrides, content_type = "application/merge-patch+json"),
@@ -134,7 +167,8 @@ pub(crate) async fn update(
         let why = FieldError::of(name.to_owned(), why);
         return Err(ApiError::Conflict(Code::SettingFixed, why));
     }
-    // A null takes its member away before the rest is read, and would pass unseen.
+    // Check names first: a null member is removed before the rest is parsed, so an unknown name
+    // would go unnoticed.
     if let Some(name) = patch.names().find(|name| !Overrides::has(name)) {
         let why = format!("There is no setting {name}.");
         let why = FieldError::of(name.to_owned(), why);
@@ -150,8 +184,8 @@ pub(crate) async fn update(
     let changed = service.change_settings(Box::new(edit)).await;
     if let Err(StorageError::Conflict(Conflict::Changed(_))) = changed {
         let stored = service.storage.settings().await?;
-        let current = view(&service, stored)?;
+        let current = view(&service, stored).await?;
         return Err(current.changed());
     }
-    view(&service, changed?)
+    view(&service, changed?).await
 }

@@ -1,4 +1,4 @@
-//! `/admin/v1/sheets`: test sheets of the reader.
+//! `/admin/v1/sheets`: sheets for tests of the reader.
 
 mod create;
 mod export;

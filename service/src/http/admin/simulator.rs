@@ -1,5 +1,5 @@
-//! `/admin/v1/simulator`: virtual inlays, which tap simulated tags, and the
-//! time of the simulated world.
+//! `/admin/v1/simulator`: virtual inlays, which tap simulated tags, and the clock of the simulated
+//! world.
 
 mod clock;
 mod create;

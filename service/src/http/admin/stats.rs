@@ -12,12 +12,12 @@ use super::query::Query;
 use crate::clock::Timestamp;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::interaction::{Reason, TagName, VerificationState};
-use crate::report::Bucket;
+use crate::report::{Bucket, TestTapCounts};
 use crate::service::Service;
 use crate::storage::Overview;
 use crate::world::World;
 
-/// Which stretch of time, and how it is divided.
+/// The period of the statistics, and the length of its buckets.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -26,15 +26,15 @@ pub(crate) struct StatsQuery {
     since: Option<Timestamp>,
     /// The end of the period; by default now.
     until: Option<Timestamp>,
-    /// How long each bucket is. Days are those of UTC.
+    /// Length of a bucket. Days are UTC days.
     #[param(inline)]
     bucket: Bucket,
-    /// `false` for the real world, `true` for the simulated one, `all` for both.
+    /// `false` for real taps, `true` for simulated taps, `all` for both.
     #[param(inline)]
     simulated: World,
 }
 
-/// Taps by verdict.
+/// Number of taps by verdict.
 #[derive(Clone, Copy, Default, Serialize, ToSchema)]
 pub(crate) struct Taps {
     verified: u64,
@@ -56,7 +56,7 @@ impl Taps {
 /// The taps of one bucket.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BucketTaps {
-    /// When the bucket begins.
+    /// Start of the bucket.
     at: Timestamp,
     #[serde(flatten)]
     taps: Taps,
@@ -70,58 +70,64 @@ pub(crate) struct TagTaps {
     taps: u64,
 }
 
-/// The taps of one reason.
+/// The taps with one reason.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ReasonTaps {
     reason: Reason,
     taps: u64,
 }
 
-/// What needs attention. Zero is good.
+/// Counts of problems. Zero is good.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Attention {
     /// Taps with a one-time URL that was used before.
     replays: u64,
-    /// Verified taps with a counter gap: reads of their inlay before them never reached the
-    /// service.
+    /// Verified taps with a counter gap: earlier reads of their inlay never reached the service.
     counter_gaps: u64,
-    /// Tags in use that were tapped and lead to no experience.
+    /// Tags in use that were tapped but lead to no experience.
     unset_tags: u64,
     /// Inlays with factory keys, whose codes prove nothing.
     factory_keys: u64,
-    /// Inlays whose counter is at its end.
+    /// Inlays whose counter has reached its maximum.
     used_up: u64,
-    /// Tags of which an inlay reported an open or broken tamper loop.
+    /// Tags with an inlay that reported an open or broken tamper loop.
     opened_tags: u64,
+    /// Free disk space of a SQLite database, in mebibytes, if it is below the setting
+    /// `disk_low_mebibytes` or below 64; null otherwise. 0 means that the disk is full.
+    low_disk_mebibytes: Option<u64>,
 }
 
 /// The taps of a period.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Stats {
-    /// Where the first bucket begins.
+    /// Start of the first bucket.
     since: Timestamp,
-    /// Where the last bucket ends.
+    /// End of the last bucket.
     until: Timestamp,
-    /// How long each bucket is.
+    /// Length of a bucket.
     bucket: Bucket,
-    /// Every bucket, the oldest first.
+    /// All buckets, the oldest first.
     buckets: Vec<BucketTaps>,
-    /// All buckets together.
+    /// Sum of all buckets, without test taps.
     totals: Taps,
-    /// The same by reason; reasons without a tap are left out.
+    /// Taps that this application made in the period to test tags. No other number contains them.
+    test_taps: TestTapCounts,
+    /// Counts by reason. Reasons without taps are left out.
     reasons: Vec<ReasonTaps>,
+    /// Previews of tags that link preview programs loaded. They are not taps.
+    previews: u64,
     /// The ten tags that were tapped most.
     top_tags: Vec<TagTaps>,
-    /// What needs attention.
+    /// Counts of problems to look at.
     attention: Attention,
-    /// Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
-    /// otherwise they cover only its newest 50,000 interactions.
+    /// Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period. Otherwise they
+    /// cover only its newest 50,000 interactions.
     complete: bool,
 }
 
 /// Get taps over time
 ///
-/// Taps in buckets of an hour or a day, in total, by reason and by tag, and what needs attention.
+/// Counts taps in buckets of an hour or a day, in total, by reason and by tag, and lists problems.
 /// The period is widened to whole buckets, at most 1,000.
 #[utoipa::path(
     get, path = "/stats", tag = "stats", params(StatsQuery),
@@ -135,10 +141,18 @@ pub(crate) async fn stats(
     let asked = (query.since, query.until);
     let (first, end) = buckets(&service, asked, bucket, query.simulated).await?;
     let (since, until) = (bucket.begin(first), bucket.begin(end));
-    let overview = service
+    let mut overview = service
         .storage
         .overview(since, until, query.simulated)
         .await?;
+    let test_taps = match query.simulated {
+        World::Simulated => Vec::new(),
+        World::Real | World::Both => service.storage.test_taps(since, until).await?,
+    };
+    let previews = match query.simulated {
+        World::Simulated => 0,
+        World::Real | World::Both => service.previews(since, until).await?,
+    };
     let buckets = (first..end).map(|number| BucketTaps {
         at: bucket.begin(number),
         taps: Taps::default(),
@@ -149,7 +163,9 @@ pub(crate) async fn stats(
         bucket,
         buckets: buckets.collect(),
         totals: Taps::default(),
+        test_taps: TestTapCounts::default(),
         reasons: Vec::new(),
+        previews,
         top_tags: Vec::new(),
         attention: Attention {
             replays: 0,
@@ -158,11 +174,32 @@ pub(crate) async fn stats(
             factory_keys: overview.factory_keys,
             used_up: overview.used_up,
             opened_tags: overview.opened_tags,
+            low_disk_mebibytes: low_disk(&service),
         },
         complete: overview.complete,
     };
+    for taps in &test_taps {
+        stats.test_taps.add(taps.origin, taps.taps);
+        let same = |(at, reason, _): &&mut (Timestamp, Reason, u64)| {
+            (*at, *reason) == (taps.at, taps.reason)
+        };
+        if let Some((_, _, count)) = overview.counts.iter_mut().find(same) {
+            *count = count.saturating_sub(taps.taps);
+        }
+    }
+    overview.counts.retain(|(_, _, taps)| *taps > 0);
     stats.count(&overview);
     Ok(Json(stats))
+}
+
+/// Free space, in mebibytes, that is always reported as low, whatever the setting. A backup or a
+/// vacuum needs more.
+const ALWAYS_LOW_MEBIBYTES: u64 = 64;
+
+fn low_disk(service: &Service) -> Option<u64> {
+    let limit = u64::from(service.settings().disk_low_mebibytes).max(ALWAYS_LOW_MEBIBYTES);
+    let free = service.storage.free_space()? >> 20;
+    (free < limit).then_some(free)
 }
 
 impl Stats {

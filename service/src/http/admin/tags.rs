@@ -1,5 +1,6 @@
-//! `/admin/v1/tags`.
+//! `/admin/v1/tags`: the tags of the owner.
 
+mod assigning;
 mod bulk;
 mod create;
 mod csv;
@@ -13,11 +14,11 @@ mod list;
 mod preset;
 mod properties;
 mod update;
+mod view;
 mod warning;
 
 pub(super) use bulk::*;
 pub(super) use create::*;
-pub(super) use csv::separator;
 pub(super) use delete::*;
 pub(super) use export::*;
 pub(super) use former_slugs::*;
@@ -27,14 +28,15 @@ pub(super) use list::*;
 pub(super) use preset::*;
 pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;
+pub(crate) use view::TagView;
 
 use super::edited::Edited;
 use crate::id::TagId;
 use crate::service::Service;
 use crate::storage::StorageError;
-use crate::tag::Tag;
 
-/// A tag as it is now.
-async fn current(service: &Service, id: TagId) -> Result<Option<Edited<Tag>>, StorageError> {
-    Ok(service.storage.tag(id).await?.map(Edited::from))
+/// The current state of a tag.
+async fn current(service: &Service, id: TagId) -> Result<Option<Edited<TagView>>, StorageError> {
+    let tag = service.storage.tag(id).await?;
+    Ok(tag.map(|tag| TagView::edited(tag, &service.settings())))
 }

@@ -1,5 +1,5 @@
-//! `/admin/v1/tokens`: admin tokens beside the installation's own. A token is
-//! shown once, when it is made; what is stored is its hash.
+//! `/admin/v1/tokens`: admin tokens in addition to the installation's own. A token is shown once,
+//! when it is created. The database stores only its hash.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::tag::{NAME_MAX, text_fits};
 
 /// List admin tokens
 ///
-/// The oldest first. The installation's own token is not among them.
+/// The oldest first. The installation's own token is not in the list.
 #[utoipa::path(
     get, path = "/tokens", tag = "tokens", params(PageParams),
     responses((status = OK, body = Page<StoredToken>), Invalid, Common)
@@ -41,27 +41,28 @@ pub(crate) async fn list(
     Ok(Json(list.page(tokens, |token| token.id)))
 }
 
-/// A token to be created.
+/// A token to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
-    /// Its purpose.
+    /// Purpose of the token.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// What it may do. By default, everything that the token of this request may.
-    #[serde(default)]
-    #[schema(required = false, min_items = 1, value_type = Option<Vec<Scope>>)]
-    scopes: Option<BTreeSet<Scope>>,
-    /// The only experiences it may do it with: those, their tags, and the taps that led to them.
-    /// Everything else does not exist for it. `null` for no limit.
+    /// Scopes of the token. There is no default, so that a token for a scraper does not get all
+    /// rights by accident.
+    #[schema(min_items = 1, value_type = Vec<Scope>)]
+    scopes: BTreeSet<Scope>,
+    /// Limits the token to these experiences, their tags, and the taps that led to them. Nothing
+    /// else exists for the token. `null` for no limit.
     #[serde(default)]
     experience_ids: Option<BTreeSet<ExperienceId>>,
-    /// When it ends. `null`: only its deletion ends it, which a token that ends cannot grant.
+    /// Expiry of the token. `null` for a token that is valid until it is deleted; a token with an
+    /// expiry cannot create such a token.
     #[serde(default)]
     expires_at: Option<Timestamp>,
 }
 
-/// A token that was just created.
+/// A token right after its creation.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedToken {
     #[serde(flatten)]
@@ -73,8 +74,8 @@ pub(crate) struct CreatedToken {
 
 /// Create an admin token
 ///
-/// Only this answer shows the token: store it. It grants nothing that the token of this request
-/// does not, and for no longer.
+/// Only this answer contains the token: store it. The new token has at most the rights of the token
+/// of this request, and expires no later.
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = NewToken,
     responses((status = CREATED, body = CreatedToken), Conflicting, BadBody, Written, Common)
@@ -88,13 +89,12 @@ pub(crate) async fn create(
         let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
         return Err(ApiError::Invalid(FieldError::of("name", why)));
     }
-    let own = requester.rights();
-    let scopes = new.scopes.unwrap_or_else(|| own.scopes.clone());
+    let scopes = new.scopes;
     if scopes.is_empty() {
         let why = "A token needs at least one scope.";
         return Err(ApiError::Invalid(FieldError::of("scopes", why)));
     }
-    if let Some(scope) = own.lacks(&scopes) {
+    if let Some(scope) = requester.rights().lacks(&scopes) {
         return Err(ApiError::Scope(scope));
     }
     if new.expires_at.is_some_and(|end| end <= service.clock.now()) {
@@ -132,21 +132,21 @@ pub(crate) async fn create(
 /// The token of a request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CurrentToken {
-    /// Its identifier; `null` for the installation's own token.
+    /// Identifier of the token; `null` for the installation's own token.
     id: Option<TokenId>,
-    /// Its purpose; empty for the installation's own token.
+    /// Purpose of the token; empty for the installation's own token.
     name: String,
-    /// What it may do; `admin` is everything.
+    /// Scopes of the token; `admin` includes all others.
     scopes: BTreeSet<Scope>,
-    /// The only experiences it may do it with; `null` if it is not limited.
+    /// The only experiences that the token can use; `null` if it is not limited.
     experience_ids: Option<BTreeSet<ExperienceId>>,
-    /// When it ends; `null` if only its deletion ends it.
+    /// Expiry of the token; `null` if it is valid until it is deleted.
     expires_at: Option<Timestamp>,
 }
 
 /// Get the token of this request
 ///
-/// What it may do. Every token opens this operation.
+/// Returns the rights of the token. Every token may call this operation.
 #[utoipa::path(
     get, path = "/tokens/current", tag = "tokens",
     responses((status = OK, body = CurrentToken), Common)
@@ -168,7 +168,7 @@ pub(crate) async fn current(requester: Requester) -> Json<CurrentToken> {
 
 /// Delete an admin token
 ///
-/// It is refused from now on. Its open streams of events and downloads end within a second.
+/// The token is invalid from now on. Its open event streams and downloads end within a second.
 #[utoipa::path(
     delete, path = "/tokens/{id}", tag = "tokens", params(("id" = TokenId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)

@@ -1,4 +1,4 @@
-//! `/admin/v1/url-templates`. The keys go in and never come out.
+//! `/admin/v1/url-templates`. Keys are write-only.
 
 mod create;
 mod delete;
@@ -34,7 +34,7 @@ use crate::settings::host;
 use crate::storage::StorageError;
 use crate::tag::{NAME_MAX, text_fits};
 
-/// A template as it is now.
+/// The current state of a template.
 async fn current(
     service: &Service,
     id: UrlTemplateId,
@@ -43,7 +43,7 @@ async fn current(
     Ok(found.map(|found| Edited::shown_as(found, view::UrlTemplateView::from)))
 }
 
-/// What a person wrote as a template, which must leave the service's own places alone.
+/// Checks the text of a template. It must not match any route of the service.
 fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, FieldError> {
     let invalid = |why: String| Err(FieldError::of("template", why));
     let template = Template::new(settings)?;
@@ -71,7 +71,7 @@ fn takes_our_host(state: &AppState, template: &Template) -> bool {
         || sample.is_ok_and(|host| is_ours(state, &host))
 }
 
-/// A template's name, checked.
+/// Checks the name of a template.
 fn name(name: String) -> Result<String, ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
         let why = format!("A URL template needs a name of 1 to {NAME_MAX} characters.");

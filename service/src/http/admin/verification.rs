@@ -1,4 +1,4 @@
-//! `POST /admin/v1/verification`.
+//! `POST /admin/v1/verification`: a dry run of a tap.
 
 use std::sync::Arc;
 
@@ -12,25 +12,26 @@ use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting};
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
-use crate::interaction::Verdict;
+use crate::inlay::pasted::readings;
+use crate::interaction::{Reason, Verdict};
 use crate::service::Service;
 use crate::settings::parse_tag_url;
 use crate::tap::dry_run::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 use crate::trace::Step;
 
-/// Longest URL that is looked at, in bytes.
+/// Maximum length of a URL, in bytes.
 const URL_MAX: usize = 4096;
 
 /// The URL to check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerificationRequest {
-    /// The URL of a tap.
+    /// The URL of a tap. Surrounding text from an e-mail or a web page is allowed.
     #[schema(min_length = 1, max_length = 4096)]
     url: String,
-    /// The base at which the URL is expected; the service's own tag URL if it is not sent.
+    /// The expected base of the URL; by default the service's tag URL.
     tag_url: Option<String>,
-    /// The chip on which a reader found the URL: it is compared with the one that made the code.
+    /// The chip that contains the URL. It is compared with the chip that made the code.
     #[serde(default, deserialize_with = "crate::object::option")]
     chip: Option<Chip>,
 }
@@ -38,28 +39,28 @@ pub(crate) struct VerificationRequest {
 /// The verdict that a tap of a URL would get now.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Verification {
-    /// The tag; null if none has the URL's slug.
+    /// The tag; null if no tag has the slug of the URL.
     tag_id: Option<TagId>,
-    /// The inlay that made the code, if known. If it is not one of the tag's, a finding says so.
+    /// The inlay that made the code, if known. If it is not on this tag, a finding says so.
     inlay_id: Option<InlayId>,
     /// The UID of the chip that made the code; null without a code, or if no known key decrypts it.
     uid: Option<Uid>,
-    /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
-    /// at the address of a URL template.
+    /// Whether the URL belongs to a tag at the expected base, with the same scheme, host, port and
+    /// path, or matches a URL template.
     at_tag_url: bool,
-    /// The URL template at whose address the URL is; null for any other URL.
+    /// The URL template that the URL matches; null for any other URL.
     url_template_id: Option<UrlTemplateId>,
-    /// Whether the chip that was sent is the one that made the code; null without a chip or a code.
+    /// Whether the given chip made the code; null without a chip or a code.
     chip: Option<Carrier>,
-    /// The counter of the code; null if there is none, or none that can be read.
+    /// The counter of the code; null if the URL has no code, or no readable one.
     counter: Option<u32>,
-    /// What the tap's `tag_verified` would be.
+    /// The `tag_verified` that the tap would get.
     tag_verified: Option<bool>,
-    /// Why, by name: that of an interaction, or `no_such_tag`.
+    /// Name of the reason: that of an interaction, or `no_such_tag`.
     reason: &'static str,
-    /// The steps URL, MAC and counter.
+    /// The results of the steps URL, MAC and counter.
     steps: Vec<Step>,
-    /// If the code does not verify: what is wrong with it or with the settings.
+    /// If the code does not verify: problems of the code or of the settings.
     findings: Vec<FindingView>,
 }
 
@@ -67,17 +68,19 @@ pub(crate) struct Verification {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Finding)]
 struct FindingView {
-    /// What it is, by name.
+    /// Name of the problem, for programs.
     kind: &'static str,
-    /// The reason and the remedy, in words.
+    /// Explanation for people: the reason, and how to solve it.
     text: String,
 }
 
 /// Check a tap's URL
 ///
-/// A dry run: nothing is consumed or recorded. If the code does not verify, all known keys are
-/// tried in every role to find the wrong setting. With the `chip` on which a reader found the URL,
-/// the answer says whether the URL was copied from another chip: the first finding says why.
+/// A dry run: it consumes and records nothing. If the code does not verify, the service tries all
+/// known keys in every role to find the wrong setting. With the `chip` that contains the URL, the
+/// service also finds out whether the URL was copied from another chip: the first finding explains
+/// it. A token that is limited to experiences can check the URLs of its own tags, with the keys of
+/// their inlays. Any other URL counts as the URL of no tag.
 #[utoipa::path(
     post, path = "/verification", tag = "verification", request_body = VerificationRequest,
     responses((status = OK, body = Verification), Conflicting, BadBody, Common)
@@ -90,8 +93,23 @@ pub(crate) async fn verify(
         let why = format!("A tap's URL has at most {URL_MAX} characters.");
         return Err(ApiError::Invalid(FieldError::of("url", why)));
     }
-    let url = TapUrl::parse(&url)
-        .map_err(|error| ApiError::Invalid(FieldError::of("url", error.to_string())))?;
+    let readings = readings(&url);
+    let invalid = |why: String| ApiError::Invalid(FieldError::of("url", why));
+    let mut urls = Vec::new();
+    for reading in &readings {
+        let parsed = match reading.urls.as_slice() {
+            [url] => TapUrl::parse(url).map_err(|why| why.to_string()),
+            several => Err(format!(
+                "These are {} URLs. Send one at a time.",
+                several.len()
+            )),
+        };
+        match parsed {
+            Ok(url) => urls.push((url, &reading.notes)),
+            Err(why) if urls.is_empty() => return Err(invalid(why)),
+            Err(_) => {}
+        }
+    }
     let tag_url = match tag_url {
         Some(text) => parse_tag_url(&text).ok_or_else(no_tag_url)?,
         None => service.settings().tag_url.clone(),
@@ -99,9 +117,22 @@ pub(crate) async fn verify(
     if let Some(chip) = &chip {
         chip.validate().map_err(ApiError::Invalid)?;
     }
-    let run = dry_run(&service, &url).await?;
+    // The most probable reading of the text, unless another reading has a code.
+    let mut chosen: Option<(&TapUrl<'_>, DryRun)> = None;
+    for (url, notes) in &urls {
+        let mut run = dry_run(&service, url).await?;
+        run.note(notes);
+        let is_code = has_code(&run);
+        if is_code || chosen.is_none() {
+            chosen = Some((url, run));
+        }
+        if is_code {
+            break;
+        }
+    }
+    let (url, run) = chosen.ok_or(ApiError::Internal)?;
     let compared = match &chip {
-        Some(chip) => compare(&service, &url, &run, chip).await?,
+        Some(chip) => compare(&service, url, &run, chip).await?,
         None => None,
     };
     let mut answer = Verification::of(run, url.is_at(&tag_url));
@@ -116,6 +147,12 @@ pub(crate) async fn verify(
         answer.findings.splice(0..0, finding);
     }
     Ok(Json(answer))
+}
+
+/// Whether a URL contains the values of a code, valid or not.
+fn has_code(run: &DryRun) -> bool {
+    let reason = run.verdict.map(Verdict::reason);
+    run.uid.is_some() || !matches!(reason, None | Some(Reason::Malformed | Reason::NoCode))
 }
 
 fn no_tag_url() -> ApiError {

@@ -1,4 +1,4 @@
-//! `/admin/v1/webhooks`.
+//! `/admin/v1/webhooks`: endpoints for events.
 
 mod attempts;
 mod create;
@@ -27,14 +27,14 @@ use crate::service::Service;
 use crate::storage::StorageError;
 use crate::webhook::Webhook;
 
-/// The endpoint, if there is one within reach.
+/// The webhook, if it exists within the caller's reach.
 async fn found(service: &Service, id: WebhookId) -> Result<Webhook, ApiError> {
     let found = service.storage.webhook(id).await?;
     found.ok_or(ApiError::NotFound("webhook"))
 }
 
-/// Refuses a request about what was sent to an endpoint, or will be, if its token may not read: also
-/// a webhook of alerts may have had other events before.
+/// Refuses requests about past or future deliveries of a webhook if the token lacks read access.
+/// This includes webhooks for alerts, because they may have had other events before.
 async fn needs_read(
     service: &Service,
     requester: &Requester,
@@ -44,7 +44,7 @@ async fn needs_read(
     requester.needs(Scope::Read)
 }
 
-/// The endpoint as it is, for who saw it otherwise.
+/// The current state of a webhook, for a client that expected another one.
 async fn current(
     service: &Service,
     id: WebhookId,

@@ -1,6 +1,6 @@
-//! Schemas of merge patches (RFC 7396): no member must be sent, `null` resets
-//! one that is not required, and what holds for an object holds for those in it.
-//! Lists are replaced as a whole.
+//! Schemas of merge patches (RFC 7396): every member is optional, and `null` resets a member that
+//! the resource does not require. Nested objects follow the same rules. Lists are replaced as a
+//! whole.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::shape::referred;
 
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-/// Makes patches of the objects within patches.
+/// Turns the objects within patches into patches.
 pub(super) fn patch_within(schemas: &mut Schemas) {
     let is_patch = |name: &&String| name.ends_with("Patch");
     let patches: Vec<_> = schemas.keys().filter(is_patch).cloned().collect();
@@ -23,7 +23,7 @@ pub(super) fn patch_within(schemas: &mut Schemas) {
     }
 }
 
-/// Makes a patch of an object, not yet of those within.
+/// Turns an object into a patch, without the objects within it.
 pub(in crate::http) fn loosen(object: &mut Object) {
     let required = std::mem::take(&mut object.required);
     for (name, member) in &mut object.properties {
@@ -50,7 +50,7 @@ fn within(object: &mut Object, schemas: &mut Schemas) {
     }
 }
 
-/// Makes a patch of what is an object.
+/// Turns an object schema into a patch.
 fn patch(schema: &mut RefOr<Schema>, schemas: &mut Schemas) {
     match schema {
         RefOr::T(Schema::OneOf(choice)) => {
@@ -84,7 +84,7 @@ fn patch(schema: &mut RefOr<Schema>, schemas: &mut Schemas) {
     }
 }
 
-/// A member that is not sent stays as it is.
+/// Removes the default: a member that is not sent stays unchanged.
 fn forget_default(schema: &mut RefOr<Schema>) {
     match schema {
         RefOr::T(Schema::Object(schema)) => schema.default = None,
@@ -95,7 +95,7 @@ fn forget_default(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Allows `null` as well.
+/// Also allows `null`.
 fn or_null(schema: &mut RefOr<Schema>) {
     let null = || ObjectBuilder::new().schema_type(Type::Null);
     match schema {

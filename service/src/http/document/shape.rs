@@ -1,9 +1,8 @@
-//! What generators of clients need of the document beside its truth: a name for
-//! every shape, and words for every answer.
+//! Completes the document for client generators: gives every shape a name, and every answer a
+//! description.
 //!
-//! utoipa writes the choices of an enum where they stand, and the items of a
-//! list as well. A generator makes up names for these, makes the same shape
-//! several times, or gives up.
+//! utoipa writes the variants of an enum and the items of a list inline. A generator then invents
+//! names, generates the same shape several times, or fails.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use utoipa::openapi::{OpenApi, PathItem, Ref, RefOr, Response, Schema};
 
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-/// Names what has no name, and describes what is not described.
+/// Names inline schemas, and describes answers without a description.
 pub(super) fn complete(document: &mut OpenApi) {
     let Some(components) = &mut document.components else {
         return;
@@ -42,7 +41,7 @@ pub(super) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
     operations.into_iter().filter_map(Option::as_mut)
 }
 
-/// Refers to `Tag` in `Page_Tag`, which has it written out.
+/// Replaces the inline copy of `Tag` in `Page_Tag` by a reference.
 fn name_arguments(schemas: &mut Schemas) {
     let known = schemas.clone();
     for (generic, schema) in schemas {
@@ -67,8 +66,8 @@ fn name_arguments(schemas: &mut Schemas) {
     }
 }
 
-/// Gives each object of a choice a name: that of `Block` with the type `heading`
-/// is `HeadingBlock`. The member that tells them apart is the discriminator.
+/// Names each object of a choice: the `Block` with the type `heading` becomes `HeadingBlock`. The
+/// member that distinguishes the objects becomes the discriminator.
 fn name_choices(schemas: &mut Schemas) {
     let mut named = Schemas::new();
     for (name, schema) in schemas.iter_mut() {
@@ -91,8 +90,8 @@ fn name_choices(schemas: &mut Schemas) {
     schemas.extend(named);
 }
 
-/// What tells an object of a choice apart: a member that has one value, and that
-/// value; or that it has a member at all. `None` for what is no object.
+/// The mark that distinguishes an object of a choice: a member with a constant value and that
+/// value, or the presence of a member. `None` if the schema is not an object.
 fn mark(schema: &RefOr<Schema>) -> Option<(Option<String>, String)> {
     let constant = |object: &Object| {
         let mut members = object.properties.iter();
@@ -131,8 +130,8 @@ fn discriminator<'a>(
     Discriminator::with_mapping(member, values.zip(choices))
 }
 
-/// Makes a choice between wholes of a whole that has a choice as its part: an
-/// `Experience` is a `RedirectExperience` or a `StudioExperience`.
+/// Moves a choice from a part to the whole schema, so that an `Experience` is either a
+/// `RedirectExperience` or a `StudioExperience`.
 fn choose_between_wholes(schemas: &mut Schemas) {
     let known = schemas.clone();
     for (name, schema) in known.clone() {
@@ -172,21 +171,22 @@ fn choose_between_wholes(schemas: &mut Schemas) {
         });
         wholes.description.clone_from(&whole.description);
         schemas.insert(name.clone(), Schema::OneOf(wholes).into());
-        // Its choices are parts of wholes now. It stays where others have it whole.
+        // The variants are now parts of the new schemas. Keep the part itself if other schemas
+        // refer to it.
         if !is_referred(schemas, part) {
             schemas.remove(part);
         }
     }
 }
 
-/// Whether one of the schemas refers to the one of this name.
+/// Whether any schema refers to the schema `name`.
 fn is_referred(schemas: &Schemas, name: &str) -> bool {
     let reference = Ref::from_schema_name(name).ref_location;
     let reference = serde_json::Value::from(reference).to_string();
     serde_json::to_string(schemas).is_ok_and(|document| document.contains(&reference))
 }
 
-/// The name of the schema that is referred to.
+/// The name of the schema that this reference points to.
 pub(super) fn referred(schema: &RefOr<Schema>) -> Option<&str> {
     match schema {
         RefOr::Ref(reference) => reference.ref_location.rsplit('/').next(),
@@ -194,7 +194,7 @@ pub(super) fn referred(schema: &RefOr<Schema>) -> Option<&str> {
     }
 }
 
-/// Says of each answer that says nothing of itself what it is.
+/// Adds a description to each answer that has none.
 fn describe_answers(operation: &mut Operation, schemas: &Schemas) {
     for (status, answer) in &mut operation.responses.responses {
         let RefOr::T(answer) = answer else { continue };
@@ -204,7 +204,7 @@ fn describe_answers(operation: &mut Operation, schemas: &Schemas) {
     }
 }
 
-/// What the schema of its body says, in one line.
+/// The first line of the description of the answer's body schema.
 fn description(answer: &Response, schemas: &Schemas) -> Option<String> {
     let Some((_, RefOr::T(content))) = answer.content.first() else {
         return None;

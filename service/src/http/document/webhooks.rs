@@ -1,11 +1,11 @@
-//! What webhooks send, as the `webhooks` of the OpenAPI document.
+//! Describes webhook events, as `webhooks` of the OpenAPI document.
 
 use serde_json::{Value, json};
 use utoipa::openapi::{OpenApi, PathItem, Paths};
 
 use crate::webhook::EventKind;
 
-/// Adds an operation for each type of event.
+/// Adds an operation for each event type.
 pub(super) fn describe(document: &mut OpenApi) {
     let mut webhooks = Paths::new();
     for (kind, name) in EventKind::ALL {
@@ -21,7 +21,7 @@ fn item(kind: EventKind, name: &str) -> PathItem {
         "operationId": format!("webhook_{}", name.replace('.', "_")),
         "tags": ["webhooks"],
         "summary": summary(kind),
-        // It goes to the owner's server, which has no use for a token of ours.
+        // The request goes to the owner's server, which does not use tokens of the service.
         "security": [],
         "description": "Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.",
         "parameters": [
@@ -66,7 +66,7 @@ fn summary(kind: EventKind) -> &'static str {
     }
 }
 
-/// The data of a type. Members that are sent only if they are asked for are not required.
+/// The data of an event type. Members that a webhook must ask for are not required.
 fn data(kind: EventKind) -> Value {
     let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
     match kind {
@@ -74,53 +74,55 @@ fn data(kind: EventKind) -> Value {
         | EventKind::TapNotVerified
         | EventKind::TapNotChecked
         | EventKind::TagTampered => json!({
-            "description": "The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them.",
+            "description": "The interaction as the admin API shows it. `uid`, `file_data`, `attributes` and `variables` only if the webhook includes them.",
             "allOf": [
                 {"$ref": "#/components/schemas/Interaction"},
-                {"type": "object", "properties": {"variables": texts}},
+                {"type": "object", "properties": {"attributes": texts, "variables": texts}},
             ],
         }),
         EventKind::TagUpdated => json!({
             "type": "object",
-            "description": "`old` and `new` of changes, and `variables`, only if the webhook includes variables.",
+            "description": "`old` and `new` of changes, and `variables`, only if the webhook includes variables; `attributes` if it includes them. `slug` and `tag_name` are null if the webhook is limited to experiences and the tag leads elsewhere by now.",
             "required": ["tag_id", "slug", "tag_name", "interaction_id", "changes", "simulated"],
             "properties": {
                 "tag_id": id("The tag"),
-                "slug": {"type": "string"},
-                "tag_name": {"type": "string"},
+                "slug": {"type": ["string", "null"]},
+                "tag_name": {"type": ["string", "null"]},
                 "interaction_id": {"type": ["integer", "null"], "description": "The tap whose rolling key it was; null for a change by the owner"},
                 "changes": {"type": "array", "items": {
                     "type": "object",
                     "required": ["key"],
-                    "properties": {"key": {"type": "string"}, "old": {"type": "string"}, "new": {"type": "string"}},
+                    "properties": {"key": {"type": "string"}, "old": {"type": ["string", "null"]}, "new": {"type": "string"}},
                 }},
+                "attributes": texts,
                 "variables": texts,
                 "simulated": {"type": "boolean"},
             },
         }),
         EventKind::SubmissionCreated => json!({
             "type": "object",
-            "description": "The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables.",
+            "description": "The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables, `attributes` if it includes them.",
             "required": ["id", "at", "interaction_id", "tag_id", "slug", "tag_name", "experience_id", "experience_version", "tag_verified", "consent", "simulated"],
             "properties": {
                 "id": id("The submission, at `/admin/v1/submissions/{id}`"),
                 "at": {"type": "string", "format": "date-time"},
                 "interaction_id": id("The tap whose page it was sent from"),
                 "tag_id": id("The tag"),
-                "slug": {"type": "string"},
-                "tag_name": {"type": "string"},
+                "slug": {"type": ["string", "null"]},
+                "tag_name": {"type": ["string", "null"]},
                 "experience_id": id("The experience that the form is on"),
                 "experience_version": {"type": "integer"},
                 "tag_verified": {"type": ["boolean", "null"]},
                 "fields": {"type": "array", "items": {"$ref": "#/components/schemas/SubmittedField"}},
                 "consent": {"oneOf": [{"$ref": "#/components/schemas/Consent"}, {"type": "null"}]},
+                "attributes": texts,
                 "variables": texts,
                 "simulated": {"type": "boolean"},
             },
         }),
         EventKind::InlayEncoded => json!({
             "type": "object",
-            "description": "`uid` and `variables` only if the webhook includes them.",
+            "description": "`uid`, `attributes` and `variables` only if the webhook includes them.",
             "required": ["encoding_id", "run_id", "tag_id", "inlay_id", "counter"],
             "properties": {
                 "encoding_id": id("The encoding"),
@@ -129,6 +131,7 @@ fn data(kind: EventKind) -> Value {
                 "inlay_id": id("The inlay"),
                 "counter": {"type": "integer", "description": "The counter of the tap that was verified"},
                 "uid": {"type": "string"},
+                "attributes": texts,
                 "variables": texts,
             },
         }),
@@ -163,7 +166,8 @@ fn data(kind: EventKind) -> Value {
     }
 }
 
-/// What an operator is told, with what it is about. A UID is told if the webhook includes it.
+/// The data of an alert for operators, with the members in `about`. A UID is included if the
+/// webhook includes it.
 fn alert(mut about: Value) -> Value {
     about["message"] = json!({"type": "string", "description": "A sentence for people"});
     let always = about.as_object().into_iter().flat_map(|about| about.keys());

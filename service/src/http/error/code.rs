@@ -1,4 +1,4 @@
-//! The stable names of what can be wrong, for programs.
+//! Stable names of problems, for programs.
 
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -6,98 +6,104 @@ use utoipa::ToSchema;
 
 use crate::storage::{Conflict, InUse};
 
-/// What is wrong, for programs. A code is never renamed; new ones can come.
+/// Stable name of a problem, for programs. A code is never renamed; new codes may be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ProblemCode)]
 pub(crate) enum Code {
-    /// The request does not name exactly one host.
+    /// The request does not have exactly one `Host`.
     BadHost,
-    /// No token, or a wrong one.
+    /// The token is missing or invalid.
     Unauthorized,
     /// The token lacks a scope; `scope` names it.
     Scope,
-    /// There is no such route or resource.
+    /// The route or the resource does not exist.
     NotFound,
-    /// The route has no such method.
+    /// The route does not support this method.
     MethodNotAllowed,
     /// The request took too long to arrive.
     Timeout,
-    /// Another tag has the slug.
+    /// Another tag has this slug.
     SlugTaken,
-    /// The slug is a former one of another tag.
+    /// The slug is a former slug of another tag.
     SlugReserved,
-    /// The tag can have no more former slugs.
+    /// The tag has the maximum number of former slugs.
     TooManyFormerSlugs,
-    /// Another inlay has the UID.
+    /// Another inlay has this UID.
     UidTaken,
-    /// An import that is not finished needs the slug, the UID or the resource.
+    /// An unfinished import uses the slug, the UID or the resource.
     InImport,
-    /// The import stood still for too long, and nothing of it is stored.
+    /// The import made no progress for too long. Nothing of it is stored.
     ImportGivenUp,
-    /// One URL could be of two URL templates.
+    /// A URL would match two URL templates.
     TemplatesOverlap,
-    /// The URL template changed since the chip was begun by it.
+    /// The URL template changed after the encoding of the chip began.
     TemplateChanged,
-    /// There are as many URL templates as there may be.
+    /// The maximum number of URL templates exists.
     TooManyTemplates,
-    /// There are as many webhooks as there may be.
+    /// The maximum number of webhooks exists.
     TooManyWebhooks,
-    /// The webhook is off.
+    /// The webhook is switched off.
     WebhookOff,
-    /// The token began as many encodings in a day with chips that prove nothing as it may.
+    /// The token reached its daily limit of encodings of chips that prove nothing.
     TooManyUnproved,
-    /// The request refers to something that does not exist.
+    /// The request refers to a resource that does not exist.
     Missing,
-    /// A simulated inlay or tag does not go with a real one.
+    /// The request combines simulated and real tags or inlays.
     OtherWorld,
-    /// Others need it as it is.
+    /// Other resources depend on this one.
     InUse,
     /// The sheet is closed.
     SheetClosed,
-    /// The sheet has as many rows as it can have.
+    /// The sheet has the maximum number of rows.
     SheetFull,
     /// The encoding run is closed.
     RunClosed,
-    /// The encoding run has no tag left.
+    /// The encoding run has no tags left.
     RunFull,
-    /// The counter of the virtual inlay is at its end.
+    /// The reason why the form could not be saved still applies.
+    NotSavable,
+    /// The refused form is already saved.
+    SavedAlready,
+    /// The counter of the virtual inlay has reached its maximum.
     CounterUsedUp,
-    /// The virtual inlay is on no tag.
+    /// The virtual inlay is not on a tag.
     NoTag,
-    /// The virtual inlay makes no codes.
+    /// The virtual inlay generates no codes.
     NoMirror,
-    /// The tags have more different keys of properties than a table has room for.
+    /// The tags have more different property keys than a table can have columns.
     TooManyKeys,
-    /// The selection has another number of tags than `expected_count`.
+    /// The number of selected tags is not `expected_count`.
     CountChanged,
-    /// An argument or the environment of the service fixes the setting.
+    /// A command line argument or an environment variable fixes the setting.
     SettingFixed,
-    /// The chip is being encoded for something else.
+    /// The chip is part of another open encoding.
     EncodingOpen,
     /// The inlay of the chip is blocked.
     InlayBlocked,
-    /// The turn of an encoding was answered otherwise, or is not the present one.
+    /// This turn of the encoding is not the current one, or has another answer already.
     TurnStale,
-    /// The key that wraps inlay keys is locked, or another one.
+    /// The key that wraps inlay keys is locked or the wrong one.
     InlayKeyLocked,
     /// The tap does not prove that a person holds the tag.
     NotProved,
-    /// This kind of database does not support it.
+    /// The address for chips is not proved yet.
+    AddressNotProved,
+    /// This kind of database does not support the operation.
     Unsupported,
-    /// `If-Match` names another revision of the resource.
+    /// The resource has another revision than `If-Match`.
     Changed,
-    /// The body is too large.
+    /// The body exceeds the size limit.
     TooLarge,
-    /// The body is of another type than it must be.
+    /// The body has an unsupported media type.
     UnsupportedMediaType,
-    /// The host name is not one of ours.
+    /// The `Host` is not one of the service's host names.
     Misdirected,
-    /// The request does not say what it must; `errors` names the field.
+    /// The request lacks something, or something in it is invalid; `errors` names the field.
     Invalid,
     /// The client had too many refused requests.
     RateLimited,
-    /// The service failed.
+    /// An internal error; the log of the service contains the cause.
     Internal,
     /// The database does not answer.
     Unavailable,
@@ -106,7 +112,7 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// The status of its problems.
+    /// The HTTP status of problems with this code.
     pub(super) const fn status(self) -> StatusCode {
         match self {
             Self::BadHost => StatusCode::BAD_REQUEST,
@@ -133,6 +139,8 @@ impl Code {
             | Self::SheetFull
             | Self::RunClosed
             | Self::RunFull
+            | Self::NotSavable
+            | Self::SavedAlready
             | Self::CounterUsedUp
             | Self::NoTag
             | Self::NoMirror
@@ -144,6 +152,7 @@ impl Code {
             | Self::TurnStale
             | Self::InlayKeyLocked
             | Self::NotProved
+            | Self::AddressNotProved
             | Self::Unsupported => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -158,7 +167,7 @@ impl Code {
     }
 }
 
-/// What a rule of the data that a write would break is called.
+/// The code for a rule of the data that a write would break.
 impl From<&Conflict> for Code {
     fn from(conflict: &Conflict) -> Self {
         match conflict {
@@ -185,6 +194,8 @@ impl From<&Conflict> for Code {
             Conflict::InUse(InUse::Full) => Self::SheetFull,
             Conflict::InUse(InUse::RunClosed) => Self::RunClosed,
             Conflict::InUse(InUse::RunFull) => Self::RunFull,
+            Conflict::InUse(InUse::NotSavable(_)) => Self::NotSavable,
+            Conflict::InUse(InUse::SavedAlready) => Self::SavedAlready,
             Conflict::InUse(
                 InUse::ByTags(_)
                 | InUse::ByInlays(_)

@@ -1,7 +1,6 @@
-//! The refusals of the admin API, for the OpenAPI document.
+//! The errors of the admin API, for the OpenAPI document.
 //!
-//! An operation lists the groups that apply to it in `responses(...)`, beside
-//! its own answers:
+//! An operation lists the groups that apply to it in `responses(...)`, after its own answers:
 //!
 //! ```text
 //! responses((status = OK, body = Tag), NotFound, Conflicting, BadBody, Written, Common)
@@ -31,7 +30,7 @@ macro_rules! groups {
 }
 
 groups! {
-    /// What every operation of the admin API can answer.
+    /// Errors that every operation of the admin API can return.
     Common:
         ApiError::Unauthorized => "No token, or a wrong one",
         ApiError::Scope(Scope::Admin) => "The token lacks the scope that the operation needs",
@@ -39,28 +38,30 @@ groups! {
         ApiError::TooMany(0) => "Too many refused requests from this client",
         ApiError::Internal => "Internal error; the service's log says more",
         ApiError::Unavailable => "The database is unavailable at the moment";
-    /// What operations can answer that need a host of ours, and no token.
+    /// Errors of operations that require one of the service's host names, but no token.
     Addressed:
         ApiError::Misdirected => "The `Host` is not one of the service's host names";
-    /// Operations on something addressed in the path.
+    /// Errors of operations on a resource in the path.
     NotFound:
         ApiError::NotFound("") => "The resource does not exist";
-    /// Operations with query parameters, or with a rule of their own, and without a body.
+    /// Errors of operations without a body: a query parameter may be invalid or unknown. Some
+    /// operations have further rules.
     Invalid:
         ApiError::invalid(FieldError::whole("")) => "The request is malformed or incomplete";
-    /// Operations that take a body.
+    /// Errors of operations that take a body.
     BadBody:
         ApiError::invalid(FieldError::whole("")) => "The request is malformed or incomplete",
         ApiError::TimedOut => "The body took too long to arrive",
         ApiError::TooLarge => "The body is too large",
         ApiError::UnsupportedMediaType("") => "The body has the wrong content type";
-    /// Operations that the present state of the data can refuse.
+    /// Errors of operations that can conflict with the current state.
     Conflicting:
         ApiError::conflict(Code::InUse, "") => "Not possible in the present state of the data";
-    /// Operations that take `If-Match`. `document::version` adds it to them, and `ETag` to the answers.
+    /// Errors of operations with `If-Match`. `document::version` adds this header to them, and
+    /// `ETag` to their answers.
     ChangedMeanwhile:
         ApiError::Changed(None) => "`If-Match` names another revision: nothing was changed, and `current` is the resource as it is now";
-    /// Operations that write.
+    /// Errors of operations that write.
     Written:
         ApiError::Full => "The disk is full, and nothing was written";
 }

@@ -1,4 +1,4 @@
-//! The errors of what the admin API does, as its own.
+//! Converts errors of the admin API's operations to [`ApiError`].
 
 use super::{ApiError, Code};
 use crate::demo::DemoError;
@@ -67,6 +67,7 @@ impl From<EncodeError> for ApiError {
             EncodeError::OtherTarget => Self::conflict(Code::EncodingOpen, error.to_string()),
             EncodeError::NeedsKeys => Self::Scope(Scope::Keys),
             EncodeError::Blocked => Self::conflict(Code::InlayBlocked, error.to_string()),
+            EncodeError::AddressNotProved(why) => Self::conflict(Code::AddressNotProved, why),
             EncodeError::Stale => Self::conflict(Code::TurnStale, error.to_string()),
             EncodeError::Raced => Self::Unavailable,
         }
@@ -86,7 +87,7 @@ impl From<TapError> for ApiError {
     }
 }
 
-/// What breaks a rule of the data, and the field that asks for it.
+/// The rule of the data that a request breaks, and the field that causes it.
 impl From<Conflict> for ApiError {
     fn from(conflict: Conflict) -> Self {
         let code = Code::from(&conflict);

@@ -1,5 +1,4 @@
-//! `POST /v2/interactions/data`: variables updated with a rolling key
-//! (specification 4.2).
+//! `POST /v2/interactions/data`: updates variables with a rolling key (specification 4.2).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,19 +24,19 @@ use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value_schema};
 
-/// Most variables in one update.
+/// Maximum number of variables in one update.
 const KEYS_MAX: usize = 64;
-/// Longest `Idempotency-Key`, in bytes.
+/// Maximum length of an `Idempotency-Key`, in bytes.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// One answer for all that specification 7 lists, so that nobody learns which it was.
+/// One answer for all cases in specification 7, so that callers cannot distinguish them.
 const INVALID: &str = "Invalid rolling key";
 const UPDATED: &str = "User Data updated";
 
 /// Update tag variables
 ///
-/// Sets existing variables of the tag that the rolling key was issued for: all or none, and once.
-/// The same request with the same `Idempotency-Key` gets the same answer until the key expires.
+/// Sets existing variables of the tag that the rolling key was issued for: all or none, and once. A
+/// repeated request with the same `Idempotency-Key` gets the same answer until the key expires.
 #[utoipa::path(
     post, path = "/v2/interactions/data", tag = "public",
     params(("Idempotency-Key" = Option<String>, Header, nullable = false, min_length = 1, max_length = 255, description = "Makes a retry safe: 1 to 255 characters")),
@@ -117,7 +116,8 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
     }
 }
 
-/// Says where a body goes wrong. serde's own words would quote it, a key perhaps.
+/// Describes where a body is invalid. serde's own message would quote the body, which may contain a
+/// key.
 fn not_an_update(error: &serde_json::Error) -> String {
     let what = if error.is_data() {
         "it needs rolling_key, a string, and data, an object, each once"
@@ -128,7 +128,7 @@ fn not_an_update(error: &serde_json::Error) -> String {
     format!("The body is not an update: {what} (line {line}, column {column})")
 }
 
-/// Why the body cannot be had, in words.
+/// Explains why the body could not be read.
 fn unreadable(error: BodyError) -> Failure {
     match error {
         BodyError::TooLarge => refuse(
@@ -143,7 +143,7 @@ fn unreadable(error: BodyError) -> Failure {
     }
 }
 
-/// Specification 2.5.
+/// The body of an update (specification 2.5).
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct Record {
     /// The rolling key, Base64-encoded.
@@ -153,7 +153,7 @@ pub(in crate::http) struct Record {
     data: Pairs,
 }
 
-/// An object's members as they stand, repeated ones included.
+/// The members of an object in their order, including repeated ones.
 pub(in crate::http) struct Pairs(Vec<(String, Value)>);
 
 impl PartialSchema for Pairs {
@@ -200,7 +200,7 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
-/// The variables an update names; `None` if one of them cannot exist on any tag.
+/// The variables of an update; `None` if a name is not possible on any tag.
 fn variables(Pairs(pairs): Pairs) -> Result<Option<Vec<(PropertyKey, String)>>, Failure> {
     if pairs.is_empty() {
         return Err(malformed("data names no variable"));
@@ -242,7 +242,7 @@ fn variables(Pairs(pairs): Pairs) -> Result<Option<Vec<(PropertyKey, String)>>, 
     Ok(data)
 }
 
-/// The fingerprint of a repeated request: its `Idempotency-Key` and its body.
+/// The fingerprint that identifies a repeated request: its `Idempotency-Key` and its body.
 fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<[u8; 32]>, Failure> {
     let mut keys = headers.get_all("idempotency-key").iter();
     let Some(key) = keys.next() else {

@@ -19,12 +19,12 @@ use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
 use crate::tap::{self, FormAnswer, Place, SentForm, TapAnswer, TapError};
 
-/// Whether a form comes with the request.
+/// Whether the request contains a form.
 pub(super) fn is_form(headers: &HeaderMap) -> bool {
     is_of_type(headers, &["application/x-www-form-urlencoded"])
 }
 
-/// What a form sends, for the OpenAPI document.
+/// The fields of a form, for the OpenAPI document.
 pub(in crate::http) struct FormFields;
 
 impl PartialSchema for FormFields {
@@ -56,8 +56,8 @@ impl ToSchema for FormFields {}
 
 /// Send a form of a page
 ///
-/// Forms of a studio page use it without JavaScript. It updates variables, and answers with the
-/// page as it is now. Sent again, it counts as the same submission.
+/// Forms of a studio page use it without JavaScript. It updates variables and returns the updated
+/// page. A repeated form counts as the same submission.
 #[utoipa::path(
     post, path = "/t/{slug}", tag = "public",
     params(("slug" = String, Path, description = "The tag")),
@@ -76,7 +76,12 @@ impl ToSchema for FormFields {}
         (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
     )
 )]
-pub(in crate::http) async fn form(service: &Service, place: Place, request: Request) -> Response {
+pub(in crate::http) async fn form(
+    service: &Service,
+    place: Place,
+    query: &str,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let visitor = visitor(&parts.headers, user_agent(&parts.headers));
     let body = match body::read(body, BODY_MAX, BODY_TIME).await {
@@ -90,7 +95,7 @@ pub(in crate::http) async fn form(service: &Service, place: Place, request: Requ
     } = fields(&body);
     let sent = SentForm {
         place,
-        query: parts.uri.query().unwrap_or_default(),
+        query,
         rolling_key: &rolling_key,
         data,
         form,
@@ -119,7 +124,7 @@ pub(in crate::http) async fn form(service: &Service, place: Place, request: Requ
     }
 }
 
-/// The page that says why a form cannot be had.
+/// The page that explains why a form could not be read.
 fn unreadable(error: BodyError) -> Response {
     let (status, text) = match error {
         BodyError::TooLarge => (
@@ -144,8 +149,8 @@ struct Fields {
     form: Option<usize>,
 }
 
-/// The fields of a form. A field that stands twice has its last value: that is
-/// how a checkbox says yes. Line breaks are those of the update operation.
+/// Parses the fields of a form. If a field is repeated, its last value counts: that is how a
+/// checkbox sends yes. Line breaks follow the rules of the update operation.
 fn fields(body: &[u8]) -> Fields {
     let prefix = format!("tag:{}:", PropertyClass::Variable.as_str());
     let mut fields = Fields {
@@ -159,7 +164,7 @@ fn fields(body: &[u8]) -> Fields {
             ("rolling_key", _) => fields.rolling_key = value.into_owned(),
             ("form", _) => fields.form = value.parse().ok(),
             (_, Some(Ok(key))) => {
-                let value = value.replace("\r\n", "\n").replace('\r', "\n");
+                let value = tap::lines(&value);
                 match fields.data.iter_mut().find(|(known, _)| *known == key) {
                     Some((_, known)) => *known = value,
                     None => fields.data.push((key, value)),
@@ -171,8 +176,8 @@ fn fields(body: &[u8]) -> Fields {
     fields
 }
 
-/// What makes the same form, sent twice, one submission. No request of the
-/// update operation has the same.
+/// The digest by which a repeated form counts as the same submission. No request of the update
+/// operation has the same digest.
 fn digest(body: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(b"form\0");

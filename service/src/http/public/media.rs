@@ -12,9 +12,9 @@ use crate::http::error::nothing_here;
 use crate::service::Service;
 use crate::tap::TapError;
 
-/// An image of a page
+/// Get an image of a page
 ///
-/// Its URL is in the page and cannot be guessed. An image never changes.
+/// Only the page contains this URL, and it cannot be guessed. An image never changes.
 #[utoipa::path(
     get, path = "/media/{name}", tag = "public",
     params(("name" = String, Path, description = "The name in the page")),
@@ -28,7 +28,7 @@ pub(in crate::http) async fn media(
     State(service): State<Arc<Service>>,
     name: Result<Path<String>, PathRejection>,
 ) -> Response {
-    // A name that cannot be decoded is no image's.
+    // A name that cannot be decoded is not the name of an image.
     let named = name.ok().and_then(|Path(name)| service.media.read(&name));
     let found = match named {
         Some((experience, image)) => service.storage.image(experience, image).await,

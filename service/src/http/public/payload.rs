@@ -14,7 +14,7 @@ use crate::http::rate_limiter::{Operation, refused};
 use crate::payload;
 use crate::service::Service;
 
-/// An invalid key's payload.
+/// The payload for an invalid key.
 const NONE: &str = "[]";
 
 /// Retrieve the interaction payload
@@ -51,7 +51,7 @@ pub(in crate::http) async fn payload(
     }
 }
 
-/// The parameter, if it was sent once.
+/// The parameter; `None` if it is missing or repeated.
 fn rk(query: &str) -> Option<String> {
     let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "rk");
     let (_, value) = values.next()?;

@@ -1,4 +1,4 @@
-//! `GET /health`: the process lives. `GET /ready`: the database answers.
+//! `GET /health`: the process runs. `GET /ready`: the database answers, and no shutdown has begun.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::http::serve::Closing;
 use crate::service::Service;
 
 /// The state of the service.
@@ -18,18 +19,18 @@ struct Probe {
     /// `ok`, `ready` or `not ready`.
     #[schema(pattern = "^(ok|ready|not ready)$")]
     status: String,
-    /// If not ready: why, in words.
+    /// If not ready: the reason, for people.
     #[schema(nullable = false)]
     reason: Option<String>,
 }
 
-/// Whether the process lives
+/// Check whether the process runs
 #[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = inline(Probe))))]
 pub(in crate::http) async fn health() -> Json<serde_json::Value> {
     Json(json!({"status": "ok"}))
 }
 
-/// Whether the database answers
+/// Check whether the database answers
 #[utoipa::path(
     get, path = "/ready", tag = "public",
     responses(
@@ -37,12 +38,17 @@ pub(in crate::http) async fn health() -> Json<serde_json::Value> {
         (status = SERVICE_UNAVAILABLE, body = inline(Probe))
     )
 )]
-pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Response {
-    match service.storage.ready().await {
-        Ok(()) => Json(json!({"status": "ready"})).into_response(),
-        Err(error) => {
-            let body = Json(json!({"status": "not ready", "reason": error.to_string()}));
-            (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
-        }
-    }
+pub(in crate::http) async fn ready(
+    closing: Closing,
+    State(service): State<Arc<Service>>,
+) -> Response {
+    let reason = if closing.is_leaving() {
+        "the service is being stopped".to_owned()
+    } else if let Err(error) = service.storage.ready().await {
+        error.to_string()
+    } else {
+        return Json(json!({"status": "ready"})).into_response();
+    };
+    let body = Json(json!({"status": "not ready", "reason": reason}));
+    (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
 }

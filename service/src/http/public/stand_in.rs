@@ -1,6 +1,6 @@
-//! `GET /stand-in`: the built-in stand-in for an owner's domain, where taps of
-//! simulated tags lead, and nothing else. It does in a browser what an owner's page does: trade
-//! the key for the payload, show it, and update a variable.
+//! `GET /stand-in`: the built-in stand-in for an owner's domain. Taps of simulated tags lead here.
+//! In the browser it does the work of an owner's page: it exchanges the key for the payload, shows
+//! it, and updates a variable.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ struct StandIn<'a> {
     nonce: &'a str,
 }
 
-/// Where taps of simulated tags lead
+/// Open the stand-in page of simulated tags
 ///
-/// The built-in stand-in for an owner's domain: a page that shows the payload
-/// of the key it is opened with, and updates a variable.
+/// The built-in stand-in for an owner's domain: a page that shows the payload of its key and
+/// updates a variable.
 #[utoipa::path(
     get, path = "/stand-in", tag = "public",
     params(

@@ -1,5 +1,6 @@
 //! `GET /t/{slug}`: a tap.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,19 +10,23 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::form;
+use super::reached::{self, Visit};
 use crate::http::error;
 use crate::http::origin::{Origin, user_agent, visitor};
 use crate::http::pages;
 use crate::inlay::template;
+use crate::interaction::TapOrigin;
+use crate::prove_address;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
+use crate::tag_address;
 use crate::tap::{self, HeldKey, KeyCookie, Place, Tap, TapAnswer, TapError};
 use crate::visitor::Visitor;
 
 /// Tap a tag
 ///
-/// The target of an inlay's one-time URL, a QR code or a static URL. The code is verified and the
-/// interaction recorded before the answer, which contains the rolling key as `rk`.
+/// The target of an inlay's one-time URL, a QR code or a static URL. Tapdesk verifies the code and
+/// records the interaction before it answers. The answer contains the rolling key as `rk`.
 #[utoipa::path(
     get, path = "/t/{slug}", tag = "public",
     params(
@@ -44,46 +49,83 @@ pub(in crate::http) async fn tap(
     origin: Origin,
     request: Request,
 ) -> Response {
-    // A slug has no characters that a path escapes: an escaped one is no tag's.
-    let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
-    let place = Place::Slug(slug.to_owned());
-    at(&service, place, origin, request).await
+    let asked = requested(&request);
+    if let Some(segment) = reached::segment(asked.path) {
+        let visit = Visit {
+            segment,
+            query: asked.query.to_owned(),
+            host: asked.host.to_owned(),
+            method: request.method().clone(),
+            client: origin.address,
+            visitor: visitor(request.headers(), user_agent(request.headers())),
+        };
+        return reached::reached(&service, visit).await;
+    }
+    let (path, query) = match asked.forgiven() {
+        Some((path, query)) => (path, query.into_owned()),
+        None => (asked.path, asked.query.to_owned()),
+    };
+    // A slug contains no characters that need escaping, so an escaped path is not a tag's.
+    let place = Place::Slug {
+        slug: path.strip_prefix("/t/").unwrap_or_default().to_owned(),
+        path: asked.path.to_owned(),
+    };
+    at(&service, place, &query, origin, request).await
 }
 
-/// A request that no route takes: a tap, if it is at the address of a URL template.
-pub(in crate::http) async fn tap_by_template(
-    State(service): State<Arc<Service>>,
-    origin: Origin,
-    request: Request,
-) -> Response {
-    let templates = match service.templates.current().await {
-        Ok(templates) => templates,
-        Err(error) => return TapError::from(error).into_response(),
-    };
+/// The host, path and query of a request.
+fn requested(request: &Request) -> template::Request<'_> {
     let uri = request.uri();
     let host = request.headers().get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok());
     let host = uri.authority().map(Authority::as_str).or(host);
-    let found = templates.find(&template::Request {
+    template::Request {
         host: host.unwrap_or_default(),
         path: uri.path(),
         query: uri.query().unwrap_or_default(),
-    });
-    let Some((template, addressed)) = found else {
-        return error::no_such_route(uri.path());
+    }
+}
+
+/// Handles a request that matches no route. It is a tap if its address matches a URL template, or a
+/// tag's address with a trailing slash.
+pub(in crate::http) async fn tap_by_template(
+    state: State<Arc<Service>>,
+    origin: Origin,
+    request: Request,
+) -> Response {
+    let State(service) = &state;
+    let templates = match service.templates.current().await {
+        Ok(templates) => templates,
+        Err(error) => return TapError::from(error).into_response(),
+    };
+    let asked = requested(&request);
+    let Some((template, addressed)) = templates.find(&asked) else {
+        let tag = asked.path.strip_prefix("/t/");
+        let tag = tag.and_then(|rest| rest.strip_suffix('/'));
+        if tag.is_some_and(|slug| !slug.is_empty() && !slug.contains('/')) {
+            return tap(state, origin, request).await;
+        }
+        return error::no_such_route(asked.path);
     };
     let place = Place::Template {
         template,
         addressed: Box::new(addressed),
-        path: uri.path().to_owned(),
+        path: asked.path.to_owned(),
     };
-    at(&service, place, origin, request).await
+    let query = asked.query.to_owned();
+    at(service, place, &query, origin, request).await
 }
 
-/// A request at the place of a tag.
-async fn at(service: &Service, place: Place, origin: Origin, request: Request) -> Response {
+/// Handles a request at the address of a tag. `query` belongs to that address.
+async fn at(
+    service: &Service,
+    place: Place,
+    query: &str,
+    origin: Origin,
+    request: Request,
+) -> Response {
     if *request.method() == Method::POST && form::is_form(request.headers()) {
-        return form::form(service, place, request).await;
+        return form::form(service, place, query, request).await;
     }
     let headers = request.headers();
     let agent = user_agent(headers);
@@ -92,25 +134,35 @@ async fn at(service: &Service, place: Place, origin: Origin, request: Request) -
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
             return match tap::linked(service, &place).await {
-                Ok(Some(tag)) => pages::preview(&tag),
+                Ok(Some(tag)) => {
+                    if !tag.simulated() {
+                        service.count_preview();
+                    }
+                    pages::preview(&tag)
+                }
                 Ok(None) => respond(service, TapAnswer::NoSuchTag, &visitor),
                 Err(error) => error.into_response(),
             };
         }
         Method::HEAD => tap::look(service, &place, &visitor).await,
         Method::GET => {
-            let query = request.uri().query().unwrap_or_default();
             // Most visitors send no cookie.
             let has_cookie = headers.contains_key(header::COOKIE);
             let cookie = has_cookie
                 .then(|| held_key(headers, &place.cookie(query).name))
                 .flatten();
             let country = origin.country;
-            tap::tap(
+            let sent = request.uri().path_and_query();
+            let made_by = sent.map_or(TapOrigin::Visitor, |sent| {
+                service.storage.take_expected(sent.as_str())
+            });
+            let host = requested(&request).host;
+            let tapped = tap::tap(
                 service,
                 Tap {
                     place,
                     query,
+                    origin: made_by,
                     cookie,
                     reload: is_reload(headers),
                     client: origin.client,
@@ -118,14 +170,28 @@ async fn at(service: &Service, place: Place, origin: Origin, request: Request) -
                     visitor: visitor.clone(),
                 },
             )
-            .await
-            .map(|tapped| tapped.answer)
+            .await;
+            if tapped.as_ref().is_ok_and(|tapped| tapped.proves_address) {
+                prove_address(service, host, origin.address).await;
+            }
+            tapped.map(|tapped| tapped.answer)
         }
         _ => return wrong_method(service, &place, request.method()).await,
     };
     match answer {
         Ok(answer) => respond(service, answer, &visitor),
         Err(error) => error.into_response(),
+    }
+}
+
+/// Records that the tag URL is proved: a real chip was verified through it.
+async fn prove_address(service: &Service, host: &str, client: IpAddr) {
+    let tag_url = &service.settings().tag_url;
+    if service.tag_address.knows(tag_url) || !tag_address::visit_counts(tag_url, host, client) {
+        return;
+    }
+    if let Err(error) = prove_address::proved_by_tap(service, tag_url).await {
+        tracing::debug!("a tap proves the address, which cannot be noted: {error}");
     }
 }
 
@@ -182,7 +248,7 @@ fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> 
         cookie: KeyCookie { name, path, secure },
     }) = key
     {
-        // If the tag's address is https, no browser sends the key over http.
+        // If the tag URL is https, the cookie must not be sent over http.
         let secure = secure.unwrap_or_else(|| service.settings().is_https());
         let secure = if secure { "; Secure" } else { "" };
         let cookie = format!(
@@ -207,8 +273,7 @@ fn held_key(headers: &HeaderMap, cookie: &str) -> Option<RollingKey> {
         .and_then(|(_, value)| RollingKey::parse(value))
 }
 
-/// Whether the browser loads a page again that it has: browsers say so by asking every
-/// cache on the way for a fresh one.
+/// Whether the visitor reloads the page. Browsers then ask every cache on the way for a new copy.
 fn is_reload(headers: &HeaderMap) -> bool {
     let says = |name, marks: &[&str]| {
         let values = headers.get_all(name).iter();
@@ -224,7 +289,7 @@ fn is_reload(headers: &HeaderMap) -> bool {
     says(header::CACHE_CONTROL, &["max-age=0", "no-cache"]) || says(header::PRAGMA, &["no-cache"])
 }
 
-/// A request made before anybody wants the page must not burn a one-time URL.
+/// Whether the browser only prefetches the page. Such a request must not use up a one-time URL.
 fn is_prefetch(headers: &HeaderMap) -> bool {
     const MARKS: [(&str, &[&str]); 4] = [
         ("sec-purpose", &["prefetch", "prerender", "preview"]),
@@ -250,7 +315,7 @@ fn not_now() -> Response {
     response
 }
 
-/// The answer to a method that the tag at a place does not take, and to a POST that is no form.
+/// The answer for a method that the tag does not support, or for a POST that is not a form.
 async fn wrong_method(service: &Service, place: &Place, method: &Method) -> Response {
     match tap::takes_forms(service, place).await {
         Ok(true) if *method == Method::POST => pages::message(
@@ -264,7 +329,7 @@ async fn wrong_method(service: &Service, place: &Place, method: &Method) -> Resp
     }
 }
 
-/// The answer to a method that is not among the `allowed`.
+/// The answer for a method that is not `allowed`.
 pub(super) fn not_allowed(allowed: &'static str) -> Response {
     let mut response = pages::message(
         StatusCode::METHOD_NOT_ALLOWED,

@@ -9,17 +9,17 @@ use crate::inlay::session::cmac;
 pub struct BoltcardKeys {
     /// The key that K0 and K2 to K4 follow from.
     pub card: AesKey,
-    /// Application key.
+    /// Key 0, the application's master key.
     pub k0: AesKey,
     /// Meta key, shared by all cards of an issuer.
     pub k1: AesKey,
-    /// File key.
+    /// Key 2, from which the MAC is made.
     pub k2: AesKey,
-    /// Not used.
+    /// Key 3, which the scheme defines but does not use.
     pub k3: AesKey,
-    /// Not used.
+    /// Key 4, which the scheme defines but does not use.
     pub k4: AesKey,
-    /// The card's identity for people who must not learn its UID.
+    /// Identifies the card without revealing its UID.
     pub id: [u8; 16],
 }
 
@@ -35,18 +35,19 @@ pub fn boltcard_keys(issuer: &AesKey, uid: Uid, version: u32) -> BoltcardKeys {
         k2: of_card(0x78),
         k3: of_card(0x79),
         k4: of_card(0x7A),
-        // With the issuer's key: some programs say the card's, and their own vectors do not.
+        // Uses the issuer's key. Some programs say that it is the card's key, but their own vectors
+        // use the issuer's.
         id: cmac(issuer, &[&tag(0x7B)[..], &uid].concat()),
         card,
     }
 }
 
-/// K1.
+/// K1, the meta key that all cards of an issuer share.
 pub(super) fn shared_key(issuer: &AesKey) -> AesKey {
     AesKey::from_bytes(cmac(issuer, &tag(0x77)))
 }
 
-/// What separates the scheme's keys.
+/// The input that separates the scheme's keys by their purpose.
 const fn tag(purpose: u8) -> [u8; 4] {
     [0x2D, 0x00, 0x3F, purpose]
 }

@@ -15,7 +15,7 @@ const APPLICATION: [u8; 7] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemId(String);
 
-/// A text that is no [`SystemId`].
+/// A text that is not a valid [`SystemId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a system identifier has at most 16 characters of ASCII")]
 pub struct SystemIdError;

@@ -11,7 +11,7 @@ use crate::inlay::session::cmac;
 /// Rounds of PBKDF2 in the older scheme.
 const LEGACY_ROUNDS: u32 = 5_000;
 
-/// Which scheme.
+/// Version of the key scheme, which decides the derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdmBackendVersion {
     /// Version 1, of the "NFC Developer App": PBKDF2, two times 5,000 rounds for an inlay.
@@ -63,7 +63,7 @@ impl SdmBackendVersion {
         }
         AesKey::from_bytes(match self {
             Self::Legacy => pbkdf2(master, &[b"key_no_uid", &[slot][..]].concat()),
-            // There is one, whatever its slot.
+            // There is only one, whatever its slot.
             Self::Standard => truncated(master, b"PICCDataKey"),
         })
     }

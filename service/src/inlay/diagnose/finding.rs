@@ -1,5 +1,5 @@
-//! What can be wrong with a code or with the settings it is verified by, in
-//! words for people: each names the setting and what to set.
+//! The possible errors of a code, or of the settings that verify it. Each is a sentence for people
+//! that names the setting and its right value.
 
 use std::fmt;
 
@@ -12,69 +12,89 @@ use crate::inlay::{Mirror, Uid};
 /// A reason why a code does not verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It is no code at all.
+    /// It is not a code at all.
     Malformed(Malformed),
-    /// It is of an inlay that is not of this tag.
+    /// The code is of an inlay of another tag.
     OtherInlay {
         /// The chip that made it.
         uid: Uid,
     },
-    /// It is of a chip that is no inlay here.
+    /// The code is of a chip that is not configured as an inlay.
     NotConfigured {
         /// The chip that made it.
         uid: Uid,
     },
-    /// The keys are those of an inlay of this tag, the UID is not.
+    /// The keys are those of an inlay of this tag, but the UID is not.
     OtherUid {
         /// The UID that is set.
         configured: Uid,
         /// The UID of the chip that made the code.
         actual: Uid,
     },
-    /// The code is of the other mirror than the one that is set.
+    /// The code has another mirror than the configured one.
     Mirror {
         /// The mirror of the code.
         sent: Mirror,
     },
-    /// Meta key and file key are in each other's place.
+    /// Meta key and file key are swapped.
     KeysSwapped,
-    /// One key is another than the one that is set.
+    /// One key differs from the configured one.
     Key {
-        /// Which key.
+        /// Role of the wrong key.
         slot: Slot,
-        /// What it is instead.
+        /// The key that the chip uses instead.
         is: KeyIs,
     },
-    /// The counter's bytes are in the other order, in the URL or in the making of the MAC.
+    /// The counter's bytes are in reverse order, in the URL or in the input of the MAC.
     CounterByteOrder,
-    /// The MAC's input begins at another place than is set.
+    /// The MAC's input begins at another place than configured.
     MacWindow(Window),
-    /// It was made by an inlay with another URL template, or with none.
+    /// The code was made by an inlay with another URL template, or without one.
     OtherTemplate {
         /// The chip that made it.
         uid: Uid,
     },
-    /// The inlay that made it is on no tag.
+    /// The inlay that made the code is on no tag.
     OnNoTag {
         /// The chip that made it.
         uid: Uid,
     },
-    /// The values in the URL are not of the shape that the URL template says.
+    /// The values in the URL do not have the shape that the URL template states.
     MalformedByTemplate(MalformedCode),
-    /// The MAC's input begins at another place than the URL template says.
+    /// The MAC's input begins at another place than the URL template states.
     MacStart(MacStart),
-    /// The chip is in the other cipher than the URL template says.
+    /// The chip uses another cipher than the URL template states.
     Mode(Mode),
-    /// UID and counter can be read, the MAC fits no key and no window.
+    /// UID and counter can be read, but the MAC fits no key and no window.
     MacFitsNothing {
         /// The chip that the code names.
         uid: Uid,
     },
-    /// The encrypted `uid` opens with no key.
+    /// No key decrypts the encrypted `uid`.
     PiccDataFitsNoKey,
+    /// The PICC data decrypt, but lack the UID or the counter.
+    NotMirrored(Absent),
+    /// The MAC is all zeros: the chip does not mirror it.
+    NoMac,
+    /// All values are zeros: the chip mirrors nothing.
+    NothingWritten,
+    /// The values of a code are in parameters that are not read at this address.
+    OtherParameters {
+        /// Names of these parameters.
+        names: Vec<String>,
+    },
 }
 
-/// Which of an inlay's two keys.
+/// A value that a chip does not mirror into its PICC data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// The UID: the code names no chip.
+    Uid,
+    /// The read counter: a code cannot be distinguished from a copy.
+    Counter,
+}
+
+/// One of an inlay's two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// `SDMMetaReadKey`, of the PICC data.
@@ -83,21 +103,21 @@ pub enum Slot {
     File,
 }
 
-/// What a key is instead of the one that is set.
+/// The key that a chip uses instead of the configured one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyIs {
-    /// The key that is set in the other slot.
+    /// The key that is configured for the other slot.
     OtherSlot,
     /// The all-zero key of a new chip.
     Factory,
     /// A key of another inlay.
     OfInlay {
-        /// That inlay's chip.
+        /// UID of that inlay.
         uid: Uid,
     },
     /// A master key itself.
     MasterKey {
-        /// Its name.
+        /// Name that the owner gave it.
         name: String,
     },
     /// A key diversified from a master key.
@@ -108,7 +128,7 @@ pub enum KeyIs {
 }
 
 impl Finding {
-    /// A stable name for it, in the API.
+    /// Its stable name in the API.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Malformed(_) | Self::MalformedByTemplate(_) => "malformed",
@@ -128,6 +148,10 @@ impl Finding {
             Self::Mode(_) => "mode",
             Self::MacFitsNothing { .. } => "mac_fits_nothing",
             Self::PiccDataFitsNoKey => "picc_data_fits_no_key",
+            Self::NotMirrored(_) => "not_mirrored",
+            Self::NoMac => "no_mac",
+            Self::NothingWritten => "nothing_written",
+            Self::OtherParameters { .. } => "other_parameters",
         }
     }
 }
@@ -184,7 +208,7 @@ impl fmt::Display for Finding {
             ),
             Self::MacWindow(window) => write!(
                 f,
-                "The MAC is authentic with the part of the URL from {window} as input, which is not supported: encode the inlay so that SDMMACInputOffset is that of uid's value (mac_from \"uid\") or that of the MAC (mac_from \"none\")."
+                "The MAC is authentic with the part of the URL from {window} as input: create a URL template whose mac_from begins there for these inlays, or encode them with mac_from \"uid\" or \"none\"."
             ),
             Self::OtherTemplate { uid } => write!(
                 f,
@@ -209,6 +233,23 @@ impl fmt::Display for Finding {
             ),
             Self::PiccDataFitsNoKey => f.write_str(
                 "No key of this service decrypts the uid: the code was changed, or meta_key is not the chip's SDMMetaReadKey.",
+            ),
+            Self::NotMirrored(Absent::Uid) => f.write_str(
+                "The keys are right, but the PICC data contain no UID, only the read counter: encode the inlay so that its PICC data mirror both (SDMOptions, bits 7 and 6).",
+            ),
+            Self::NotMirrored(Absent::Counter) => f.write_str(
+                "The meta key is right, but the PICC data contain no read counter, only the UID: encode the inlay so that its PICC data mirror both (SDMOptions, bits 7 and 6). Without a counter, no tap can be told from a copy.",
+            ),
+            Self::NoMac => f.write_str(
+                "The MAC is all zeros, as it was written to the chip: the chip makes no MAC. Encode the inlay so that it does (SDMFileReadKey and SDMMACOffset).",
+            ),
+            Self::NothingWritten => f.write_str(
+                "UID and MAC are all zeros, as they were written to the chip: the chip puts nothing into its URL. Encode the inlay so that it does (Secure Dynamic Messaging).",
+            ),
+            Self::OtherParameters { names } => write!(
+                f,
+                "The URL has a code in \"{}\", but at this address a code is in \"uid\" and \"token\". Add a URL template for inlays that write such URLs.",
+                names.join("\", \"")
             ),
         }
     }

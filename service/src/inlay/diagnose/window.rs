@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::inlay::MacFrom;
 
-/// How far before the MAC its input may begin, in bytes: the NDEF file of an
-/// NTAG 424 DNA is 256 bytes (data sheet section 8.2.3.2).
+/// The maximum distance between the start of the MAC's input and the MAC, in bytes: the NDEF file
+/// of an NTAG 424 DNA is 256 bytes (data sheet section 8.2.3.2).
 pub const WINDOWS_MAX: usize = 256;
 
 /// How many hex digits the MAC has, at the end of `token`.
@@ -18,11 +18,11 @@ pub enum Window {
     Empty,
     /// At the first character of `uid`'s value, with `token` directly after it.
     Uid,
-    /// At `uid=`.
+    /// At the text `uid=`.
     UidParameter,
     /// At the path's first `/`.
     Path,
-    /// At the host.
+    /// At the host's first character.
     Host,
     /// At the scheme: the whole URL.
     Scheme,
@@ -60,13 +60,13 @@ pub(super) struct MacText {
     text: Vec<u8>,
     /// Where `uid`'s value begins.
     uid: usize,
-    /// Whether only `&token=` stands between `uid`'s value and `token`'s, as it should.
+    /// Whether there is only `&token=` between the values of `uid` and `token`, as it should be.
     adjacent: bool,
 }
 
 impl MacText {
-    /// The texts in which the MAC's input may stand: the URL, if the code stands
-    /// in it, and the query as it should be.
+    /// The texts in which the MAC's input may be: the URL, if the code is in it, and the query in
+    /// its correct form.
     pub(super) fn of(uid: &str, token: &str, url: Option<&str>) -> Vec<Self> {
         let query = format!("?uid={uid}&token={token}");
         let texts = [url, Some(&query)].into_iter().flatten();
@@ -109,7 +109,7 @@ impl MacText {
         &self.text[start..]
     }
 
-    /// What stands where the input begins.
+    /// The window that begins at this position.
     pub(super) fn window(&self, start: usize) -> Window {
         let after_scheme = self.text.windows(3).position(|w| w == b"://");
         let host = after_scheme.map(|at| at + 3);

@@ -1,7 +1,7 @@
-//! Why does a code at a URL template's address not verify? The settings are looked for under which
-//! it would be authentic, with the keys that are known here, in every role.
+//! Why does a code at a URL template's address not verify? Looks for the settings under which it
+//! would be authentic. All keys known here are tried in every role.
 
-use super::finding::{Finding, KeyIs, Slot};
+use super::finding::{Absent, Finding, KeyIs, Slot};
 use crate::inlay::Uid;
 use crate::inlay::derivation::{Derivation, MasterSecret};
 use crate::inlay::key::{AesKey, InlayKeys, Keys};
@@ -12,38 +12,38 @@ use crate::inlay::template::{Field, Filled, Template, TemplateSettings};
 /// A chip that could have made the code.
 #[derive(Clone, Debug)]
 pub struct KnownChip {
-    /// Its UID.
+    /// UID of the chip.
     pub uid: Uid,
-    /// Its keys.
+    /// Configured keys of the chip.
     pub keys: InlayKeys,
-    /// What it is to the place of the URL.
+    /// How the chip relates to the URL.
     pub is: Relation,
 }
 
-/// What a chip is to the place at which its code stands.
+/// How a chip relates to the URL that has its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// An inlay that the URL may be of.
+    /// An inlay to which the URL may belong.
     OfPlace,
     /// An inlay of another tag.
     OfOtherTag,
-    /// An inlay with another URL template, or with none.
+    /// An inlay with another URL template, or without one.
     OfOtherTemplate,
 }
 
-/// A master key that is known here.
+/// A master key, with the scheme by which it derives keys.
 #[derive(Clone, Debug)]
 pub struct KnownMaster {
-    /// Its name.
+    /// Name that the owner gave it.
     pub name: String,
-    /// The key.
+    /// Secret from which keys are derived.
     pub secret: MasterSecret,
-    /// How keys follow from it.
+    /// The scheme of the derivation.
     pub derivation: Derivation,
 }
 
-/// Why a code does not verify: the chip that made it, by its place in `chips`, if it is known,
-/// and what is wrong.
+/// Explains why a code does not verify. Returns the index in `chips` of the chip that made it, if
+/// it is known, and the findings.
 pub fn explain(
     template: &Template,
     slug: Option<&str>,
@@ -54,6 +54,21 @@ pub fn explain(
     let fits = |template: &Template, uid: Uid, keys: &InlayKeys| {
         template.check(slug, code, uid, keys).is_authentic()
     };
+    let is_zero = |field| {
+        code.get(field)
+            .is_some_and(|value| value.bytes().all(|b| b == b'0'))
+    };
+    if is_zero(Field::Mac) {
+        // No key made an all-zero code, so no key can be wrong.
+        let mut named = chips.iter();
+        let named = named.position(|chip| names(template, code, chip));
+        let finding = if is_zero(Field::Uid) || is_zero(Field::Picc) {
+            Finding::NothingWritten
+        } else {
+            Finding::NoMac
+        };
+        return (named, vec![finding]);
+    }
     for (index, chip) in chips.iter().enumerate() {
         if fits(template, chip.uid, &chip.keys) {
             let uid = chip.uid;
@@ -62,7 +77,8 @@ pub fn explain(
                 Relation::OfOtherTag => Some(Finding::OtherInlay { uid }),
                 Relation::OfOtherTemplate => Some(Finding::OtherTemplate { uid }),
             };
-            return (Some(index), finding.into_iter().collect());
+            let absent = absent(template, code, chip).map(Finding::NotMirrored);
+            return (Some(index), finding.into_iter().chain(absent).collect());
         }
     }
     for (index, chip) in chips.iter().enumerate() {
@@ -98,6 +114,9 @@ pub fn explain(
         return (None, vec![Finding::PiccDataFitsNoKey]);
     };
     let known = chips.iter().position(|chip| chip.uid == uid);
+    if let Some(absent) = known.and_then(|index| absent(template, code, &chips[index])) {
+        return (known, vec![Finding::NotMirrored(absent)]);
+    }
     for master in masters {
         let keys = master.derivation.keys(&master.secret, uid);
         if let Ok(keys) = keys
@@ -119,7 +138,21 @@ pub fn explain(
     (known, vec![finding])
 }
 
-/// Whether a code says to be of a chip: in clear, or in PICC data that its key opens.
+/// The value that is missing in the PICC data, decrypted with a chip's key.
+fn absent(template: &Template, code: &Filled, chip: &KnownChip) -> Option<Absent> {
+    let InlayKeys::Aes(keys) = &chip.keys else {
+        return None;
+    };
+    let picc = template.has(Field::Picc);
+    let opened = picc.then(|| template.meta_key(keys.for_picc_data()).open(code))??;
+    match (opened.uid, opened.counter) {
+        (None, _) => Some(Absent::Uid),
+        (_, None) => Some(Absent::Counter),
+        _ => None,
+    }
+}
+
+/// Whether a code claims to be of a chip: in clear, or in PICC data that the chip's key decrypts.
 fn names(template: &Template, code: &Filled, chip: &KnownChip) -> bool {
     match (&chip.keys, template.has(Field::Picc)) {
         (InlayKeys::Aes(keys), true) => {
@@ -131,7 +164,7 @@ fn names(template: &Template, code: &Filled, chip: &KnownChip) -> bool {
     }
 }
 
-/// What a chip's keys could be instead of those that are set.
+/// The keys that a chip could have instead of the configured ones.
 fn other_keys(template: &Template, chip: &KnownChip) -> Vec<(InlayKeys, Finding)> {
     let InlayKeys::Aes(keys) = &chip.keys else {
         return Vec::new();

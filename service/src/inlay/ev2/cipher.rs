@@ -1,4 +1,4 @@
-//! The keys of a session, in AES and in LRP mode: what makes its MACs, and encrypts.
+//! The keys of a session, in AES and in LRP mode. They make its MACs and encrypt.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
@@ -14,43 +14,43 @@ use crate::inlay::technology::ntag424::lrp::{FILE_KEY, Lrp};
 pub(super) enum Cipher {
     /// `SesAuthENCKey` and `SesAuthMACKey` (data sheet section 9.1.7).
     Aes {
-        /// Encrypts.
+        /// Key that encrypts messages.
         enc: AesKey,
-        /// Makes MACs.
+        /// Key that makes MACs.
         mac: AesKey,
     },
     /// `SesAuthMasterKey` (section 9.2.7). Its updated key 0 makes MACs, 1 encrypts.
     Lrp {
         /// The key itself, to be stored.
         master: AesKey,
-        /// The same, expanded.
+        /// Expanded form of `master`.
         lrp: Box<Lrp>,
     },
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
-    /// To the chip.
+    /// From the reader to the chip.
     Command,
-    /// From the chip.
+    /// From the chip to the reader.
     Answer,
 }
 
-/// Where a message stands in its session.
+/// The position of a message in its session.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) way: Way,
     pub(super) ti: [u8; 4],
-    /// The command counter.
+    /// Command counter, which both sides raise.
     pub(super) counter: u16,
-    /// Blocks that were encrypted or decrypted before: `EncCtr` of LRP mode, from which AES mode
-    /// takes nothing (section 9.2.4).
+    /// Blocks that were encrypted or decrypted before: `EncCtr` of LRP mode. AES mode does not use
+    /// it (section 9.2.4).
     pub(super) blocks: u32,
 }
 
 impl Cipher {
-    /// From a key of the chip, and the randomness of reader and chip.
+    /// Derives the keys from a key of the chip and the randomness of reader and chip.
     pub(super) fn derive(mode: Mode, key: &AesKey, a: &[u8; 16], b: &[u8; 16]) -> Self {
         let context = context(a, b);
         let vector = |before: &[u8], after: &[u8]| {
@@ -72,7 +72,7 @@ impl Cipher {
         }
     }
 
-    /// Of LRP mode.
+    /// Keys of LRP mode, from their master key.
     pub(super) fn of_master(master: AesKey) -> Self {
         let lrp = Box::new(Lrp::new(&master));
         Self::Lrp { master, lrp }
@@ -93,7 +93,7 @@ impl Cipher {
         }
     }
 
-    /// Whole blocks, encrypted.
+    /// Encrypts whole blocks, without padding them.
     pub(super) fn encrypt(&self, at: At, plain: &[u8]) -> Vec<u8> {
         match self {
             Self::Aes { enc, .. } => cbc_encrypt(enc, iv(enc, at), plain),
@@ -105,7 +105,7 @@ impl Cipher {
         }
     }
 
-    /// The way back; `None` if the blocks are not whole.
+    /// Decrypts; `None` if the input is not whole blocks.
     pub(super) fn decrypt(&self, at: At, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         match self {
             Self::Aes { enc, .. } => cbc_decrypt(enc, iv(enc, at), encrypted),
@@ -141,7 +141,7 @@ fn iv(enc: &AesKey, at: At) -> [u8; 16] {
     iv.into()
 }
 
-/// What session keys take of both sides' randomness.
+/// The randomness of both sides, in the form that session keys are derived from.
 fn context(a: &[u8; 16], b: &[u8; 16]) -> Zeroizing<[u8; 26]> {
     let mut context = Zeroizing::new([0; 26]);
     context[..2].copy_from_slice(&a[..2]);

@@ -28,17 +28,17 @@ const WRITE_DATA: u8 = 0x8D;
 const CHANGE_KEY: u8 = 0xC4;
 const CHANGE_FILE_SETTINGS: u8 = 0x5F;
 const SET_CONFIGURATION: u8 = 0x5C;
-/// The option of `SetConfiguration` that says how the chip speaks, and LRP: `PDCap2.1` is the
-/// fifth byte (section 10.5.1, table 50; AN12321, table 3).
+/// The option of `SetConfiguration` that sets the chip's mode, and its data for LRP: `PDCap2.1` is
+/// the fifth byte (section 10.5.1, table 50; AN12321, table 3).
 const CAPABILITIES: u8 = 0x05;
 const LRP: [u8; 10] = [0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0];
 
-/// `GetKeyVersion` without authentication: a hint, for nothing proves the answer.
+/// `GetKeyVersion` without authentication. The answer is only a hint, because nothing proves it.
 pub fn get_key_version(number: u8) -> Vec<u8> {
     wrapped(GET_KEY_VERSION, &[&[number]])
 }
 
-/// `GetFileSettings` without authentication.
+/// `GetFileSettings` without authentication: nothing proves the answer.
 pub fn get_file_settings(file: u8) -> Vec<u8> {
     wrapped(GET_FILE_SETTINGS, &[&[file]])
 }
@@ -107,14 +107,14 @@ impl Session {
         }
     }
 
-    /// Switches the chip from AES to LRP mode, for ever. It ends the session, and mirrors are off
-    /// after it.
+    /// Switches the chip from AES to LRP mode, which cannot be undone. It ends the session, and
+    /// mirrors are off afterwards.
     pub fn switch_to_lrp(mut self) -> Command {
         self.set_configuration(CAPABILITIES, &LRP)
     }
 
-    /// `ChangeKey` of another key than the session's own, 1 to 4. The chip checks the new key by
-    /// its CRC, and so that the old one fits.
+    /// `ChangeKey` of a key other than the session's own, 1 to 4. The chip checks the new key by
+    /// its CRC, which also shows whether the old key is right.
     pub fn change_key(&mut self, number: u8, old: &AesKey, new: &AesKey, version: u8) -> Command {
         let mut content = Zeroizing::new([0; 21]);
         for (i, byte) in content[..16].iter_mut().enumerate() {
@@ -126,8 +126,8 @@ impl Session {
     }
 
     /// `ChangeKey` of key 0, which ends the session. The chip checks no CRC here, and stores
-    /// whatever it decrypts: so the command is decrypted as the chip will before it is handed
-    /// out, and `None` if that is not the new key.
+    /// whatever it decrypts. So the command is first decrypted as the chip will decrypt it; `None`
+    /// if the result is not the new key.
     pub fn change_key_0(mut self, new: &AesKey, version: u8) -> Option<Command> {
         let at = self.at(Way::Command);
         let mut content = Zeroizing::new([0; 17]);

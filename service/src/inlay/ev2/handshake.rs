@@ -1,5 +1,5 @@
-//! The two halves of `AuthenticateEV2First` and `AuthenticateEV2NonFirst`, and of their LRP variants
-//! (data sheet sections 9.1.5, 9.2.5 and 10.4).
+//! The two halves of `AuthenticateEV2First` and `AuthenticateEV2NonFirst`, and of their LRP
+//! variants (data sheet sections 9.1.5, 9.2.5 and 10.4).
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -11,19 +11,21 @@ use crate::inlay::technology::Mode;
 
 const FIRST: u8 = 0x71;
 const NON_FIRST: u8 = 0x77;
-/// What the second half of a `First` answers: TI, our number turned, capabilities of both.
+/// Length of the answer to the second half of a `First`: TI, our number rotated, capabilities of
+/// both.
 const FIRST_REPLY: usize = 32;
 
-/// What the reader can, of which a chip in LRP mode wants to hear LRP (`PCDCap2.1`, section 9.2.5).
+/// The capabilities of the reader. A chip in LRP mode requires LRP there (`PCDCap2.1`, section
+/// 9.2.5).
 const LRP_CAPABILITIES: [u8; 6] = [0x02, 0, 0, 0, 0, 0];
-/// What a chip in LRP mode puts before its random number (`AuthMode`, section 10.4.3, table 38).
+/// The byte before the random number of a chip in LRP mode (`AuthMode`, section 10.4.3, table 38).
 const LRP_MODE: u8 = 0x01;
 
 /// The first half of an `AuthenticateEV2First` with the key `number`, or of an
-/// `AuthenticateLRPFirst`: a chip goes on with that of its own mode alone.
+/// `AuthenticateLRPFirst`. A chip accepts only the one of its own mode.
 pub fn first(mode: Mode, number: u8) -> Vec<u8> {
     match mode {
-        // No capabilities of ours (LenCap 0).
+        // We state no capabilities (LenCap 0).
         Mode::Aes => wrapped(FIRST, &[&[number, 0x00]]),
         Mode::Lrp => {
             let length = u8::try_from(LRP_CAPABILITIES.len()).unwrap_or(u8::MAX);
@@ -39,34 +41,34 @@ impl Session {
     }
 }
 
-/// Why the halves do not fit together.
+/// Why an authentication failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
-    /// The chip refused, or answered something else.
+    /// The chip refused, or sent an unexpected status.
     #[error("the chip answered {0}")]
     Status(Status),
-    /// An answer has another length than it must.
+    /// An answer has the wrong length.
     #[error("the answer is no answer to this command")]
     Malformed,
-    /// The chip does not have the key: whoever answers repeats what it heard.
+    /// The chip does not have the key: anyone can repeat what the reader sent.
     #[error("the chip does not prove to have the key")]
     NotProved,
 }
 
-/// An authentication whose second half was made and is not answered yet.
+/// An authentication whose second half was made but not answered yet.
 pub struct Handshake {
     mode: Mode,
     number: u8,
     key: AesKey,
     a: Zeroizing<[u8; 16]>,
     b: Zeroizing<[u8; 16]>,
-    /// TI and command counter of the session that goes on, of a `NonFirst`.
+    /// TI and command counter of the continued session, for a `NonFirst`.
     of: Option<([u8; 4], u16)>,
 }
 
 impl Handshake {
-    /// From the answer to the first half, the key that is assumed, and 16 random bytes: the
-    /// second half.
+    /// Makes the second half from the answer to the first half, the assumed key, and 16 random
+    /// bytes.
     pub fn respond(
         mode: Mode,
         number: u8,
@@ -77,7 +79,7 @@ impl Handshake {
         Self::of(mode, number, key, challenge, a, None)
     }
 
-    /// The same in a session that goes on.
+    /// Makes the second half in a session that continues.
     pub fn respond_in(
         session: Session,
         number: u8,
@@ -142,7 +144,7 @@ impl Handshake {
         self.number
     }
 
-    /// The session, from the answer to the second half.
+    /// Opens the session with the answer to the second half.
     pub fn finish(self, reply: &[u8]) -> Result<Session, HandshakeError> {
         let (data, status) = answer(reply).ok_or(HandshakeError::Malformed)?;
         if status != Status::OK {
@@ -171,8 +173,8 @@ impl Handshake {
         Ok(Session::of_cipher(self.number, place, 0, cipher))
     }
 
-    /// In LRP mode the answer is a MAC, and before it in a `First` one encrypted block: TI and
-    /// capabilities of both.
+    /// In LRP mode the answer is a MAC. In a `First` one, an encrypted block comes before it: TI
+    /// and capabilities of both.
     fn finish_lrp(self, data: &[u8]) -> Result<Session, HandshakeError> {
         let (told, proof) = data
             .split_last_chunk::<16>()
@@ -200,7 +202,7 @@ impl Handshake {
         Ok(Session::of_cipher(self.number, place, blocks, cipher))
     }
 
-    /// What must be stored to go on with it: to be wrapped.
+    /// The bytes to store. The caller wraps them.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![self.number]);
         bytes.extend(self.key.expose());
@@ -216,13 +218,13 @@ impl Handshake {
         bytes
     }
 
-    /// From where it was stored.
+    /// From its stored bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&number, rest) = bytes.split_first()?;
         let (key, rest) = rest.split_first_chunk::<16>()?;
         let (a, rest) = rest.split_first_chunk::<16>()?;
         let (b, rest) = rest.split_first_chunk::<16>()?;
-        // An odd length is one with the mode behind the rest.
+        // An odd length means that the mode follows the rest.
         let (mode, rest) = match *rest {
             [ref rest @ .., LRP_MODE] if rest.len().is_multiple_of(2) => (Mode::Lrp, rest),
             _ => (Mode::Aes, rest),
@@ -251,7 +253,7 @@ impl std::fmt::Debug for Handshake {
     }
 }
 
-/// The first byte last.
+/// Rotates the bytes: the first byte becomes the last.
 fn turned(bytes: &[u8; 16]) -> [u8; 16] {
     let mut turned = *bytes;
     turned.rotate_left(1);

@@ -1,4 +1,4 @@
-//! What both sides know after an authentication, and the messages they protect with it.
+//! The session that an authentication opens, and the messages that it protects.
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ pub struct Session {
     number: u8,
     ti: [u8; 4],
     counter: u16,
-    /// Blocks that were encrypted either way: `EncCtr`, which counts in LRP mode.
+    /// Blocks that were encrypted in either direction: `EncCtr`, which LRP mode uses.
     blocks: u32,
     cipher: Cipher,
 }
@@ -22,23 +22,24 @@ pub struct Session {
 /// How a command and its answer are protected (data sheet section 9.1.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// Not at all, though the command is counted.
+    /// No protection, though the command is counted.
     Plain,
-    /// By a MAC.
+    /// A MAC over the content.
     Mac,
-    /// Encrypted, and by a MAC.
+    /// Encryption and a MAC.
     Full,
-    /// By a MAC if there is one: to `SetConfiguration` chips answer with one (AN12196, table 28) and
-    /// without (AN12321, table 3), by the option. What follows in the session proves it.
+    /// A MAC if there is one. Depending on the option, chips answer `SetConfiguration` with a MAC
+    /// (AN12196, table 28) or without (AN12321, table 3). The following messages of the session
+    /// prove it.
     IfAny,
 }
 
 /// A command to be sent.
 #[derive(PartialEq, Eq)]
 pub struct Command {
-    /// Its bytes.
+    /// APDU, ready to send.
     pub apdu: Vec<u8>,
-    /// What its answer is checked by.
+    /// How its answer is checked.
     pub reply: Reply,
 }
 
@@ -48,10 +49,10 @@ impl std::fmt::Debug for Command {
     }
 }
 
-/// What an answer must look like.
+/// The expected form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// How it is protected.
+    /// How the answer is protected.
     pub protection: Protection,
     /// The counter of the chip when it answers.
     pub counter: u16,
@@ -59,22 +60,22 @@ pub struct Reply {
     pub blocks: u32,
 }
 
-/// Why an answer is none to the command.
+/// Why an answer does not belong to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
     /// The chip refused. Any error ends the session (data sheet section 9.1.9).
     #[error("the chip answered {0}")]
     Status(Status),
-    /// It has no status word, or content that is no such answer's.
+    /// It has no status word, or its content does not fit the command.
     #[error("the answer is no answer to this command")]
     Malformed,
-    /// Its MAC is not of this session.
+    /// Its MAC was not made in this session.
     #[error("the answer has a wrong MAC")]
     WrongMac,
 }
 
 impl Session {
-    /// One that begins, or goes on after a proof of another key.
+    /// A session that begins, or continues after another key was proved.
     pub(super) fn of_cipher(
         number: u8,
         (ti, counter): ([u8; 4], u16),
@@ -90,7 +91,7 @@ impl Session {
         }
     }
 
-    /// One of AES mode whose parts are known, as published transcripts have them.
+    /// A session of AES mode with these parts, as in published transcripts.
     pub fn of_parts(number: u8, ti: [u8; 4], counter: u16, enc: AesKey, mac: AesKey) -> Self {
         Self::of_cipher(number, (ti, counter), 0, Cipher::Aes { enc, mac })
     }
@@ -124,8 +125,8 @@ impl Session {
         self.counted(wrapped(command, &[header, &mac]), Protection::Mac)
     }
 
-    /// A command whose content is encrypted, `header` in clear before it. Without content nothing
-    /// is encrypted on the way to the chip. If its answer has content, say so by
+    /// A command whose content is encrypted; `header` is sent in clear before it. Without content
+    /// nothing is encrypted on the way to the chip. If its answer has content, call
     /// [`expects`](Self::expects) before the next command is made.
     pub fn full(&mut self, command: u8, header: &[u8], content: &[u8]) -> Command {
         let encrypted = if content.is_empty() {
@@ -142,7 +143,7 @@ impl Session {
     }
 
     fn counted(&mut self, apdu: Vec<u8>, protection: Protection) -> Command {
-        // 65,536 commands: a session of ours has some thirty.
+        // The counter wraps after 65,536 commands; our sessions have some thirty.
         self.counter = self.counter.wrapping_add(1);
         let reply = Reply {
             protection,
@@ -152,14 +153,14 @@ impl Session {
         Command { apdu, reply }
     }
 
-    /// So many bytes are encrypted in the session: whole blocks, with their padding. Commands are
-    /// made before the answers to those before them are there.
+    /// Counts blocks that an answer will encrypt: `bytes` is their size with padding, in whole
+    /// blocks. Needed because commands are made before earlier answers have arrived.
     pub fn expects(&mut self, bytes: usize) {
         let blocks = u32::try_from(bytes / 16).unwrap_or(u32::MAX);
         self.blocks = self.blocks.wrapping_add(blocks);
     }
 
-    /// Where the next message stands.
+    /// The position of the next message in the session.
     pub(super) fn at(&self, way: Way) -> At {
         At {
             way,
@@ -169,7 +170,7 @@ impl Session {
         }
     }
 
-    /// The content of an answer, which must be one of success.
+    /// The content of an answer, whose status must be success.
     pub fn open(&self, reply: Reply, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReplyError> {
         let (data, status) = answer(bytes).ok_or(ReplyError::Malformed)?;
         if status != Status::OK {
@@ -198,8 +199,8 @@ impl Session {
         unpadded(plain).ok_or(ReplyError::Malformed)
     }
 
-    /// What the chip reads in a command of full protection that this session made when it
-    /// stood `at` this place: its content, if MAC and padding are right.
+    /// The content that the chip decrypts from a fully protected command that this session made at
+    /// the position `at`; `None` if MAC or padding is wrong.
     pub(super) fn as_the_chip_reads(
         &self,
         apdu: &[u8],
@@ -230,7 +231,7 @@ impl Session {
         odd_bytes(self.cipher.mac(&input))
     }
 
-    /// What must be stored to go on with it: to be wrapped.
+    /// The bytes to store. The caller wraps them.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![self.number]);
         bytes.extend(self.ti);
@@ -242,7 +243,7 @@ impl Session {
         bytes
     }
 
-    /// From where it was stored. The length tells the mode: two keys, or a number and one key.
+    /// From its stored bytes. The length shows the mode: two keys, or a number and one key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&[number, t0, t1, t2, t3, low, high], keys) = bytes.split_first_chunk()?;
         let place = ([t0, t1, t2, t3], u16::from_le_bytes([low, high]));

@@ -1,6 +1,6 @@
-//! ECDSA verification over the small prime curves that chips use (SEC 1 section 4.1.4, SEC 2).
-//! All of its inputs are public, so it takes no care to run in constant time. No library has
-//! secp128r1, and one curve more is one line here.
+//! ECDSA verification over the small prime curves that chips use (SEC 1 section 4.1.4, SEC 2). All
+//! of its inputs are public, so it need not run in constant time. No library has secp128r1, and
+//! each further curve takes only one line here.
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -8,7 +8,7 @@ use num_traits::{One, Zero};
 /// A curve y² = x³ + ax + b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Curve {
-    /// 128 bits.
+    /// Curve of 128 bits (SEC 2).
     Secp128r1,
     /// 192 bits, also P-192.
     Secp192r1,
@@ -76,7 +76,7 @@ impl Curve {
     }
 
     /// Whether `signature` (r, then s) is of the public key over `hash`, a number of `hash_bits`
-    /// bits; 0 bits is a number that is taken as it is.
+    /// bits. With 0 bits the number is taken as it is.
     pub(super) fn verifies(
         self,
         public_key: &str,

@@ -1,14 +1,15 @@
-//! What the same URLs and MACs could be besides: a MAC verifies whether its text is a placeholder
-//! or literal, and some chips write the same.
+//! Other explanations of the same URLs and MACs: a MAC verifies whether its text is a placeholder
+//! or literal, and some chips write the same URLs.
 
 use super::{Format, Proof, Shape, shapes};
 use crate::inlay::assessment::{FileData, Tamper};
 use crate::inlay::technology::{Family, Technology};
 use crate::inlay::template::{Field, Template, TemplateSettings};
 
-/// All formats that the proofs leave open, each once.
+/// All templates that the proofs leave open, each once.
 pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
-    // Literal hex digits decrypt to noise. Data that are text were encrypted by these very keys.
+    // Literal hex digits decrypt to noise. File data that are text must have been encrypted with
+    // these keys.
     let encrypted = proofs
         .iter()
         .any(|proof| proof.has_enc() && proof.is_text());
@@ -23,9 +24,9 @@ pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
     formats
 }
 
-/// What the URLs could be by their shape alone. Of the shapes of one chip, only those that read
-/// most as placeholders: a counter behind a UID is one, though it could be literal. A slug is left
-/// open.
+/// The possible templates by their shape only. Of the shapes of one chip, only those with the most
+/// placeholders are kept: a counter after a UID counts as one, although it could be literal. A slug
+/// is left open.
 pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
     let fields = |shape: &Shape| {
         let has = |field: &Field| field.is_of_code() && shape.template.has(*field);
@@ -80,6 +81,7 @@ fn by_shape(shape: &Shape) -> Vec<Format> {
         source: None,
         reads: reads.clone(),
         proved_by: 0,
+        own_sources: Vec::new(),
     };
     technologies.iter().map(format).collect()
 }
@@ -89,15 +91,15 @@ impl Proof {
         self.format.settings.enc_length.is_some()
     }
 
-    /// Whether all file data are printable, or the zeros of a chip that nobody wrote to: noise of
-    /// 16 bytes is so once in some million cases.
+    /// Whether all file data are printable, or the zeros of a chip that nobody wrote to. Noise of
+    /// 16 bytes passes this test once in some million cases.
     fn is_text(&self) -> bool {
         let text = |&byte: &u8| byte == 0 || byte.is_ascii_graphic() || byte == b' ';
         let mut data = self.data.iter().flatten();
         data.all(|data| data.expose().iter().all(text))
     }
 
-    /// The format, and those of other chips that write the same.
+    /// The template, and those of other chips that write the same URLs.
     fn alternatives(&self) -> Vec<Format> {
         let mut all = vec![self.format.clone()];
         let settings = &self.format.settings;
@@ -110,7 +112,7 @@ impl Proof {
                 technology: Technology::Ntag224Dna,
                 ..settings.clone()
             })),
-            // Letters in the file data can be those of a tamper loop.
+            // Letters in the file data can be the state of a tamper loop.
             Family::Ntag424 if !settings.template.contains("{tamper}") => {
                 all.extend(self.tamper_places().map(|at| {
                     other(TemplateSettings {
@@ -134,7 +136,7 @@ impl Proof {
         all
     }
 
-    /// Where all file data have letters that a tamper loop has.
+    /// The positions at which all file data have letters of a tamper loop.
     fn tamper_places(&self) -> impl Iterator<Item = usize> {
         let end = self.format.settings.enc_length.unwrap_or(0) / 2;
         (0..end.saturating_sub(1)).filter(|&at| {
@@ -151,8 +153,8 @@ impl Proof {
 }
 
 impl Format {
-    /// The same with anything in the place of a path segment that may name one tag of many, and that
-    /// no slug here can be. If chips share the segment, it names none of them.
+    /// The template with `{*}` in place of a path segment that may name one tag of many and that
+    /// cannot be a slug here. If chips share the segment, it does not name a tag.
     fn with_any_name(&self) -> Vec<TemplateSettings> {
         let text = &self.settings.template;
         let several = self.reads.iter().any(|read| read.0 != self.reads[0].0);
@@ -174,7 +176,7 @@ impl Format {
             }
             at += segment.len() + 1;
         }
-        // Inside the MAC's input the text is known to be what the chip has.
+        // Inside the MAC's input the text must be literal, so such templates are dropped.
         found.retain(|settings| Template::new(settings.clone()).is_ok());
         found
     }

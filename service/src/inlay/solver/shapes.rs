@@ -1,16 +1,16 @@
-//! The templates a URL could be of, by its lengths and characters.
+//! The possible templates of a URL, by its lengths and characters.
 
 use super::Shape;
 use crate::inlay::technology::{Family, Mode, Technology};
 use crate::inlay::template::{Field, Filled, MacStart, Request, Template, TemplateSettings};
 
-/// How many steps reading a URL as of one technology takes at most: far more than a chip's URL
-/// needs, and an end for a hostile one.
+/// How many steps reading a URL for one technology takes at most: far more than a chip's URL needs,
+/// but a limit for a hostile one.
 const STEPS_MAX: usize = 5_000;
 /// The longest URL that is read, in bytes: a chip holds half as much.
 const URL_MAX: usize = 512;
 
-/// The technologies that can be distinguished. Those that write the same URLs are named by one of them.
+/// The technologies that can be distinguished. One stands for all that write the same URLs.
 const PROFILES: [(Technology, Mode); 9] = [
     (Technology::Ntag424Dna, Mode::Aes),
     (Technology::Ntag424Dna, Mode::Lrp),
@@ -23,7 +23,7 @@ const PROFILES: [(Technology, Mode); 9] = [
     (Technology::Ntag213Tt, Mode::Aes),
 ];
 
-/// The shapes that all URLs have; `None` if there are too many ways to read them.
+/// The shapes that all URLs share; `None` if there are too many ways to read them.
 pub(super) fn all(urls: &[&str]) -> Option<Vec<Shape>> {
     if urls.iter().any(|url| url.len() > URL_MAX) {
         return None;
@@ -70,8 +70,9 @@ fn code(template: &Template, url: &str) -> Option<(Option<String>, Filled)> {
     Some((addressed.slug, addressed.code.ok()??))
 }
 
-/// A segment is taken for a slug only if it varies, if nothing else names the tag, or if it looks
-/// like one: otherwise every segment could be one. A name in the host has to vary or to look so.
+/// Whether the slug is worth assuming. A segment is taken for a slug only if it varies, if nothing
+/// else names the tag, or if it looks like one: otherwise every segment could be one. A name in the
+/// host has to vary or to look like one.
 fn is_worth_a_slug(template: &Template, codes: &[(Option<String>, Filled)]) -> bool {
     let named = template.has(Field::Uid) || template.has(Field::Picc);
     let needed = !named || !template.settings().technology.rolls();
@@ -81,8 +82,8 @@ fn is_worth_a_slug(template: &Template, codes: &[(Option<String>, Filled)]) -> b
     !template.has(Field::Slug) || varies || (needed && !in_host) || numbered()
 }
 
-/// Whether a segment looks as if it named one tag of many: it has a number, and that is not of the
-/// chip's make.
+/// Whether a segment looks as if it named one tag of many: it has a number that is not part of a
+/// chip's name.
 fn is_numbered(segment: &str) -> bool {
     let chips = Technology::ALL.map(Technology::as_str);
     let makes = chips.map(|chip| chip.split_once("dna").map_or(chip, |(make, _)| make));
@@ -91,8 +92,8 @@ fn is_numbered(segment: &str) -> bool {
     rest.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether a path segment looks as if it named a tag of another service, whose names are no slugs:
-/// they are shorter, or have other characters. A version has a number, too.
+/// Whether a path segment looks as if it named a tag of another service. Such names are not slugs:
+/// they are shorter, or have other characters. A version number is not such a name.
 pub(super) fn is_name_elsewhere(segment: &str) -> bool {
     let is_version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let version = segment.strip_prefix('v').is_some_and(is_version);
@@ -116,13 +117,13 @@ enum Kind {
     Label,
     /// A whole path segment.
     Segment,
-    /// A whole value.
+    /// A whole value of a parameter.
     Value,
     /// A part of a segment or value.
     Part,
 }
 
-/// A URL's words. Values of one run have an `x` between them, which is no hex digit.
+/// A URL's words. Adjacent values of a chip have an `x` between them, which is not a hex digit.
 fn words(url: &str) -> Option<Vec<Word<'_>>> {
     let (_, rest) = url.split_once("://")?;
     let scheme = url.len() - rest.len();
@@ -195,7 +196,7 @@ fn is_slug(text: &str) -> bool {
     (6..=32).contains(&text.len()) && text.bytes().all(legal)
 }
 
-/// One way to read the words so far.
+/// One way to read the words up to this point.
 #[derive(Clone, Default)]
 struct Reading {
     text: String,
@@ -220,18 +221,19 @@ impl Readings<'_> {
             return;
         }
         let Some(word) = self.words.get(index) else {
-            // Without the state of its loop, a chip with one writes what the other one does.
+            // A chip with a loop that does not mirror its state writes the same as one without a
+            // loop.
             let has_loop = matches!(
                 self.technology,
                 Technology::Ntag424DnaTt | Technology::Ntag213Tt
             );
             let is_other = has_loop && !reading.fields.contains(&Field::Tamper);
-            // The state of a loop alone is any few characters.
+            // The state of a loop is only a few characters, which proves nothing.
             let is_of_chip = |field: &Field| field.is_of_code() && *field != Field::Tamper;
             if !is_other && reading.fields.iter().any(is_of_chip) {
                 self.found.push(TemplateSettings {
                     mode: self.mode,
-                    // File data lie inside the MAC's input, wherever that begins.
+                    // File data are inside the MAC's input, wherever that begins.
                     mac_from: match reading.enc_length {
                         Some(_) => MacStart::Enc,
                         None => MacStart::None,
@@ -244,7 +246,7 @@ impl Readings<'_> {
         };
         reading.text += &escaped(word.before);
         let before = reading.clone();
-        // Placeholders first: the readings that tell most come first.
+        // Placeholders first, so that the most informative readings come first.
         if !matches!(word.kind, Kind::Fixed | Kind::Label) {
             self.placeholders(reading, word.text, index);
         }
@@ -272,7 +274,7 @@ impl Readings<'_> {
         self.extend(&mut literal, index + 1);
     }
 
-    /// Whether the word is a name under which domains are registered: it is nobody's slug.
+    /// Whether the word is a name under which domains are registered: such a name is not a slug.
     fn is_domain(&self, index: usize) -> bool {
         let rest = self.words.get(index + 1).map_or("", |rest| rest.text);
         self.words[index].kind == Kind::Label && rest.matches('.').count() < 2
@@ -327,7 +329,7 @@ fn could_be_code(text: &str) -> bool {
     text.len() >= 6 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a chip writes such characters.
+/// Whether a chip writes such characters for this placeholder.
 fn could_be(field: Field, technology: Technology, value: &str) -> bool {
     let letters = |value: &str| {
         value

@@ -1,4 +1,4 @@
-//! The keys that URLs could be made with: given, or derived from a master key.
+//! The possible keys of URLs: given, or derived from a master key.
 
 use super::{KEYS_MAX, Puzzle, SomeKey};
 use crate::inlay::Uid;
@@ -12,39 +12,39 @@ const BOLTCARD_VERSIONS: u32 = 5;
 const AN10922_INPUTS: [&str; 3] = ["{uid}", "{uid}3042F5", "{uid}D2760000850101"];
 /// Inputs for a plain CMAC that are in use.
 const CMAC_INPUTS: [&str; 2] = ["01{uid}", "{uid}"];
-/// System identifiers of the `ntag424` crate: its own, and none.
+/// System identifiers of the `ntag424` crate that are tried: its own, and the empty one.
 const SYSTEM_IDS: [&str; 2] = ["NTAG424DNA", ""];
 /// Attempts that a slow scheme counts as: two times 5,000 rounds.
 const SLOW_COST: u64 = 10_000;
 /// The slots of an NTAG 424 DNA.
 const SLOTS: u8 = 5;
 
-/// Where the keys of a format come from.
+/// The origin of a template's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// From the keys that were given.
+    /// Given keys.
     Given {
-        /// The index of the meta key; `None` without PICC data.
+        /// The index of the meta key; `None` for templates without PICC data.
         meta: Option<usize>,
         /// The index of the file key.
         file: usize,
-        /// The keys themselves.
+        /// Keys at these indices.
         keys: InlayKeys,
     },
-    /// From a master key.
+    /// Derived from a master key.
     Derived {
-        /// Its index.
+        /// Index of the master key in [`Puzzle::master_keys`](super::Puzzle::master_keys).
         master: usize,
-        /// The master key.
+        /// Master key, so that callers need not look it up.
         secret: MasterSecret,
-        /// How; the slots are in it.
+        /// The scheme of the derivation, with its slots.
         derivation: Derivation,
         /// The meta key, if it does not depend on the UID.
         shared: Option<AesKey>,
     },
 }
 
-/// All of them, each once.
+/// All sources of keys, each once.
 pub(super) fn all(puzzle: &Puzzle<'_>) -> Vec<KeySource> {
     let mut sources = Vec::new();
     let keys = &puzzle.keys[..puzzle.keys.len().min(KEYS_MAX)];
@@ -148,6 +148,14 @@ impl KeySource {
         }
     }
 
+    /// The index of the file key among the given ones.
+    pub(super) const fn file(&self) -> Option<usize> {
+        match self {
+            Self::Given { file, .. } => Some(*file),
+            Self::Derived { .. } => None,
+        }
+    }
+
     /// The meta key, for opening PICC data before the UID is known.
     fn meta_key(&self) -> Option<AesKey> {
         match self {
@@ -160,8 +168,8 @@ impl KeySource {
         }
     }
 
-    /// The chip that a code names, with these keys; any, if it names none and the keys are not
-    /// derived.
+    /// The chip that a code names, with these keys. If it names none and the keys are not derived,
+    /// a UID of zeros stands in.
     pub(super) fn named(&self, template: &Template, code: &Filled) -> Option<Uid> {
         let uid = if template.has(Field::Picc) {
             template.meta_key(&self.meta_key()?).open(code)?.uid
@@ -174,8 +182,8 @@ impl KeySource {
         }
     }
 
-    /// Whether this source says no more than another one: without PICC data the meta key does
-    /// not matter.
+    /// Whether this source adds nothing to another one: without PICC data the meta key does not
+    /// matter.
     pub(super) fn is_superfluous_for(&self, template: &Template) -> bool {
         match self {
             Self::Given {
@@ -195,7 +203,7 @@ impl KeySource {
         }
     }
 
-    /// The same without a meta key that the template does not need.
+    /// The same source without a meta key that the template does not need.
     pub(super) fn as_used_by(&self, template: &Template) -> Self {
         match self {
             Self::Given { file, keys, .. } if !template.has(Field::Picc) => Self::Given {

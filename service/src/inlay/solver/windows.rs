@@ -38,7 +38,7 @@ pub(super) fn verifying(
         return Vec::new();
     };
     let (Family::Ntag424, InlayKeys::Aes(keys)) = (settings.technology.family(), &keys) else {
-        // Their MAC's input is fixed: checking tells.
+        // The MAC's input of these chips is fixed, so the usual check decides.
         return vec![template.clone()];
     };
     let mirrored = if template.has(Field::Picc) {
@@ -61,11 +61,11 @@ pub(super) fn verifying(
             ndef_prefix: Some(prefix),
             ..settings.clone()
         };
-        // All bytes before the MAC. With `{*}` among them they are not known: then only the empty
+        // All bytes before the MAC. With `{*}` among them they are unknown: then only the empty
         // input is tried.
         let file = Template::new(whole(MacStart::Offset(0)));
         let text = file.map_or_else(|_| Vec::new(), |file| file.mac_input(slug.as_deref(), code));
-        // What follows the first prefix is the same after the others: it is tried once.
+        // The bytes after the first prefix are the same with every prefix, so they are tried once.
         let starts = match covered {
             None => 0..text.len() + 1,
             Some(covered) => 0..text.len().saturating_sub(covered),

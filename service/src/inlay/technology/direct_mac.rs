@@ -6,9 +6,9 @@ use crate::inlay::Uid;
 use crate::inlay::assessment::{Assessment, Authenticity, FailedStep, Tamper};
 use crate::inlay::template::{Field, Filled};
 
-/// Judges a code. `mac` is the one over its input, which is `None` if the code lacks a part of it:
-/// a MAC is then made all the same, so that the work does not tell. `tamper` reads the text of
-/// a state, which counts only if the code is authentic.
+/// Judges a code. `mac` computes the MAC over its input, which is `None` if the code lacks a part
+/// of it: a MAC is then computed all the same, so that the response time reveals nothing. `tamper`
+/// reads the text of a state, which counts only if the code is authentic.
 pub(super) fn assess<const N: usize>(
     code: &Filled,
     uid: Uid,

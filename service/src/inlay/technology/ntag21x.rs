@@ -11,7 +11,7 @@ use crate::inlay::template::{Field, Filled};
 pub use memory::Memory;
 pub use mirror::{MirrorConfig, MirrorContent, Written};
 
-/// What a code says. A counter of 0 is one that is switched off, or has not counted yet.
+/// Reads the values of a code. A counter of 0 is switched off, or has not counted yet.
 pub fn check(code: &Filled) -> Assessment {
     Assessment {
         authenticity: Authenticity::NotCheckable,

@@ -14,7 +14,7 @@ use crate::inlay::template::{Field, Filled};
 /// The weakness of the chips, for screens that offer them.
 pub const KNOWN_WEAKNESS: &str = "The key of an NTAG 223 or 224 DNA can be recovered from the chip unless its key pages are locked (IACR ePrint 2026/100).";
 
-/// What a chip writes in place of `{tamper}` if `StatusDetect` is switched off.
+/// The characters that a chip writes in place of `{tamper}` if `StatusDetect` is switched off.
 pub const SWITCHED_OFF: &str = "0000000000";
 
 /// Checks a code with an inlay's SUNCMAC key.
@@ -24,8 +24,8 @@ pub fn check(code: &Filled, uid: Uid, key: &AesKey) -> Assessment {
     direct_mac::assess(code, uid, input.as_deref(), mac, state)
 }
 
-/// The state that `StatusDetect` writes: stored, current, then a measurement. A chip whose
-/// feature is switched off writes zeros, and its MAC covers them (a real chip of AN12998).
+/// Reads the state that `StatusDetect` writes: stored, current, then a measurement. A chip with the
+/// feature switched off writes zeros, and its MAC covers them (a real chip of AN12998).
 fn state(text: &str) -> Tamper {
     match *text.as_bytes() {
         _ if text == SWITCHED_OFF => Tamper::Off,
@@ -47,7 +47,8 @@ fn mac_input(code: &Filled) -> Option<Vec<u8>> {
     if let Some(text) = code.get(Field::Tamper) {
         let (letters, measurement) = text.as_bytes().split_at_checked(2)?;
         // Each letter is its low nibble: C (43h) 3, O (4Fh) Fh, I (49h) 9; the digit 0 without a
-        // field is 0. Only CO and zeros were seen on chips; the others follow the same rule.
+        // field is 0. Only CO and zeros were seen on chips; the other letters are assumed to follow
+        // the same rule.
         input.push(letters[0] << 4 | letters[1] & 15);
         let measurement = std::str::from_utf8(measurement).ok()?;
         input.extend(crate::inlay::text::hex::<4>(measurement)?);

@@ -19,21 +19,21 @@ use crate::inlay::template::{Field, Filled};
 
 pub use picc::{MetaKey, Mirrored};
 
-/// A code and what its template says of it.
+/// A code with the facts that its template adds.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// The values.
+    /// Values of the placeholders.
     pub code: &'a Filled,
     /// The chip's text that the MAC covers.
     pub mac_input: &'a [u8],
-    /// Where the tamper letters stand in the file data.
+    /// The position of the tamper letters in the file data.
     pub tamper_at: Option<usize>,
     /// Whether the MAC covers tamper letters in clear.
     pub tamper_covered: bool,
 }
 
 /// Checks a code with an inlay's keys; `uid` is the inlay's. The work is the same whichever step
-/// fails: who sends a code learns nothing from the time of the answer.
+/// fails, so the response time reveals nothing to the sender.
 pub fn check(mode: Mode, message: &Message<'_>, uid: Uid, keys: &Keys) -> Assessment {
     let code = message.code;
     let opened = match code.get(Field::Picc) {
@@ -46,7 +46,7 @@ pub fn check(mode: Mode, message: &Message<'_>, uid: Uid, keys: &Keys) -> Assess
     judge(mode, message, uid, &keys.file, opened)
 }
 
-/// Checks a code whose PICC data were opened before, by a key that many inlays share.
+/// Checks a code whose PICC data were decrypted before, with a key that many inlays share.
 pub fn judge(
     mode: Mode,
     message: &Message<'_>,
@@ -58,7 +58,7 @@ pub fn judge(
     let mirrored = opened.unwrap_or_default();
     let session = Session::new(mode, file_key, mirrored);
     let mac = session.mac(message.mac_input);
-    // A missing MAC is compared with one that no digits can be: it is never equal.
+    // A missing MAC is compared with zeros, and the comparison then counts as unequal.
     let shown = code.bytes::<8>(Field::Mac);
     let same = mac.ct_eq(&shown.unwrap_or_default()) & u8::from(shown.is_some()).into();
     let of_inlay = mirrored.uid.is_none_or(|named| named == uid);
@@ -70,7 +70,7 @@ pub fn judge(
         (Some(_), true) => Authenticity::Authentic,
     };
     let authentic = authenticity == Authenticity::Authentic;
-    // Decrypted in any case, for the same work; what a wrong key makes of it is dropped.
+    // Decrypted in any case, so that the work stays the same; the result of a wrong key is dropped.
     let data = code
         .all_bytes(Field::Enc)
         .map(|data| session.decrypt(&data));
@@ -100,11 +100,11 @@ fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Op
 
 /// The keys of one read.
 pub enum Session {
-    /// Of AES mode.
+    /// Session in AES mode.
     Aes {
         /// The file key, from which the key of encrypted file data follows.
         file: AesKey,
-        /// `KSesSDMFileReadMAC`.
+        /// `KSesSDMFileReadMAC`, which makes the SDMMAC.
         mac: AesKey,
         /// The mirrored values that they are derived from.
         mirrored: Mirrored,
@@ -113,13 +113,13 @@ pub enum Session {
     Lrp {
         /// The session's master key, expanded.
         key: Box<lrp::Lrp>,
-        /// What it was made for.
+        /// The mirrored values that it is derived from.
         mirrored: Mirrored,
     },
 }
 
 impl Session {
-    /// From the file key and what the chip mirrored.
+    /// Derives a session from the file key and the mirrored values.
     pub fn new(mode: Mode, file_key: &AesKey, mirrored: Mirrored) -> Self {
         match mode {
             Mode::Aes => Self::Aes {

@@ -1,5 +1,5 @@
 //! Silicon Craft SIC43NT: a rolling code of 32 bits from the stream cipher MICKEY, with the time
-//! stamp as its IV. So short a code can be guessed in hours: guesses must be limited by the caller.
+//! stamp as its IV. Such a short code can be guessed in hours, so the caller must limit guesses.
 
 mod mickey;
 
@@ -37,7 +37,7 @@ pub fn check(code: &Filled, uid: Uid, key: &RollingKey) -> Assessment {
     let shown = code.bytes::<4>(Field::Mac);
     let given = shown.unwrap_or_default();
     let of_plain = bool::from(plain.ct_eq(&given)) && shown.is_some();
-    // The second code is one of an open loop, and never stands beside another flag.
+    // The second code comes from an open loop, so it is valid only with the flag of an open loop.
     let of_secure = bool::from(secure.ct_eq(&given)) && shown.is_some() && flag == Some(OPEN);
     let authenticity = match named {
         Some(named) if named != uid => Authenticity::NotAuthentic(FailedStep::Uid),
@@ -49,7 +49,7 @@ pub fn check(code: &Filled, uid: Uid, key: &RollingKey) -> Assessment {
         authenticity,
         uid: named,
         counter: code.counter(),
-        // The flag is no input of the cipher: only the second code proves anything about it.
+        // The flag is not an input of the cipher: only the second code proves anything about it.
         tamper: flag.map(|_| {
             if of_secure && authentic {
                 Tamper::Open

@@ -1,19 +1,20 @@
-//! What of a template's URL is not one-time.
+//! The part of a template's URL that is not one-time.
 
 use super::request::SLUG;
 use super::syntax::{Pattern, Piece, Token};
 use super::{Field, Template};
 
-/// Stands for what the chip writes, while an address is made: no template contains it.
+/// Marks the place of a chip's values while an address is made. No template contains this
+/// character.
 const ONE_TIME: char = '\0';
 
 impl Template {
-    /// The scheme by which a phone opens its URLs.
+    /// Whether a phone opens its URLs by https.
     pub fn is_https(&self) -> bool {
         !self.settings.template.starts_with("http://")
     }
 
-    /// Its host, if there is no placeholder in it.
+    /// Its host, if it has no placeholder.
     pub fn literal_host(&self) -> Option<&str> {
         match self.parts.host.as_slice() {
             [Piece::Text(host)] => Some(host),
@@ -21,7 +22,7 @@ impl Template {
         }
     }
 
-    /// A host at which it answers.
+    /// An example of a host at which the template answers.
     pub fn sample_host(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -30,7 +31,7 @@ impl Template {
         self.parts.host.iter().map(piece).collect()
     }
 
-    /// Whether it answers at this host, which may have a port.
+    /// Whether the template answers at this host, which may include a port.
     pub fn answers_at(&self, host: &str) -> bool {
         let host = super::request::host_without_port(host).to_ascii_lowercase();
         self.values(&self.parts.host, &host).is_some()
@@ -57,13 +58,13 @@ impl Template {
         }
     }
 
-    /// Whether the slug stands in the path.
+    /// Whether the slug is in the path.
     pub fn has_slug_in_path(&self) -> bool {
         self.parts.path.iter().any(has_slug)
     }
 
-    /// The path for which a cookie of a tap at `path` is: that of the tag if the slug stands in
-    /// it, or else what all URLs of the template begin with, up to the last `/`.
+    /// The cookie path of a tap at `path`: the tag's own path if it contains the slug, or else the
+    /// common beginning of all URLs of the template, up to the last `/`.
     pub fn cookie_path(&self, path: &str) -> String {
         let segments: Vec<_> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
         let patterns = &self.parts.path;

@@ -1,30 +1,30 @@
-//! Why a template is refused, in sentences for the person who wrote it, and at which of its members.
+//! Why a template is refused: a sentence for its author, and the setting that is wrong.
 
 use std::borrow::Cow;
 
 use super::Field;
 use crate::field_error::OfField;
 
-/// A template that is refused. Places are characters of the template, counted from 1.
+/// Why a template is refused. Positions are characters of the template, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// It is too long for any chip.
+    /// The template is too long for any chip.
     #[error("A template has at most {max} characters; this one has {length}.")]
     TooLong {
-        /// Its length.
+        /// Length of the template, in characters.
         length: usize,
-        /// The longest that is taken.
+        /// The maximum length, in characters.
         max: usize,
     },
-    /// It begins with no scheme that a tag can have.
+    /// It does not begin with a scheme that a tag can have.
     #[error("A template begins with https://, http:// or lnurlw://.")]
     Scheme,
-    /// A brace that opens nothing or closes nothing.
+    /// A brace without a partner.
     #[error(
         "Character {at}: a brace stands alone. Write a placeholder such as {{uid}}, or double the brace if it belongs to the URL."
     )]
     Brace {
-        /// Where.
+        /// Position of the brace.
         at: usize,
     },
     /// A placeholder that does not exist.
@@ -32,33 +32,33 @@ pub enum TemplateError {
         "Character {at}: \"{{{name}}}\" is no placeholder. There are {{slug}}, {{uid}}, {{counter}}, {{picc}}, {{enc}}, {{mac}}, {{tamper}} and {{*}}."
     )]
     UnknownPlaceholder {
-        /// Where.
+        /// Position of the placeholder.
         at: usize,
-        /// What stands between the braces, cut to 20 characters.
+        /// The text between the braces, cut to 20 characters.
         name: String,
     },
-    /// A placeholder that stands in it twice.
+    /// A placeholder that occurs twice.
     #[error("Character {at}: {field} stands in the template twice.")]
     Twice {
-        /// Where it stands again.
+        /// Position of the second one.
         at: usize,
-        /// Which one.
+        /// Placeholder that is repeated.
         field: Field,
     },
-    /// A character that cannot stand in a URL, or that looks like another one.
+    /// A character that is not allowed in a URL, or that looks like another one.
     #[error(
         "Character {at}: {character:?} cannot stand there. Use ASCII letters, and percent-encoding or Punycode for others."
     )]
     Character {
-        /// Where.
+        /// Position of the character.
         at: usize,
-        /// Which one.
+        /// Character that is refused.
         character: char,
     },
-    /// The host is missing, or not one.
+    /// The host is missing or not valid.
     #[error("Character {at}: the host is not a name such as tags.example.com.")]
     Host {
-        /// Where.
+        /// Position in the template.
         at: usize,
     },
     /// A placeholder in the host other than a whole label `{slug}`.
@@ -66,69 +66,69 @@ pub enum TemplateError {
         "Character {at}: {field} cannot stand in the host. Only {{slug}} can, as a whole label: {{slug}}.example.com."
     )]
     PlaceholderInHost {
-        /// Where.
+        /// Position of the placeholder.
         at: usize,
-        /// Which one.
+        /// Placeholder that is refused.
         field: Field,
     },
     /// A placeholder in the name of a parameter.
     #[error("Character {at}: {field} cannot be part of a parameter's name.")]
     PlaceholderInName {
-        /// Where.
+        /// Position of the placeholder.
         at: usize,
-        /// Which one.
+        /// Placeholder that is refused.
         field: Field,
     },
-    /// A segment `.` or `..`, which browsers take out.
+    /// A segment `.` or `..`, which browsers remove.
     #[error("Character {at}: the segments . and .. do not reach a server.")]
     DotSegment {
-        /// Where.
+        /// Position of the segment.
         at: usize,
     },
-    /// A `#`: what comes after it is never sent.
+    /// A `#`: browsers do not send the text after it.
     #[error("Character {at}: a browser does not send what comes after #.")]
     Fragment {
-        /// Where.
+        /// Position of the `#`.
         at: usize,
     },
     /// A `%` without two hex digits after it.
     #[error("Character {at}: two hex digits come after %.")]
     PercentEncoding {
-        /// Where.
+        /// Position of the `%`.
         at: usize,
     },
-    /// A parameter that stands in it twice.
+    /// A parameter that occurs twice.
     #[error("Character {at}: the parameter \"{name}\" stands in the template twice.")]
     ParameterTwice {
-        /// Where it stands again.
+        /// Position of the second one.
         at: usize,
-        /// Its name.
+        /// Name of the parameter.
         name: String,
     },
-    /// Two placeholders of any length in one segment or value.
+    /// Two placeholders of variable length in one segment or value.
     #[error(
         "Character {at}: {field} makes this ambiguous. A path segment or parameter value has at most one of {{slug}} and {{*}}."
     )]
     Ambiguous {
-        /// Where the second one stands.
+        /// Position of the second one.
         at: usize,
-        /// Which one.
+        /// Placeholder at that position.
         field: Field,
     },
     /// A placeholder that the technology never writes.
     #[error("Character {at}: {technology} does not write {field}.")]
     NotWritten {
-        /// Where.
+        /// Position of the placeholder.
         at: usize,
-        /// Which one.
+        /// Placeholder that is refused.
         field: Field,
-        /// The technology's word.
+        /// Word for the technology, as in the API.
         technology: &'static str,
     },
     /// A placeholder that is missing.
     #[error("{field} is missing: {why}.")]
     Missing {
-        /// Which one.
+        /// Placeholder that is needed.
         field: Field,
         /// Why it is needed.
         why: &'static str,
@@ -136,32 +136,32 @@ pub enum TemplateError {
     /// Two placeholders that no chip writes together.
     #[error("Character {at}: {field} cannot stand beside {other}: {why}.")]
     Together {
-        /// Where the first one stands.
+        /// Position of the first one.
         at: usize,
-        /// Which one.
+        /// Placeholder at that position.
         field: Field,
-        /// The other one.
+        /// Placeholder that excludes it.
         other: Field,
-        /// Why not.
+        /// Reason, as a part of the sentence.
         why: &'static str,
     },
-    /// The chip writes its values in one run, in an order of its own.
+    /// The chip writes its values in one run, in its own fixed order.
     #[error("Character {at}: {technology} writes its values in one run: {run}.")]
     Run {
-        /// Where the run is another.
+        /// Position at which the template differs from the run.
         at: usize,
-        /// The technology's word.
+        /// Word for the technology, as in the API.
         technology: &'static str,
         /// The run it writes.
         run: String,
     },
-    /// The MAC's input would begin at a placeholder that is not there, or behind its end.
+    /// The MAC's input would begin at a missing placeholder, or after its own end.
     #[error("The MAC's input begins at or before {{mac}}, at a placeholder of the template.")]
     MacStart,
-    /// `mac_from` if the input is fixed by the chip.
+    /// `mac_from` is set although the chip fixes the input.
     #[error("{technology} has a fixed MAC input; leave it at \"none\".")]
     MacStartFixed {
-        /// The technology's word.
+        /// Word for the technology, as in the API.
         technology: &'static str,
     },
     /// `{*}` between the start of the MAC's input and `{mac}`.
@@ -169,7 +169,7 @@ pub enum TemplateError {
         "Character {at}: {{*}} cannot stand inside the MAC's input: the chip's text there must be known."
     )]
     AnyInMacInput {
-        /// Where.
+        /// Position of the `{*}`.
         at: usize,
     },
     /// `{enc}` outside of the MAC's input.
@@ -177,10 +177,11 @@ pub enum TemplateError {
         "Character {at}: {{enc}} lies inside the MAC's input: set mac_from to \"enc\" or to a place before it."
     )]
     EncOutside {
-        /// Where.
+        /// Position of the `{enc}`.
         at: usize,
     },
-    /// `enc_length` is missing, superfluous, no multiple of 32, or more than a chip's file has.
+    /// `enc_length` is missing, superfluous, not a multiple of 32, or more than a chip's file
+    /// holds.
     #[error(
         "{{enc}} has a number of characters, a multiple of 32 up to 224; without {{enc}} there is none."
     )]
@@ -190,21 +191,21 @@ pub enum TemplateError {
         "The tamper pair stands in two bytes inside the decrypted file data (half of enc_length), with technology \"ntag424dna_tt\" and without {{tamper}}."
     )]
     TamperAt,
-    /// LRP for a chip that does not have it.
+    /// LRP mode for a chip that does not have it.
     #[error("{technology} has no LRP.")]
     Mode {
-        /// The technology's word.
+        /// Word for the technology, as in the API.
         technology: &'static str,
     },
-    /// The prefix is not one, or the URL does not begin with it.
+    /// The prefix code does not exist, or the URL does not begin with that prefix.
     #[error("The NDEF prefix is a code from 0 to 4 whose text the template begins with.")]
     Prefix,
-    /// The chip's file has no room for it.
+    /// The URL does not fit into the chip's file.
     #[error("The URL needs {length} bytes in the chip's NDEF record; {max} fit.")]
     TooLongForChip {
-        /// What it needs at least.
+        /// Needed length in bytes, at least.
         length: usize,
-        /// What there is.
+        /// Available length, in bytes.
         max: usize,
     },
 }

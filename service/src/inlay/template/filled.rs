@@ -5,24 +5,24 @@ use crate::inlay::Uid;
 use crate::inlay::technology::Family;
 use crate::inlay::text::hex;
 
-/// The values of a code's placeholders, as the chip wrote them: in upper case. They prove nothing
+/// The values of a code's placeholders, as the chip wrote them, in upper case. They prove nothing
 /// until they are checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// By the place of the placeholder in [`Field::ALL`].
+    /// Indexed by the position of the placeholder in [`Field::ALL`].
     values: [Option<String>; Field::ALL.len()],
 }
 
-/// Why the values in a URL are no code.
+/// Why the values in a URL do not form a code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedCode {
-    /// Some placeholders have a value, and this one has none.
+    /// Some placeholders have a value, but this one has none.
     #[error("{0} is missing")]
     Missing(Field),
     /// A parameter was sent twice.
     #[error("the parameter \"{0}\" was sent twice")]
     Repeated(String),
-    /// A parameter has another shape than the template says.
+    /// A parameter does not have the shape that the template states.
     #[error("the parameter \"{0}\" does not have the length or the text of the template")]
     Shape(String),
     /// A value has characters that the chip never writes there.
@@ -31,8 +31,8 @@ pub enum MalformedCode {
 }
 
 impl Filled {
-    /// Sets a value, in upper case. In the place of `{tamper}` a chip whose loop is not mirrored
-    /// leaves the text that its owner wrote, and its MAC covers that as it is.
+    /// Sets a value, in upper case. If the loop is not mirrored, a chip leaves its owner's text in
+    /// the place of `{tamper}`. Its MAC covers that text unchanged, so the text keeps its case.
     pub fn set(&mut self, field: Field, value: &str) {
         let written = |b: u8| b.is_ascii_hexdigit() || b"COI".contains(&b.to_ascii_uppercase());
         let is_as_it_is = field == Field::Tamper && !value.bytes().all(written);
@@ -43,7 +43,7 @@ impl Filled {
         });
     }
 
-    /// The same with one more value.
+    /// The same values with one more.
     #[must_use]
     pub fn with(mut self, field: Field, value: &str) -> Self {
         self.set(field, value);
@@ -75,8 +75,8 @@ impl Filled {
         u32::from_str_radix(self.get(Field::Counter)?, 16).ok()
     }
 
-    /// The characters are those a chip writes. In place of a tamper state an NTAG 424 DNA can have
-    /// any text; of other chips each character is a part of what their MAC covers.
+    /// Checks that all characters are ones that a chip writes. In place of a tamper state an NTAG
+    /// 424 DNA can have any text; for other chips the MAC covers each of these characters.
     pub(super) fn well_formed(&self, family: Family) -> Result<(), MalformedCode> {
         for field in Field::ALL {
             let Some(value) = self.get(field) else {

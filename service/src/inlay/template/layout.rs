@@ -21,14 +21,15 @@ const FILE_OF_424: usize = 256;
 /// The prefixes of the URI record type, by their code. Longer ones never begin a tag's URL.
 const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "https://"];
 
-/// What is written to a chip.
+/// The content to write to a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The NDEF file with zeros in the place of what the chip mirrors.
+    /// The NDEF file, with zeros in place of mirrored values.
     pub file: Vec<u8>,
     /// Where each placeholder begins in the file.
     pub offsets: Vec<(Field, usize)>,
-    /// Where the MAC's input begins (`SDMMACInputOffset`); `None` without a MAC of this kind.
+    /// The start of the MAC's input (`SDMMACInputOffset`); `None` if the chip makes no MAC of this
+    /// kind.
     pub mac_input: Option<usize>,
     /// Where the chip writes the tamper letters (`TTStatusOffset`): `{tamper}`, or inside `{enc}`.
     pub tamper: Option<usize>,
@@ -48,18 +49,18 @@ impl Layout {
 /// Why a template has no layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// `{*}` stands for text that is not known.
+    /// `{*}` stands for text that is not known, so the file cannot be laid out.
     #[error("A template with {{*}} cannot be written to a chip.")]
     Any,
-    /// The template has `{slug}`, and none was given.
+    /// The template has `{slug}`, but no slug was given.
     #[error("The template needs a slug.")]
     NoSlug,
-    /// The chip's file has no room for it.
+    /// The URL does not fit into the chip's file.
     #[error("The URL needs {length} bytes in the chip's NDEF record; {max} fit.")]
     TooLong {
-        /// What it needs.
+        /// Needed length, in bytes.
         length: usize,
-        /// What there is.
+        /// Available length, in bytes.
         max: usize,
     },
 }
@@ -79,13 +80,13 @@ pub(super) fn prefix(settings: &TemplateSettings, parts: &Parts) -> Result<u8, T
     match settings.ndef_prefix {
         Some(code) if fits(&code) => Ok(code),
         Some(_) => Err(TemplateError::Prefix),
-        // Those with "www." come before those without.
+        // Prefixes with "www." come before those without, so that the longest one is used.
         None => Ok([2, 1, 4, 3].into_iter().find(fits).unwrap_or(0)),
     }
 }
 
 impl Template {
-    /// What is written to the chip of the tag with this slug.
+    /// The content to write to the chip of the tag with this slug.
     pub fn layout(&self, slug: Option<&str>) -> Result<Layout, LayoutError> {
         if self.has(Field::Any) {
             return Err(LayoutError::Any);
@@ -146,7 +147,7 @@ impl Template {
         )
     }
 
-    /// Refuses a URL that no chip can hold, whatever the slug.
+    /// Refuses a URL that does not fit into any chip, whatever the slug.
     pub(super) fn fits(&self) -> Result<(), TemplateError> {
         let shortest = "a".repeat(*SLUG.start());
         let (length, max) = (
@@ -163,7 +164,7 @@ impl Template {
     fn rest_max(&self) -> usize {
         match self.settings.technology.family() {
             Family::Ntag424 => FILE_OF_424 - HEADER,
-            // How many pages a Type 2 tag has is known once one lies on the reader.
+            // A Type 2 tag's number of pages is known only once it is on the reader.
             _ => REST_MAX,
         }
     }
@@ -181,7 +182,7 @@ impl Template {
         }
     }
 
-    /// The NDEF file; a value that is not there is written as zeros. `{*}` is left out.
+    /// The NDEF file. A missing value is written as zeros, and `{*}` is left out.
     pub(super) fn file(&self, slug: Option<&str>, code: &Filled) -> File {
         let mut url = Vec::with_capacity(256);
         let mut offsets = Vec::with_capacity(8);
@@ -208,7 +209,7 @@ impl Template {
         let rest = &url[prefix..];
         let payload = rest.len() + 1;
         let [_, .., high, low] = (payload + 4).to_be_bytes();
-        // A payload that is too long for its byte is refused before it is used.
+        // A payload that is too long for this byte is refused before the file is used.
         let length = payload.to_be_bytes()[size_of::<usize>() - 1];
         let mut bytes = Vec::with_capacity(HEADER + rest.len());
         bytes.extend([high, low, 0xD1, 0x01, length, b'U', self.prefix]);
@@ -217,7 +218,7 @@ impl Template {
     }
 }
 
-/// An NDEF file and where the placeholders begin in it.
+/// An NDEF file, with the position of each placeholder in it.
 pub(super) struct File {
     pub bytes: Vec<u8>,
     pub offsets: Vec<(Field, usize)>,

@@ -1,18 +1,18 @@
-//! Whether two templates can match one URL. Errs on the side of yes: a value of the right length
-//! is caught even if it is no hex, and is then a malformed code.
+//! Whether two templates can match one URL. In doubt the answer is yes: a value of the right length
+//! is matched even if it is not hex, and is then a malformed code.
 
 use super::request::{SLUG, is_slug_byte};
 use super::syntax::{Pattern, Piece};
 use super::{Field, Template};
 
-/// A segment of a route that is not a template's.
+/// A segment of a route of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteSegment<'a> {
-    /// This text.
+    /// Exactly this text.
     Literal(&'a str),
-    /// Any one segment.
+    /// Any single segment.
     Any,
-    /// Everything from here on.
+    /// This segment and all after it.
     Rest,
 }
 
@@ -43,7 +43,7 @@ impl Template {
             })
     }
 
-    /// Whether both want one parameter with another fixed value.
+    /// Whether both require the same parameter with different fixed values.
     fn contradicts(&self, other: &Self) -> bool {
         let fixed = |value: &Pattern| match value.as_slice() {
             [] => Some(String::new()),
@@ -88,7 +88,7 @@ fn literal(text: &str) -> Vec<Step> {
         .collect()
 }
 
-/// One byte of a text, or several.
+/// A step of a pattern, which matches one byte or several.
 #[derive(Clone, Copy)]
 enum Step {
     One(Class),
@@ -96,7 +96,7 @@ enum Step {
     Many,
 }
 
-/// Which bytes may stand there.
+/// The bytes that a step can match.
 #[derive(Clone, Copy)]
 enum Class {
     Byte(u8),

@@ -11,7 +11,7 @@ pub(super) const SLUG: std::ops::RangeInclusive<usize> = 6..=32;
 /// A request as it arrived. Scheme and port are never compared: a proxy changes both.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The `Host` header.
+    /// Value of the `Host` header.
     pub host: &'a str,
     /// The path with its first `/`, percent-encoded as sent.
     pub path: &'a str,
@@ -29,14 +29,32 @@ impl<'a> Request<'a> {
         let (host, path) = address.split_at(slash);
         (!host.is_empty()).then_some(Self { host, path, query })
     }
+
+    /// The intended path and query, if they differ from the sent ones: a closing slash is removed,
+    /// and parameters after an `&` in the last segment get their missing `?`. Apps and campaigns
+    /// append their parameters in this way to URLs without a query.
+    pub fn forgiven(&self) -> Option<(&'a str, Cow<'a, str>)> {
+        let path = self.path.strip_suffix('/').unwrap_or(self.path);
+        let last = path.rfind('/').map_or(0, |slash| slash + 1);
+        let (path, more) = match path[last..].find('&') {
+            Some(at) => (&path[..last + at], &path[last + at + 1..]),
+            None => (path, ""),
+        };
+        let query = match (more, self.query) {
+            ("", query) => Cow::Borrowed(query),
+            (more, "") => Cow::Borrowed(more),
+            (more, query) => Cow::Owned(format!("{more}&{query}")),
+        };
+        (path.len() < self.path.len()).then_some((path, query))
+    }
 }
 
-/// What a request at a template's address contains.
+/// The values of a request at a template's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addressed {
     /// The slug, if the template has one.
     pub slug: Option<String>,
-    /// The code; `None` if no placeholder of a code was filled.
+    /// The code; `None` if the request has no value for any placeholder of a code.
     pub code: Result<Option<Filled>, MalformedCode>,
 }
 
@@ -44,8 +62,8 @@ pub struct Addressed {
 pub(super) type Values<'t> = Vec<(Field, &'t str)>;
 
 impl Template {
-    /// What the request contains; `None` if it is not at this template's address. Percent-encoded
-    /// characters count as what they stand for, in names, values and the path.
+    /// The values of the request; `None` if it is not at this template's address. In names, values
+    /// and the path, percent-encoded characters count as the characters that they stand for.
     pub fn read(&self, request: &Request<'_>) -> Option<Addressed> {
         let mut found = Found::default();
         let host = host_without_port(request.host).to_ascii_lowercase();
@@ -67,7 +85,7 @@ impl Template {
         Some(self.addressed(found))
     }
 
-    /// Reads one parameter; `None` if it is part of the address and is not as it should be.
+    /// Reads one parameter; `None` if it is part of the address and differs from it.
     fn parameter(
         &self,
         parameter: &Parameter,
@@ -117,7 +135,7 @@ impl Template {
     }
 
     /// The values in a text that has the pattern's literal text and lengths. At most one piece has
-    /// no fixed length, so there is one way to read it, found without trying.
+    /// a variable length, so there is only one way to read the text, and no search.
     pub(super) fn values<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Values<'t>> {
         let length = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.len()),
@@ -131,7 +149,7 @@ impl Template {
         let mut values = Vec::new();
         let mut rest = text;
         for piece in pattern {
-            // `None` if a character of several bytes stands across the end.
+            // `None` if the value would end inside of a character of several bytes.
             let (value, after) = rest.split_at_checked(length(piece).unwrap_or(variable))?;
             rest = after;
             match piece {
@@ -145,12 +163,12 @@ impl Template {
     }
 }
 
-/// The values that were found so far.
+/// The values found up to this point.
 #[derive(Default)]
 struct Found {
     slug: Option<String>,
     code: Filled,
-    /// The first thing that is wrong with the code.
+    /// The first error in the code.
     fault: Option<MalformedCode>,
 }
 
@@ -179,14 +197,49 @@ pub(super) fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
-/// The name in a `Host` header: without its port, which may be empty (RFC 3986, section 3.2.3), and
-/// without the dot of the root.
+/// The name in a `Host` header, without its port, which may be empty (RFC 3986, section 3.2.3), and
+/// without the final dot.
 pub(crate) fn host_without_port(host: &str) -> &str {
     let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
     let name = match host.rsplit_once(':') {
         Some((name, digits)) if port(digits) => name,
         _ => host,
     };
-    // The name of the same host, written to the root of all names (RFC 1034, section 3.1).
+    // A name with a final dot is the same host, as a fully qualified name (RFC 1034, section 3.1).
     name.strip_suffix('.').unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closing_slash_and_parameters_without_a_question_mark_are_forgiven() {
+        for (path, query, meant) in [
+            ("/t/k3v9qa", "", None),
+            ("/t/k3v9qa", "&brid=abc", None),
+            ("/t/k3v9qa/", "", Some(("/t/k3v9qa", ""))),
+            ("/t/k3v9qa//", "", Some(("/t/k3v9qa/", ""))),
+            ("/t/k3v9qa&brid=abc", "", Some(("/t/k3v9qa", "brid=abc"))),
+            (
+                "/t/k3v9qa&a=1&b=2",
+                "c=3",
+                Some(("/t/k3v9qa", "a=1&b=2&c=3")),
+            ),
+            ("/t/k3v9qa&a=1/", "", Some(("/t/k3v9qa", "a=1"))),
+            ("/t/k3v9qa&", "c=3", Some(("/t/k3v9qa", "c=3"))),
+            ("/t&x/k3v9qa", "", None),
+            ("/t/%26a=1", "", None),
+            ("/", "", Some(("", ""))),
+        ] {
+            let request = Request {
+                host: "tags.example.com",
+                path,
+                query,
+            };
+            let found = request.forgiven();
+            let found = found.as_ref().map(|(path, query)| (*path, &**query));
+            assert_eq!(found, meant, "{path}?{query}");
+        }
+    }
 }

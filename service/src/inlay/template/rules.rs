@@ -1,5 +1,5 @@
-//! What a technology allows in a template (NTAG 424 DNA: `NT4H2421Gx` sections 9.3.3 to 9.3.7 and
-//! tables 69 and 71).
+//! The limits of each technology for a template (NTAG 424 DNA: `NT4H2421Gx` sections 9.3.3 to 9.3.7
+//! and tables 69 and 71).
 
 use super::layout::REST_MAX;
 use super::request::SLUG;
@@ -58,7 +58,8 @@ pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
 fn enc_and_tamper(template: &Template) -> Result<(), TemplateError> {
     let settings = &template.settings;
     let of_424 = settings.technology.family() == Family::Ntag424;
-    // Bounded here already: the file is laid out, with this length, before it is measured.
+    // Limited already here, because the file is laid out with this length before its size is
+    // checked.
     let legal =
         |length: usize| of_424 && (1..=REST_MAX).contains(&length) && length.is_multiple_of(32);
     if settings.enc_length.is_some() != template.has(Field::Enc)
@@ -110,9 +111,9 @@ fn ntag424(template: &Template) -> Result<(), TemplateError> {
     mac_input(template)
 }
 
-/// The MAC's input begins before the MAC, inside the file, and all of it is known.
+/// Checks that the MAC's input begins before the MAC, inside the file, and that all of it is known.
 fn mac_input(template: &Template) -> Result<(), TemplateError> {
-    // With the shortest slug, so that an offset is never behind the MAC.
+    // With the shortest slug, so that no offset can be after the MAC.
     let slug = "a".repeat(*SLUG.start());
     let offsets = template.file(Some(&slug), &Filled::default()).offsets;
     let offset = |field| {
@@ -132,7 +133,7 @@ fn mac_input(template: &Template) -> Result<(), TemplateError> {
         let at = template.parts.place(Field::Enc).unwrap_or_default();
         return Err(TemplateError::EncOutside { at });
     }
-    // `{*}` has no length here: one at the start itself lies inside.
+    // `{*}` has no length here, so one at the start itself counts as inside.
     let mut anys = offsets.iter().filter(|(field, _)| *field == Field::Any);
     if start < mac && anys.any(|(_, any)| (start..=mac).contains(any)) {
         let inside = |unit: &&Unit| unit.token == Token::Field(Field::Any);

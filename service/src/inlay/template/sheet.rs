@@ -1,34 +1,35 @@
-//! What a person, or the program of an encoder, needs to write chips as a template says.
+//! The instructions for a person or an encoder's program to write chips for a template.
 
 use super::{Field, Layout, LayoutError, Template};
 use crate::inlay::technology::Family;
 use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT, sdm_settings};
 
-/// The encoding of a template's chips.
+/// The instructions to encode a template's chips.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodingSheet {
-    /// The URL with zeros in the place of what the chip mirrors.
+    /// The URL, with zeros in place of mirrored values.
     pub url: String,
-    /// Where the bytes are written.
+    /// The memory to which the bytes are written.
     pub written_to: Memory,
-    /// The bytes, zeros in the place of what the chip mirrors.
+    /// The bytes, with zeros in place of mirrored values.
     pub bytes: Vec<u8>,
-    /// What the chip mirrors, in the order of the URL.
+    /// The mirrored values, in the order of the URL.
     pub mirrors: Vec<Mirrored>,
-    /// Where the MAC's input begins in the bytes, and how long it is; `None` where the chip's make
-    /// fixes the input.
+    /// Start and length of the MAC's input in the bytes; `None` if the kind of chip fixes the
+    /// input.
     pub mac_input: Option<(usize, usize)>,
-    /// Where the chip writes the letters of its tamper loop, in clear or into `{enc}`.
+    /// The position of the tamper loop's letters, in clear or inside `{enc}`.
     pub tamper: Option<usize>,
     /// The data of `ChangeFileSettings` of an NTAG 424 DNA, without the file's number.
     pub file_settings: Option<Vec<u8>>,
-    /// The slots of its keys.
+    /// The slots of the chip's keys.
     pub slots: Vec<(KeyUse, u8)>,
-    /// The page, and the byte in it, at which a chip that mirrors in one run begins.
+    /// The page, and the byte in it, at which the mirror begins. Only for chips that mirror all
+    /// values in one run.
     pub mirror_start: Option<(usize, usize)>,
 }
 
-/// Where the bytes of a sheet are written.
+/// The memory to which the bytes of a sheet are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// The NDEF file of a Type 4 tag, from its first byte: the length, then the message.
@@ -37,7 +38,7 @@ pub enum Memory {
     Pages,
 }
 
-/// What a key is for.
+/// The purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
     /// It encrypts UID and counter (`SDMMetaRead`).
@@ -46,14 +47,14 @@ pub enum KeyUse {
     File,
 }
 
-/// A placeholder as it stands in the bytes.
+/// The position of a placeholder in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirrored {
-    /// Which.
+    /// Placeholder that is mirrored.
     pub field: Field,
-    /// Its first byte.
+    /// Index of its first byte.
     pub offset: usize,
-    /// Its bytes.
+    /// Number of its bytes.
     pub length: usize,
 }
 
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(sheet.written_to, Memory::Pages);
         let text = b"x.example/k3v9qa?m=";
         assert_eq!(sheet.bytes[7..7 + text.len()], *text);
-        // 16 bytes stand before page 4, 7 before the text.
+        // 16 bytes come before page 4, and 7 before the text.
         let at = 7 + text.len();
         assert_eq!(sheet.mirrors[0].offset, at);
         assert_eq!(sheet.mirror_start, Some((4 + at / 4, at % 4)));

@@ -1,11 +1,12 @@
-//! The text of a template, taken apart.
+//! Parses the text of a template.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
 use super::{Field, TemplateError};
 
-/// The longest template: twice what fits into a chip, and little enough to check at leisure.
+/// The longest template. It is twice as long as any text that fits into a chip, and short enough to
+/// be checked quickly.
 const LENGTH_MAX: usize = 512;
 
 /// A character of the URL, or a placeholder.
@@ -22,8 +23,8 @@ pub(super) struct Unit {
     pub at: usize,
 }
 
-/// Text and placeholders of a host, path segment or parameter value, as they are compared with
-/// a request: percent-decoded.
+/// Text and placeholders of a host, path segment or parameter value, percent-decoded to be compared
+/// with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
@@ -32,22 +33,22 @@ pub(super) enum Piece {
 
 pub(super) type Pattern = Vec<Piece>;
 
-/// A parameter.
+/// A parameter of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parameter {
-    /// Its name; `None` if its placeholders stand without name and `=`.
+    /// Its name; `None` if its placeholders have no name and no `=`.
     pub name: Option<String>,
     pub value: Pattern,
 }
 
-/// A template's URL.
+/// A template's URL, split into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     /// The whole URL, scheme included, as the chip holds it.
     pub units: Vec<Unit>,
     /// Lower case, without the port.
     pub host: Pattern,
-    /// The segments between the slashes; one empty one if there is no path.
+    /// The segments between the slashes; a single empty one without a path.
     pub path: Vec<Pattern>,
     pub query: Vec<Parameter>,
 }
@@ -90,13 +91,13 @@ impl Parts {
         })
     }
 
-    /// Where a placeholder stands, by its index among the units.
+    /// The position of a placeholder, as an index into the units.
     pub(super) fn index(&self, field: Field) -> Option<usize> {
         let is = |unit: &Unit| unit.token == Token::Field(field);
         self.units.iter().position(is)
     }
 
-    /// Where a placeholder stands in the text.
+    /// The position of a placeholder, as a character of the text.
     pub(super) fn place(&self, field: Field) -> Option<usize> {
         self.index(field).map(|index| self.units[index].at)
     }
@@ -106,7 +107,7 @@ impl Parts {
     }
 }
 
-/// Placeholders recognized, doubled braces made single.
+/// Recognises placeholders, and turns doubled braces into single ones.
 fn units(text: &str) -> Result<Vec<Unit>, TemplateError> {
     let mut units = Vec::new();
     let mut characters = text.char_indices().peekable();
@@ -155,7 +156,7 @@ fn once_each(units: &[Unit]) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// Only what a browser sends unchanged.
+/// Refuses characters that a browser would not send unchanged.
 fn legal(units: &[Unit]) -> Result<(), TemplateError> {
     for (index, &Unit { token, at }) in units.iter().enumerate() {
         match token {
@@ -179,7 +180,7 @@ fn legal(units: &[Unit]) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// The host without its port. `behind` is the place after it.
+/// Reads the host without its port. `behind` is the position after it.
 fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
     let is = |unit: &Unit, c: char| unit.token == Token::Char(c);
     let port = units.iter().position(|unit| is(unit, ':'));
@@ -260,7 +261,7 @@ fn parameters(units: &[Unit]) -> Result<Vec<Parameter>, TemplateError> {
     Ok(parameters)
 }
 
-/// With two parts of any length, one text could be read in two ways.
+/// Refuses two parts of variable length, because one text could then be read in two ways.
 fn one_variable(units: &[Unit]) -> Result<(), TemplateError> {
     let variable = |unit: &Unit| match unit.token {
         Token::Field(field @ (Field::Slug | Field::Any)) => Some((field, unit.at)),

@@ -1,5 +1,5 @@
-//! A URL in the parts that a redirect needs: the origin as it is, the path in
-//! segments, and the rest.
+//! A URL in the parts that a redirect needs: the origin unchanged, the path in segments, and the
+//! rest.
 
 mod room;
 
@@ -11,7 +11,7 @@ use crate::macros::template::{Expression, Part};
 use crate::macros::{Encoding, RESERVED, Scope, url_length};
 use room::Values;
 
-/// A URL whose literals are valid in a URL already.
+/// A URL whose literal parts are already valid in a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     /// `https://example.com:8443`: no user name, no path.
@@ -20,17 +20,17 @@ pub(super) struct Address {
     path: Vec<Vec<Part>>,
     /// Query and fragment, from `?` or `#` on.
     tail: Vec<Part>,
-    /// Bytes that are not a value's: the owner's text, and room for the key's parameter.
+    /// Bytes that do not come from values: the owner's text, and room for the key's parameter.
     written: usize,
 }
 
-/// The key as a parameter of its own, behind `?` or `&`.
+/// The key as a separate parameter, after `?` or `&`.
 const KEY_PARAMETER: usize = "&rk=".len() + KEY;
 /// Bytes of a rolling key, which needs no encoding.
 const KEY: usize = 44;
 
 impl Address {
-    /// The address that a value is as a whole; braces in it are nothing but braces.
+    /// The address in a value that is a whole URL. Braces in it have no special meaning.
     pub(super) fn of(text: &str) -> Result<Self, TargetError> {
         check(text)?;
         Self::new(&[Part::Literal(text.to_owned())])
@@ -97,7 +97,7 @@ impl Address {
         })
     }
 
-    /// Appends text of the owner's.
+    /// Appends the owner's text.
     fn literal(&mut self, text: &str) {
         let in_path = self.tail.is_empty();
         let end = text.find(['?', '#']).filter(|_| in_path);
@@ -119,7 +119,7 @@ impl Address {
         }
     }
 
-    /// Where the next part goes: the tail once it has begun, else the last segment.
+    /// The place for the next part: the tail once it has begun, else the last segment.
     fn last(&mut self) -> &mut Vec<Part> {
         match self.path.last_mut() {
             Some(segment) if self.tail.is_empty() => segment,
@@ -127,8 +127,8 @@ impl Address {
         }
     }
 
-    /// The URL with its values, and the key in its query. `placed`: the key has
-    /// a macro of its own.
+    /// The URL with its values, and with the key in its query. `placed`: the template already has a
+    /// macro for the key.
     pub(super) fn expand(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> Location {
         let mut values = Values::of(self.expressions(), scope);
         let left_out = values.fit(LOCATION_MAX - self.written);
@@ -187,11 +187,11 @@ fn literal_length(part: &Part) -> usize {
     }
 }
 
-/// `https://example.com:8443`, the host as it stands in a URL of ASCII.
+/// The origin, such as `https://example.com:8443`, with the host in ASCII.
 fn origin(scheme: &str, authority: &str) -> Result<String, ParseError> {
-    // The slash keeps the parser from trimming the authority.
+    // The slash stops the parser from trimming the authority.
     let url = Url::parse(&format!("{scheme}://{authority}/"))?;
-    // The parser lets quotes and braces pass, which no name in the DNS has.
+    // The parser accepts quotes and braces, which no name in the DNS has.
     let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     match url.host() {
         None => Err(ParseError::EmptyHost),
@@ -202,7 +202,7 @@ fn origin(scheme: &str, authority: &str) -> Result<String, ParseError> {
     }
 }
 
-/// What is not valid in a URL as it stands, apart from `%` and what is not ASCII.
+/// The characters that are not valid in a URL, besides `%` and non-ASCII ones.
 const INVALID: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -215,9 +215,9 @@ const INVALID: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The owner's text as it may stand in a URL: what is valid is kept, escapes
-/// included. A `%` that begins no escape within the text itself is escaped, so
-/// that it makes none with a value behind it.
+/// The owner's text in a form that is valid in a URL. Valid text is kept, escapes included. A `%`
+/// that begins no escape within the text itself is escaped, so that it cannot form one with a
+/// following value.
 fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (percents, run) in text.split('%').enumerate() {
@@ -233,8 +233,8 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// Whether a segment is one that URL parsers resolve instead of keeping: `.` or
-/// `..`, a dot being `%2e` as well.
+/// Whether URL parsers would resolve a segment instead of keeping it: `.` or `..`, where a dot can
+/// also be `%2e`.
 fn is_dots(segment: &str) -> bool {
     matches!(
         segment.to_ascii_lowercase().replace("%2e", ".").as_str(),
@@ -242,8 +242,8 @@ fn is_dots(segment: &str) -> bool {
     )
 }
 
-/// `query` with the key as its one parameter named `rk`, or with none. The
-/// other parameters keep their order and their bytes.
+/// `query` with the key as its only parameter named `rk`, or with no such parameter. The other
+/// parameters keep their order and their bytes.
 fn with_rk(query: &str, rk: Option<&str>) -> String {
     let key = rk.map(|rk| format!("rk={}", Encoding::Url.encode(rk.into())));
     let mut key = key.as_deref();

@@ -25,7 +25,7 @@ impl Scope for Says<'_> {
     }
 }
 
-/// The location, its length aside, with the names of what it left out.
+/// Asserts the location without its length, and the names of the macros that it left out.
 
 #[test]
 fn the_key_is_set_in_the_query_and_the_rest_is_kept() {
@@ -59,7 +59,7 @@ fn the_key_is_set_in_the_query_and_the_rest_is_kept() {
             "https://example.com/?a=b+c&x&&y[]=%7e%C3%A4&z='!*()",
             "https://example.com/?a=b+c&x&&y[]=%7e%C3%A4&z='!*()&rk=K",
         ),
-        // One parameter of this name, in the place of the first.
+        // One parameter of this name, in place of the first.
         ("https://example.com/?rk=", "https://example.com/?rk=K"),
         ("https://example.com/?rk", "https://example.com/?rk=K"),
         (
@@ -79,7 +79,7 @@ fn the_key_is_set_in_the_query_and_the_rest_is_kept() {
             "https://example.com/#rk=1",
             "https://example.com/?rk=K#rk=1",
         ),
-        // Not one that a value made, either.
+        // A name that a value forms does not count as `rk` either.
         (
             "https://example.com/?{{tag:variable:name_rk}}=x",
             "https://example.com/?rk=K",
@@ -239,7 +239,7 @@ fn a_value_never_climbs_the_path() {
             "https://example.com/a/..{{tag:title}}/b",
             "https://example.com/a//b",
         ),
-        // Elsewhere dots are dots, and the owner's own are the owner's.
+        // In other places dots are plain text, and the owner's own text stays.
         (
             "https://example.com/a/{{tag:id}}.{{tag:id}}",
             "https://example.com/a/41.41",
@@ -290,7 +290,7 @@ fn the_owners_text_is_kept_as_far_as_it_is_valid() {
             "https://example.com/%zz%41%c3%bc",
             "https://example.com/%25zz%41%c3%bc",
         ),
-        // An escape is never made half by the owner and half by a value.
+        // An escape never consists of the owner's text and a value.
         (
             "https://example.com/%{{tag:id}}",
             "https://example.com/%2541",
@@ -299,7 +299,7 @@ fn the_owners_text_is_kept_as_far_as_it_is_valid() {
             "https://example.com/%4{{tag:id}}",
             "https://example.com/%25441",
         ),
-        // Braces that are no macro.
+        // Braces that are not a macro.
         (
             r"https://example.com/\{{tag:id}}",
             "https://example.com/%7B%7Btag:id%7D%7D",
@@ -422,7 +422,7 @@ fn a_settled_target_leads_somewhere() {
     );
     let none = Target::parse("{{tag:attribute:none}}").unwrap();
     assert_eq!(none.settled(&Example), None);
-    // Braces in a value are nothing but braces.
+    // Braces in a value have no special meaning.
     let braces = Says("https://example.com/{{tag:id}}");
     let settled = whole.settled(&braces).unwrap();
     assert_eq!(

@@ -1,10 +1,11 @@
-//! Rows of the history into the domain's types, for both databases.
+//! Converts rows of the history into domain types, for both databases.
 
 use super::tag_of;
 use crate::clock::Timestamp;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{
-    Interaction, KeyedInteraction, Reason, Returning, TagName, Tech, Traits, Verdict, VersionRef,
+    Interaction, KeyedInteraction, Reason, Returning, TagName, TapOrigin, Tech, Traits, Verdict,
+    VersionRef,
 };
 use crate::rolling_key::{Consumed, IssuedKey};
 use crate::storage::value::{Columns, unreadable};
@@ -12,34 +13,51 @@ use crate::storage::{Place, StorageError};
 use crate::visitor::OperatingSystem;
 use crate::webhook::TapHappening;
 
+/// The previous counter of an interaction `i`, plus the application's own reads in between: the
+/// remaining gap is reads that never reached the service.
+macro_rules! last_counter {
+    () => {
+        "CASE WHEN i.reason = 'verified' AND i.counter - i.last_counter > 1 THEN i.last_counter + \
+         (SELECT count(*) FROM own_reads r WHERE r.inlay_id = i.inlay_id \
+          AND r.counter > i.last_counter AND r.counter < i.counter) ELSE i.last_counter END"
+    };
+}
+pub(crate) use last_counter;
+
 /// Columns of [`interaction`], of a table or alias `i`.
-pub(crate) const COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.reason, \
-    i.counter, i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, \
+pub(crate) const COLUMNS: &str = concat!(
+    "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.reason, i.counter, ",
+    last_counter!(),
+    ", i.tech, i.experience_id, i.experience_version, i.country, \
     i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
-    i.tamper, i.file_data, i.system, i.language, i.visitor_group";
+    i.tamper, i.file_data, i.system, i.language, i.visitor_group, \
+    (SELECT o.origin FROM test_taps o WHERE o.tap_id = i.id)"
+);
 
-/// The column that follows [`COLUMNS`].
-const AFTER: usize = 22;
+/// The index of the column after [`COLUMNS`].
+const AFTER: usize = 23;
 
-/// Columns of [`issued_key`], of an interaction `i`, whose key has a hash if there is one, and
-/// [`KEY_UPDATE`].
+/// Columns of [`issued_key`], of an interaction `i` and [`KEY_UPDATE`]. The key has a hash if one
+/// was issued.
 pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request";
-/// The update that consumed the key of an interaction `i`, if there is one.
+/// Joins the update that consumed the key of an interaction `i`, if there is one.
 pub(crate) const KEY_UPDATE: &str = "LEFT JOIN updates u ON u.interaction_id = i.id";
 
-/// What follows [`KEY_COLUMNS`] in a row of [`keyed`]: what payloads and updates need of a tap, and
-/// no more, because each of them reads it.
+/// Columns after [`KEY_COLUMNS`] in a row of [`keyed`]. Only those that payloads and updates need,
+/// because each of them reads this row.
 pub(crate) const KEYED_COLUMNS: &str = "i.id, i.tag_id, i.inlay_id, i.uid, i.reason, i.counter, \
     i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, i.returning_month, \
     i.returning_day, i.simulated, i.tamper, i.visitor_group, i.url_digest";
 
-/// What follows [`COLUMNS`] and the place in the order of commits in a row of [`happening`], of
+/// Columns of a row of [`happening`] after [`COLUMNS`] and the place in the order of commits, of
 /// tables or aliases `i` and `t`.
 pub(crate) const HAPPENING_COLUMNS: &str = "t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id), \
      (SELECT p.tamper FROM interactions p WHERE p.id = i.previous)";
 
-/// An interaction from its [`COLUMNS`].
+/// Reads an interaction from its [`COLUMNS`].
 pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageError> {
+    let simulated = row.column(15)?;
+    let test = row.optionally_named(22, "origin", TapOrigin::from_stored)?;
     Ok(Interaction {
         id: row.column(0)?,
         at: row.column(1)?,
@@ -54,7 +72,12 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageErro
             day: row.column(13)?,
         },
         key_issued: row.column(14)?,
-        simulated: row.column(15)?,
+        simulated,
+        origin: match test {
+            Some(origin) => origin,
+            None if simulated => TapOrigin::Simulator,
+            None => TapOrigin::Visitor,
+        },
         previous: row.column(16)?,
         tamper: tamper(row, 17)?,
         file_data: row.column(18)?,
@@ -66,7 +89,7 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageErro
     })
 }
 
-/// The verdict from its UID, which is the first column, its reason, and its counters.
+/// Reads the verdict from consecutive columns: UID, reason, and counters.
 fn verdict(row: &impl Columns, from: usize) -> Result<Verdict, StorageError> {
     let verdict = Verdict::from_parts(
         reason(row, from + 1)?,
@@ -77,7 +100,7 @@ fn verdict(row: &impl Columns, from: usize) -> Result<Verdict, StorageError> {
     verdict.ok_or_else(|| unreadable("verdict"))
 }
 
-/// Where a tap led, from two columns.
+/// Reads the experience and version to which a tap led, from two columns.
 fn version(row: &impl Columns, from: usize) -> Result<Option<VersionRef>, StorageError> {
     let id: Option<_> = row.column(from)?;
     let version = id.zip(row.column::<Option<u32>>(from + 1)?);
@@ -87,7 +110,7 @@ fn version(row: &impl Columns, from: usize) -> Result<Option<VersionRef>, Storag
     }))
 }
 
-/// A key from its [`KEY_COLUMNS`].
+/// Reads a key from its [`KEY_COLUMNS`].
 fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
     let consumed_at: Option<Timestamp> = row.column(2)?;
     let request = row.column(3)?;
@@ -98,11 +121,11 @@ fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
     })
 }
 
-/// The column that follows those of [`issued_key`].
+/// The index of the column after those of [`issued_key`].
 const AFTER_KEY: usize = 4;
 
-/// A key and its interaction from [`KEY_COLUMNS`] and [`KEYED_COLUMNS`], read at `now`. The time of
-/// what is simulated runs ahead by `simulated_offset` milliseconds.
+/// Reads a key and its interaction from [`KEY_COLUMNS`] and [`KEYED_COLUMNS`], at the time `now`.
+/// For simulated interactions, time is `simulated_offset` milliseconds ahead.
 pub(crate) fn keyed(
     row: &impl Columns,
     now: Timestamp,
@@ -136,10 +159,10 @@ pub(crate) fn keyed(
     Ok((key, keyed))
 }
 
-/// The column that follows those of [`keyed`].
+/// The index of the column after those of [`keyed`].
 pub(crate) const AFTER_KEYED: usize = AFTER_KEY + 17;
 
-/// A tap for webhooks, from [`COLUMNS`], its place in the order of commits, and
+/// Reads a tap for webhooks from [`COLUMNS`], its place in the order of commits, and
 /// [`HAPPENING_COLUMNS`].
 pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError> {
     let interaction = interaction(row)?;
@@ -162,7 +185,7 @@ pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError
     })
 }
 
-/// A group of visitors.
+/// Reads the visitor's group, a number that fits one byte.
 pub(in crate::storage) fn group(
     row: &impl Columns,
     column: usize,
@@ -172,12 +195,12 @@ pub(in crate::storage) fn group(
     group.map_err(|_| unreadable("group of visitors"))
 }
 
-/// A verdict's reason.
+/// Reads a verdict's reason by its name.
 pub(crate) fn reason(row: &impl Columns, column: usize) -> Result<Reason, StorageError> {
     row.named(column, "reason", Reason::from_name)
 }
 
-/// The state of a tamper loop.
+/// Reads the state of a tamper loop by its name.
 fn tamper(row: &impl Columns, column: usize) -> Result<Option<Tamper>, StorageError> {
     row.optionally_named(column, "tamper state", |name| name.parse().ok())
 }

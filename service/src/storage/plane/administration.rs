@@ -1,4 +1,4 @@
-//! What the installation itself keeps: secrets, settings, tokens.
+//! The installation's own data: secrets, settings, admin tokens.
 
 use async_trait::async_trait;
 
@@ -11,6 +11,7 @@ use crate::id::TokenId;
 use crate::settings::Overrides;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{Administration, Secrets, SettingsEdit, StorageError};
+use crate::tag_url::{self, TagUrlCheck};
 
 #[async_trait]
 impl<D: Database> Administration for D {
@@ -27,6 +28,18 @@ impl<D: Database> Administration for D {
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
         self.change("edit_settings", edit, |tx, edit| {
             Box::pin(edit_settings(tx, edit))
+        })
+        .await
+    }
+
+    async fn tag_url_checks(&self) -> Result<Vec<TagUrlCheck>, StorageError> {
+        self.read("tag_url_checks", (), |db, ()| Box::pin(tag_url_checks(db)))
+            .await
+    }
+
+    async fn note_tag_url_check(&self, check: TagUrlCheck) -> Result<(), StorageError> {
+        self.change("note_tag_url_check", check, |tx, check| {
+            Box::pin(note_tag_url_check(tx, check))
         })
         .await
     }
@@ -85,11 +98,11 @@ pub(in crate::storage) const ANY_WRAPPED_KEY: &str = "SELECT key FROM master_key
     UNION ALL SELECT key FROM url_template_keys WHERE key IS NOT NULL \
     UNION ALL SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1";
 
-/// Any root of encodings in its stored form: whatever was encoded is deleted, the roots stay.
+/// Any encoding root in its stored form. Roots stay even when all encoded inlays are deleted.
 pub(in crate::storage) const ANY_WRAPPED_ROOT: &str = "SELECT key FROM encoding_roots LIMIT 1";
 
-/// The row that holds what the operator decided.
-const SETTINGS: &str = "operator";
+/// The row of `settings` with the operator's stored settings.
+pub(in crate::storage) const SETTINGS: &str = "operator";
 
 async fn secrets(db: &mut dyn Query) -> Result<Secrets, StorageError> {
     let mut found = db
@@ -119,6 +132,9 @@ async fn edit_settings(
 ) -> Result<Overrides, StorageError> {
     let before = settings(tx).await?;
     let after = edit(before.clone())?;
+    if after == before {
+        return Ok(after);
+    }
     let json = serde_json::to_string(&after).map_err(|_| unreadable("setting"))?;
     tx.execute(
         "INSERT INTO settings (name, value) VALUES (?1, ?2)
@@ -127,9 +143,36 @@ async fn edit_settings(
     )
     .await?;
     tx.note(Note::changed(&before, &after));
-    // Other nodes hear of it.
+    // Other nodes must reload the settings.
     tx.changes(None);
     Ok(after)
+}
+
+async fn tag_url_checks(db: &mut dyn Query) -> Result<Vec<TagUrlCheck>, StorageError> {
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    match db.row(sql, &values![tag_url::ROW]).await? {
+        Some(mut found) => found.json("check of an address"),
+        None => Ok(Vec::new()),
+    }
+}
+
+async fn note_tag_url_check(
+    tx: &mut dyn Transaction,
+    check: &TagUrlCheck,
+) -> Result<(), StorageError> {
+    let mut checks = tag_url_checks(tx).await?;
+    tag_url::add(&mut checks, check.clone());
+    let json = serde_json::to_string(&checks).map_err(|_| unreadable("check of an address"))?;
+    tx.execute(
+        "INSERT INTO settings (name, value) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        &values![tag_url::ROW, json],
+    )
+    .await?;
+    tx.note(Note::done(check));
+    // Other nodes must reload the results.
+    tx.changes(None);
+    Ok(())
 }
 
 /// Columns of a token, for [`read_token`].
@@ -204,7 +247,7 @@ async fn delete_token(tx: &mut dyn Transaction, id: TokenId) -> Result<Option<()
     tx.note(Note::deleted(&read_token(found)?));
     let sql = "DELETE FROM tokens WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;
-    // What the token opened is looked at again, on every node.
+    // All nodes check again the connections that the token opened.
     tx.changes(None);
     Ok(Some(()))
 }

@@ -1,4 +1,4 @@
-//! The audit log: its one place of writing, and its SQL.
+//! The audit log's SQL, and the only place that writes to the log.
 
 pub(super) mod shown;
 
@@ -64,12 +64,12 @@ impl<D: Database> Audit for D {
 /// Columns of a row, for [`read`].
 const COLUMNS: &str = "id, at, actor, name, address, action, object, digest, hash, salt, changes";
 
-/// All rows behind ?1, at most ?2 of them.
+/// At most ?2 rows after the row ?1.
 pub(in crate::storage) const ROWS: &str =
     "SELECT id, at, actor, name, address, action, object, digest, hash, salt, changes FROM audit
      WHERE id > ?1 ORDER BY id LIMIT ?2";
 
-/// The ends of the chain.
+/// Selects the ends of the chain.
 pub(in crate::storage) const ENDS: &str =
     "SELECT anchor, anchor_hash, head, head_hash FROM audit_ends";
 
@@ -78,13 +78,13 @@ pub(in crate::storage) const INSERT: &str =
     "INSERT INTO audit (id, at, actor, name, address, action, object, digest, hash, salt, changes)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
-/// Stores the ends of the chain, as [`ENDS`] has them.
+/// Stores the ends of the chain, columns as in [`ENDS`].
 pub(in crate::storage) const SET_ENDS: &str =
     "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash) VALUES (1, ?1, ?2, ?3, ?4)
      ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
          anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
 
-/// A row of [`ROWS`].
+/// Reads a row of [`ROWS`].
 pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError> {
     Ok(audit::Row {
         id: row.take()?,
@@ -98,7 +98,7 @@ pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError>
         hash: hash(&mut row)?,
         values: {
             let (salt, json): (Option<Vec<u8>>, Option<String>) = (row.take()?, row.take()?);
-            // Of another length it is none that was written: it does not fit the digest.
+            // A salt of another length was not written by Tapdesk: it will not match the digest.
             let salt = salt.map(|salt| salt.try_into().unwrap_or_default());
             match (salt, json) {
                 (None, None) => None,
@@ -108,13 +108,14 @@ pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError>
     })
 }
 
-/// Of another length it is none that was written: it fits no row.
+/// Reads a hash. One of another length was not written by Tapdesk, so it becomes one that matches
+/// no row.
 fn hash(row: &mut Row) -> Result<audit::Hash, StorageError> {
     let bytes: Vec<u8> = row.take()?;
     Ok(bytes.try_into().unwrap_or(GENESIS))
 }
 
-/// The row of [`ENDS`].
+/// Reads the row of [`ENDS`].
 pub(in crate::storage) fn read_ends(mut row: Row) -> Result<Ends, StorageError> {
     Ok(Ends {
         anchor: (row.take()?, hash(&mut row)?),
@@ -183,8 +184,8 @@ async fn check(db: &mut dyn Query) -> Result<Option<Fault>, StorageError> {
     }
 }
 
-/// Writes the row of `caller`'s request. Nobody else writes configuration meanwhile, so nobody
-/// else writes to the log.
+/// Writes the row of `caller`'s request. It needs no lock, because only one transaction at a time
+/// writes configuration and the log.
 pub(super) async fn record(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -203,7 +204,7 @@ pub(super) async fn record(
     .await
 }
 
-/// The parameters of [`INSERT`].
+/// The parameters of [`INSERT`], in its order.
 pub(in crate::storage) fn columns(row: &audit::Row) -> [Value<'_>; 11] {
     let values = row.values.as_ref();
     let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
@@ -222,7 +223,7 @@ pub(in crate::storage) fn columns(row: &audit::Row) -> [Value<'_>; 11] {
     ]
 }
 
-/// The parameters of [`SET_ENDS`].
+/// The parameters of [`SET_ENDS`], in its order.
 pub(in crate::storage) fn end_columns(ends: &Ends) -> [Value<'_>; 4] {
     values![
         ends.anchor.0,
@@ -232,7 +233,7 @@ pub(in crate::storage) fn end_columns(ends: &Ends) -> [Value<'_>; 4] {
     ]
 }
 
-/// The row of `caller`'s request behind `head`.
+/// The row of `caller`'s request, following `head` in the chain.
 pub(in crate::storage) fn next(
     head: (i64, audit::Hash),
     at: Timestamp,
@@ -241,7 +242,7 @@ pub(in crate::storage) fn next(
 ) -> audit::Row {
     let note = note.unwrap_or_default();
     let (kind, name) = actor(&caller.actor);
-    // What a request does on its way to its own object is no part of it.
+    // Values of other objects, changed on the way to the request's own object, are not recorded.
     let of_request = |object: &String| object.split('/').next() == caller.object.split('/').next();
     let told = note.object.as_ref().is_none_or(of_request);
     let (before, after) = if told {
@@ -253,7 +254,7 @@ pub(in crate::storage) fn next(
         before,
         after: after.or_else(|| caller.asked()),
     };
-    // Values of JSON always have a form in JSON.
+    // JSON values can always be serialized.
     let changes = serde_json::to_string(&changes).unwrap_or_default();
     let mut row = audit::Row {
         id: head.0 + 1,
@@ -296,7 +297,7 @@ async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, Stora
         return Ok(None);
     }
     let object = format!("tags/{tag}");
-    // What is beneath it lies between the slash and the character after it.
+    // Objects below the tag sort between `/` and `0`, the character after it.
     let (from, to) = (format!("{object}/"), format!("{object}0"));
     let sql = "UPDATE audit SET salt = NULL, changes = NULL
          WHERE object = ?1 OR (object >= ?2 AND object < ?3)";
@@ -305,9 +306,9 @@ async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, Stora
     Ok(Some(()))
 }
 
-/// Erases the values that rows have of variables of a tag. What a visitor entered is in the row of
-/// whoever changed it later, as the value before. One digest covers all values of a row, so those of
-/// a change of the whole tag go together.
+/// Erases the values of a tag's variables from rows of the log. A value that a visitor entered is
+/// in the row of the person who changed it later, as the previous value. One digest covers all
+/// values of a row, so all values of a change of the whole tag are erased together.
 pub(super) async fn forget_variables(
     tx: &mut dyn Transaction,
     tag: TagId,
@@ -326,7 +327,7 @@ pub(super) async fn forget_variables(
     let mut going: Vec<i64> = Vec::new();
     for mut row in tx.query(sql, &values![object]).await? {
         let (id, changes): (i64, String) = (row.take()?, row.take()?);
-        // What cannot be read may show it.
+        // Values that cannot be parsed may contain the variable.
         let changes = serde_json::from_str::<Values>(&changes);
         if changes.map_or(true, |changes| shows_a_change_of(&changes, variables)) {
             going.push(id);
@@ -338,8 +339,8 @@ pub(super) async fn forget_variables(
         .map(drop)
 }
 
-/// Whether values of a whole tag show that one of these variables was there before. What a tag was
-/// created with is no visitor's.
+/// Whether the values of a change to a whole tag contain one of these variables. The values with
+/// which a tag was created come from no visitor.
 fn shows_a_change_of(changes: &Values, variables: &BTreeSet<&str>) -> bool {
     let of_tag = |side: &Option<serde_json::Value>| {
         let shown = side.as_ref().and_then(|tag| tag.get("variables"));

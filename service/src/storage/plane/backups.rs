@@ -1,4 +1,4 @@
-//! Scheduled backups.
+//! Scheduled backups: the schedule's SQL.
 
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
@@ -92,6 +92,9 @@ async fn edit(
 ) -> Result<Option<BackupSchedule>, StorageError> {
     let before = schedule(tx).await?;
     let after = edit(before.clone());
+    if json!(after) == json!(before) {
+        return Ok(after);
+    }
     store(tx, after.as_ref()).await?;
     tx.note(Note::changed(
         &shown(before.as_ref()),
@@ -126,7 +129,7 @@ async fn forget(tx: &mut dyn Transaction, files: &[String]) -> Result<(), Storag
     store(tx, Some(&schedule)).await
 }
 
-/// As `Restore` counts.
+/// Counts tags and interactions in the same way as `Restore` does.
 async fn content(db: &mut dyn Query) -> Result<(u64, u64), StorageError> {
     let tags = "SELECT count(*) FROM tags WHERE deleted_at IS NULL";
     let tags = db.count(tags, &[]).await?;

@@ -1,6 +1,6 @@
-//! What operations do for their caller: they show what is within the caller's reach, and what
-//! they change is in the audit log, by the same commit. All go through here, so that no route
-//! can forget it.
+//! Applies the caller to every operation: it sees only objects within the caller's reach, and its
+//! changes are written to the audit log in the same commit. All operations go through here, so that
+//! no route can forget it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::scope::Reach;
 use crate::storage::value::{Row, Value};
 use crate::storage::{Part, StorageError};
 
-/// What a reading operation answers a caller with this reach.
+/// Runs a reading operation for a caller with this reach.
 pub(super) async fn read<A, T>(
     db: &mut (dyn Query + '_),
     (arguments, operation, reach): &(A, Read<A, T>, Reach),
@@ -26,7 +26,7 @@ pub(super) async fn read<A, T>(
     operation(db, arguments).await
 }
 
-/// What a writing operation does for `caller`, and whether it wrote the row of the request.
+/// Runs a writing operation for `caller`. Also returns whether it wrote a row to the audit log.
 pub(super) async fn change<A, T>(
     tx: &mut (dyn Transaction + '_),
     (arguments, operation, caller): &(A, Change<A, T>, Arc<Caller>),
@@ -45,10 +45,10 @@ pub(super) async fn change<A, T>(
 struct Called<'a, D: ?Sized> {
     db: &'a mut D,
     reach: &'a Reach,
-    /// Whether rows were written.
+    /// Whether the operation wrote rows whose change belongs in the audit log.
     wrote: bool,
     note: Option<Note>,
-    /// Whether what is written is no change yet.
+    /// Whether the change stays out of the audit log, because it has no visible effect.
     silent: bool,
 }
 
@@ -144,11 +144,11 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
     }
 }
 
-/// Adds to a statement that ends in its conditions the one that `column` is within reach.
+/// The condition that `column` is within reach, to append to a statement's conditions.
 pub(super) fn condition(reach: &Reach, column: &str) -> String {
     match reach.limit() {
         None => String::new(),
-        // Numbers alone: nothing that could be anything else stands in the statement.
+        // The ids are numbers, so nothing can be injected into the statement.
         Some([]) => " AND FALSE".to_owned(),
         Some(limit) => {
             let ids: Vec<_> = limit.iter().map(ExperienceId::to_string).collect();

@@ -1,6 +1,6 @@
-//! The counters of inlays, and what becomes of one when the keys change. A counter belongs
-//! to the keys under which its codes were made: other keys start from 0, keys that come
-//! back find it as they left it, so that no spent code is accepted again.
+//! The counters of inlays, and their fate when keys change. A counter belongs to the keys that made
+//! its codes. New keys start from 0; earlier keys continue with their old counter, so that no used
+//! code is accepted again.
 
 use super::{Query, Transaction};
 use crate::clock::Timestamp;
@@ -13,8 +13,8 @@ use crate::inventory::{InlayFields, SealedKeys};
 use crate::storage::StorageError;
 use crate::storage::value::{Row, values};
 
-/// What becomes of an authentic code under the counter `state` of its keys, and of the
-/// counter if the code is accepted. There is no state if the keys are replaced.
+/// The verdict for an authentic code under the counter `state` of its keys, and the new state if
+/// the code is accepted. `state` is `None` if the keys were replaced.
 ///
 /// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn judge(
@@ -34,7 +34,7 @@ pub(in crate::storage) fn judge(
     }
 }
 
-/// The same of an authentic code whose inlay is blocked: it is spent, and verifies nothing.
+/// Like [`judge`], for a blocked inlay: its code is used up, but verifies nothing.
 ///
 /// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn block(
@@ -49,7 +49,7 @@ pub(in crate::storage) fn block(
     (Verdict::NotVerified(Refusal::Blocked { counter }), moved)
 }
 
-/// What becomes of a code that proves nothing, and of the counter if it moves.
+/// The verdict for a code that proves nothing, and the new state if the counter moves.
 ///
 /// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn show(
@@ -75,12 +75,12 @@ pub(in crate::storage) fn show(
     (Verdict::NotChecked(verdict), state.show(counter, day))
 }
 
-/// The day of a moment, since the Unix epoch.
+/// The day of a moment: whole days since the Unix epoch.
 pub(in crate::storage) const fn day(at: Timestamp) -> i64 {
     at.millis().div_euclid(24 * 60 * 60 * 1000)
 }
 
-/// What [`judge`] or [`show`] says of a code on `day`. Nothing moves.
+/// The verdict of [`judge`] or [`show`] for a code on `day`. No counter moves.
 pub(super) async fn dry_run_counter(
     db: &mut dyn Query,
     id: InlayId,
@@ -98,13 +98,33 @@ pub(super) async fn dry_run_counter(
     };
     let (state, mirror) = present.unzip();
     Ok(match rule {
-        CounterRule::Proof => judge(state, counter).0,
+        CounterRule::Proof => match judge(state, counter).0 {
+            Verdict::Verified { counter, previous } if counter - previous > 1 => {
+                let own = own_reads(db, id, previous, counter).await?;
+                let previous = previous + own;
+                Verdict::Verified { counter, previous }
+            }
+            verdict => verdict,
+        },
         CounterRule::Blocked => block(state, counter).0,
         CounterRule::Mirror => show(mirror, counter, day).0,
     })
 }
 
-/// A row's counter, for codes that prove a tap and for those that do not.
+/// How many counters between these two belong to reads by this application.
+async fn own_reads(
+    db: &mut dyn Query,
+    id: InlayId,
+    after: u32,
+    before: u32,
+) -> Result<u32, StorageError> {
+    let sql =
+        "SELECT count(*) FROM own_reads WHERE inlay_id = ?1 AND counter > ?2 AND counter < ?3";
+    let own: i64 = db.one(sql, &values![id, after, before]).await?.take()?;
+    Ok(u32::try_from(own).unwrap_or_default())
+}
+
+/// Reads a row's counters: for codes that prove a tap, and for codes that do not.
 fn states(mut row: Row) -> Result<(CounterState, MirrorState), StorageError> {
     let state = state(&mut row)?;
     let mirror = MirrorState {
@@ -115,7 +135,7 @@ fn states(mut row: Row) -> Result<(CounterState, MirrorState), StorageError> {
     Ok((state, mirror))
 }
 
-/// The counters of new inlays, after those that are spent already.
+/// Creates the counters of new inlays, each with its last used value.
 pub(super) async fn start(
     tx: &mut dyn Transaction,
     inlays: &[(InlayId, u32)],
@@ -135,7 +155,7 @@ pub(super) async fn start(
     Ok(())
 }
 
-/// Counts what is up to `last` as spent.
+/// Marks all counters up to `last` as used.
 pub(super) async fn spend(
     tx: &mut dyn Transaction,
     id: InlayId,
@@ -146,7 +166,7 @@ pub(super) async fn spend(
     tx.execute(sql, &values![id, last]).await.map(drop)
 }
 
-/// Moves from the counter of an inlay as it was to that of the inlay as it is.
+/// Switches an inlay's counter after a change from `before` to `after`.
 pub(super) async fn follow(
     tx: &mut dyn Transaction,
     id: InlayId,
@@ -162,18 +182,22 @@ pub(super) async fn follow(
     }
     tx.lock_counter(id).await?;
     if !same_block {
-        // Who verified a code of the inlay as it was before is told so when it records the tap: no
-        // cache, on no node, accepts a code after its inlay is blocked.
+        // A tap whose code was verified against the earlier inlay is refused when it is recorded,
+        // because the key version differs. So no node accepts a code from its cache after the inlay
+        // was blocked.
         let sql = "UPDATE counters SET key_version = key_version + 1 WHERE inlay_id = ?1";
         tx.execute(sql, &values![id]).await?;
     }
-    // Without keys, there is one counter of the chip, whatever its form.
+    // A chip without keys has one counter, whatever its form.
     if same_keys && (same_form || after.keys.is_none()) {
         return Ok(());
     }
     if let Some(keys) = &before.keys {
         keep(tx, id, keys).await?;
     }
+    // The application's own reads belong to the former counter.
+    tx.execute("DELETE FROM own_reads WHERE inlay_id = ?1", &values![id])
+        .await?;
     let state = match &after.keys {
         Some(keys) => kept(tx, id, keys, after.mirror).await?,
         None => CounterState::default(),
@@ -208,8 +232,8 @@ async fn keep(
     Ok(())
 }
 
-/// The counter under these keys. A plain code is made with the file key alone:
-/// there it counts whatever meta key stood beside it.
+/// The counter that was kept under these keys. A plain code is made with the file key only, so its
+/// counter is the same under any meta key.
 async fn kept(
     tx: &mut dyn Transaction,
     id: InlayId,
@@ -236,7 +260,7 @@ fn state(row: &mut Row) -> Result<CounterState, StorageError> {
     })
 }
 
-/// Fingerprints of file and meta key, the second empty if there is none.
+/// Fingerprints of the file key and the meta key; the second is empty if there is no meta key.
 fn prints(keys: &SealedKeys) -> (KeyFingerprint, Vec<u8>) {
     let meta = keys.meta().map(KeyFingerprint::bytes);
     (keys.file(), meta.map_or_else(Vec::new, Vec::from))

@@ -1,29 +1,31 @@
-//! Where the SQL of the two databases differs.
+//! The differences between the SQL of the two databases.
 //!
-//! Statements of the plane are in the SQL that both speak, with these words of our own:
+//! Statements of the plane use the SQL that both databases understand, with these additions:
 //!
 //! | Written | Meaning |
 //! |---|---|
 //! | `?1` | the first parameter |
-//! | `IN ids(?1)`, `IN texts(?1)` | one of the list in the first parameter ([`Value::list`](crate::storage::value::Value::list)) |
+//! | `IN ids(?1)`, `IN texts(?1)` | in the list of the first parameter ([`Value::list`]) |
 //! | `x''` | no bytes |
-//! | `FOR UPDATE`, at the end | what taps and updates write waits until the transaction is over. In SQLite it waits anyway |
+//! | `FOR UPDATE`, at the end | taps and updates wait for this transaction. In SQLite, always |
+//!
+//! [`Value::list`]: crate::storage::value::Value::list
 
 use std::borrow::Cow;
 
-/// A database.
+/// The SQL dialect of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::storage) enum Dialect {
-    /// SQLite.
+    /// SQLite: statements run nearly as they are written.
     Sqlite,
-    /// PostgreSQL.
+    /// PostgreSQL: parameters are `$1`, lists are arrays.
     Postgres,
 }
 
 const LOCKED: &str = " FOR UPDATE";
 
 impl Dialect {
-    /// A statement of the plane in the words of this database.
+    /// Translates a statement of the plane into this dialect.
     pub(in crate::storage) fn say(self, sql: &str) -> Cow<'_, str> {
         match self {
             Self::Sqlite => sqlite(sql),
@@ -53,11 +55,11 @@ fn postgres(sql: &str) -> String {
     let sql = replace_list(&sql, " IN texts(", |place| {
         format!(" = ANY (ARRAY(SELECT {element}({place} AS JSON))))")
     });
-    // A question mark stands nowhere else.
+    // Statements of the plane contain no other question marks.
     sql.replace("x''", "''").replace('?', "$")
 }
 
-/// Puts what `with` makes of the place of a parameter where `list` stands with it.
+/// Replaces each `list` and its parameter by the result of `with` for the parameter.
 fn replace_list(sql: &str, list: &str, with: impl Fn(&str) -> String) -> String {
     let mut said = String::with_capacity(sql.len());
     let mut rest = sql;

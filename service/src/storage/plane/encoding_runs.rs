@@ -1,4 +1,4 @@
-//! Encoding runs.
+//! Encoding runs: their SQL, and the choice of a tag for each chip.
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -12,10 +12,12 @@ use crate::encoding::{Outcome, of_word};
 use crate::field_error::FieldError;
 use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
+use crate::plural::counted;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
     EncodingRuns, InUse, Invalid, KeptPlace, RunEdit, RunPlace, RunTag, StorageError,
 };
+use crate::tag::TagFields;
 
 #[async_trait]
 impl<D: Database> EncodingRuns for D {
@@ -107,7 +109,7 @@ impl<D: Database> EncodingRuns for D {
     }
 }
 
-const SELECT: &str = "SELECT r.id, r.name, r.settings, r.planned, r.created_at, r.closed_at, \
+const SELECT: &str = "SELECT r.id, r.name, r.settings, r.planned, r.created_at, r.closed_at, r.variables_added, \
         (SELECT count(*) FROM encoding_run_tags t WHERE t.run_id = r.id), \
         (SELECT count(DISTINCT e.uid) FROM encodings e WHERE e.run_id = r.id AND e.state = 'verified' \
             AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id AND n.state = 'reset')) \
@@ -118,6 +120,7 @@ fn read(mut row: Row) -> Result<Run, StorageError> {
     let plan = row.json("encoding run")?;
     let (planned, created_at) = (row.take()?, row.take()?);
     let closed_at: Option<Timestamp> = row.take()?;
+    let variables_added = row.take()?;
     Ok(Run {
         id,
         fields: RunFields {
@@ -128,6 +131,7 @@ fn read(mut row: Row) -> Result<Run, StorageError> {
         plan,
         tag_count: row.take()?,
         verified_count: row.take()?,
+        variables_added,
         created_at,
         closed_at,
     })
@@ -187,7 +191,7 @@ async fn insert(
     run(tx, id).await?.ok_or_else(|| unreadable("encoding run"))
 }
 
-/// How many inlays a run is planned for that has this many tags.
+/// The number of inlays that is planned for a run with this many tags.
 fn planned(fields: &RunFields, plan: &RunPlan, tags: usize) -> Result<Option<u32>, StorageError> {
     let tags = u32::try_from(tags).unwrap_or(u32::MAX);
     let refuse = |why: String| Err(Invalid::from(FieldError::of("planned", why)).into());
@@ -200,13 +204,30 @@ fn planned(fields: &RunFields, plan: &RunPlan, tags: usize) -> Result<Option<u32
         }
         None => Ok(Some(tags)),
         Some(planned) if planned < tags => refuse(format!(
-            "The run has {tags} tags without an inlay: plan at least as many inlays, or choose fewer tags."
+            "The run has {} without an inlay: plan at least as many inlays, or choose fewer tags.",
+            counted(u64::from(tags), "tag")
         )),
         Some(planned) if planned > tags && !creates => refuse(format!(
-            "The run has {tags} tags without an inlay: plan as many inlays, or add a pattern for tags that it creates."
+            "The run has {} without an inlay: plan as many inlays, or add a pattern for tags that it creates.",
+            counted(u64::from(tags), "tag")
         )),
         Some(planned) => Ok(Some(planned)),
     }
+}
+
+/// Creates a tag of a run. It gets the variables that its page writes, unless the plan excludes
+/// them.
+async fn new_tag(
+    tx: &mut dyn Transaction,
+    run: &Run,
+    mut fields: TagFields,
+) -> Result<TagId, StorageError> {
+    if run.plan.add_variables.0 {
+        let added = tags::Written::default().fill(tx, &mut fields).await?.len() as u64;
+        let sql = "UPDATE encoding_runs SET variables_added = variables_added + ?2 WHERE id = ?1";
+        tx.execute(sql, &values![run.id, added]).await?;
+    }
+    tags::insert(tx, &fields, false).await
 }
 
 async fn add_tag(
@@ -233,6 +254,9 @@ async fn edit(
         return Ok(None);
     };
     let fields = edit(before.fields.clone())?;
+    if fields == before.fields {
+        return Ok(Some(before));
+    }
     tx.note(Note::changed(&before.fields, &fields));
     let closed_at = before.closed_at.unwrap_or(tx.now());
     tx.execute(
@@ -250,34 +274,34 @@ async fn edit(
 
 const PLACES: &str = "SELECT t.position, t.tag_id FROM encoding_run_tags t WHERE t.run_id = ?1";
 
-/// A chip is, or becomes, the inlay of the position's tag: its newest encoding is for this tag, and not
-/// over without an inlay. It is stored in the commit that keeps the position for the chip.
+/// The chip is, or becomes, the inlay of the position's tag: its newest encoding is for this tag,
+/// and did not end without an inlay. It is stored in the commit that reserves the position.
 const TAKEN: &str = "EXISTS (SELECT 1 FROM encodings e WHERE e.uid = t.uid AND e.tag_id = t.tag_id \
         AND e.state NOT IN ('rejected', 'abandoned', 'reset') \
         AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id))";
 /// The position's tag is deleted.
 const DELETED: &str =
     "NOT EXISTS (SELECT 1 FROM tags g WHERE g.id = t.tag_id AND g.deleted_at IS NULL)";
-/// The position's tag has an inlay, wherever it came from.
+/// The position's tag has an inlay, from this run or not.
 const HAS_INLAY: &str =
     "EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.tag_id AND i.deleted_at IS NULL)";
 /// The position's chip is an inlay of its tag.
 const IS_INLAY: &str = "EXISTS (SELECT 1 FROM inlays i \
     WHERE i.tag_id = t.tag_id AND i.uid = t.uid AND i.deleted_at IS NULL)";
 
-/// Where the next chip goes that has no tag in the run.
+/// The place for the next chip that has no tag in the run.
 enum Next {
-    /// To a position that is there.
+    /// A position that exists already, with its tag.
     Free {
         position: u32,
         tag: TagId,
         skipped: bool,
     },
-    /// To a tag that is created for it.
+    /// A new position, whose tag is created for the chip.
     New { position: u32 },
 }
 
-/// The rule of who is next: a free position, then a new one, then one that was passed over.
+/// Chooses the next place: a free position, then a new one, then a skipped one.
 async fn next(db: &mut dyn Query, run: &Run) -> Result<Option<Next>, StorageError> {
     let free = |skipped: &str| {
         format!(
@@ -359,7 +383,7 @@ async fn skip(
         Some(Next::Free { position, .. }) => position,
         Some(Next::New { position }) => {
             let fields = make(&run.plan, position)?;
-            let tag = tags::insert(tx, &fields, false).await?;
+            let tag = new_tag(tx, &run, fields).await?;
             add_tag(tx, id, position, tag, None).await?;
             position
         }
@@ -370,8 +394,8 @@ async fn skip(
     next_of(tx, id).await
 }
 
-/// The place of a chip: its own, unless that came to nothing and the tag is somebody else's by now;
-/// else the next one.
+/// The place of a chip: its own, unless its encoding failed and the tag now belongs to another
+/// chip; otherwise the next place.
 async fn place(
     db: &mut dyn Query,
     id: EncodingRunId,
@@ -402,7 +426,8 @@ async fn place(
     Ok(Some((run, place)))
 }
 
-/// Keeps a place for a chip; its tag. `None` if it is another chip's by now.
+/// Reserves a place for a chip, and returns its tag. `None` if the place now belongs to another
+/// chip.
 pub(super) async fn keep(
     tx: &mut dyn Transaction,
     kept: &KeptPlace,
@@ -411,11 +436,13 @@ pub(super) async fn keep(
     let RunPlace {
         run_id, position, ..
     } = kept.place;
-    let present = place(tx, run_id, uid).await?;
-    if present.map(|(_, present)| present) != Some(kept.place) {
+    let Some((run, present)) = place(tx, run_id, uid).await? else {
+        return Ok(None);
+    };
+    if present != kept.place {
         return Ok(None);
     }
-    // A chip has one place.
+    // A chip has only one place: release its earlier one.
     let sql =
         "UPDATE encoding_run_tags SET uid = NULL WHERE run_id = ?1 AND uid = ?2 AND position <> ?3";
     tx.execute(sql, &values![run_id, uid, position]).await?;
@@ -426,7 +453,7 @@ pub(super) async fn keep(
             Ok(Some(tag))
         }
         (None, Some(new)) => {
-            let tag = tags::insert(tx, new, false).await?;
+            let tag = new_tag(tx, &run, new.clone()).await?;
             add_tag(tx, run_id, position, tag, Some(uid)).await?;
             Ok(Some(tag))
         }
@@ -438,8 +465,8 @@ async fn rows(db: &mut dyn Query, id: EncodingRunId) -> Result<Option<Vec<RunRow
     if run(db, id).await?.is_none() {
         return Ok(None);
     }
-    // The newest encoding of each chip in the run; one that was wiped since is as it was made.
-    let sql = "SELECT t.position, e.tag_id, g.slug, e.id, e.uid, \
+    // The newest encoding of each chip in the run. A chip that was wiped since shows as reset.
+    let sql = "SELECT t.position, e.tag_id, g.slug, g.name, e.id, e.uid, \
             CASE WHEN EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id AND n.state = 'reset') \
                 THEN 'reset' ELSE e.state END, \
             e.reason, e.generation, e.outcome, e.updated_at \
@@ -455,7 +482,8 @@ async fn rows(db: &mut dyn Query, id: EncodingRunId) -> Result<Option<Vec<RunRow
 }
 
 fn row(mut row: Row) -> Result<RunRow, StorageError> {
-    let (position, tag_id, slug) = (row.take()?, row.take()?, row.take()?);
+    let (position, tag_id) = (row.take()?, row.take()?);
+    let (slug, name) = (row.take()?, row.take()?);
     let (encoding_id, uid) = (row.take()?, row.take()?);
     let state = row.text("state", of_word)?;
     let reason = row.optional_text("reason", of_word)?;
@@ -466,6 +494,7 @@ fn row(mut row: Row) -> Result<RunRow, StorageError> {
         position,
         tag_id,
         slug,
+        name,
         encoding_id,
         uid,
         technology: outcome.as_ref().and_then(|outcome| outcome.technology),

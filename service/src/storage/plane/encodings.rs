@@ -1,4 +1,4 @@
-//! Encodings: the journal of chips, the turns, the roots of their keys.
+//! Encodings: the journal of chips, the turns of an encoding, and the roots of chip keys.
 
 mod chips;
 mod roots;
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use super::{Database, Query, inlays};
 use crate::caller::{self, Actor};
 use crate::clock::Timestamp;
-use crate::encoding::Exchange;
+use crate::encoding::{Exchange, OpenedAddress};
 use crate::id::{EncodingId, InlayId};
 use crate::inlay::Uid;
 use crate::inventory::SealedKey;
@@ -21,7 +21,7 @@ use crate::storage::{
     StorageError, StoredEncoding,
 };
 
-/// Encodings that are not over.
+/// The condition for encodings that are still open.
 pub(super) const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
 #[async_trait]
@@ -71,6 +71,17 @@ impl<D: Database> Encodings for D {
             self.tell(event);
         }
         Ok(stored)
+    }
+
+    async fn note_address_opened(
+        &self,
+        id: EncodingId,
+        address: OpenedAddress,
+    ) -> Result<(), StorageError> {
+        self.change("note_address_opened", (id, address), |tx, (id, address)| {
+            Box::pin(turns::note_address_opened(tx, *id, *address))
+        })
+        .await
     }
 
     async fn encoding_exchanges(
@@ -135,8 +146,8 @@ impl<D: Database> Encodings for D {
     }
 }
 
-/// What a filter asks, by the columns of [`turns::COLUMNS`]. Each parameter is compared first:
-/// PostgreSQL takes its type from there.
+/// The conditions of a filter over [`turns::COLUMNS`]. Each parameter is first compared with a
+/// column, from which PostgreSQL infers its type.
 const FILTER: &str = "(uid = ?1 OR ?1 IS NULL) AND (run_id = ?2 OR ?2 IS NULL)";
 
 async fn list(

@@ -160,7 +160,7 @@ impl<D: Database> Experiences for D {
     }
 }
 
-/// What a filter lets through, of an alias `e`; with [`parameters`] as ?1 and ?2.
+/// The conditions of a filter, for an alias `e`, with [`parameters`] as ?1 and ?2.
 const FITS: &str = "e.deleted_at IS NULL \
     AND (CAST(?1 AS TEXT) IS NULL OR e.folded LIKE ?1 ESCAPE '\\') \
     AND (CAST(?2 AS TEXT) IS NULL OR e.kind = ?2)";
@@ -176,7 +176,7 @@ const SELECT: &str = "SELECT e.id, e.name, e.draft, e.published, v.content IS DI
     FROM experiences e LEFT JOIN experience_versions v \
         ON v.experience_id = e.id AND v.version = e.published";
 
-/// An experience from a row of [`SELECT`].
+/// Reads an experience from a row of [`SELECT`].
 fn read(mut row: Row) -> Result<Experience, StorageError> {
     Ok(Experience {
         id: row.take()?,
@@ -190,12 +190,12 @@ fn read(mut row: Row) -> Result<Experience, StorageError> {
     })
 }
 
-/// A stored content, the next column of a row.
+/// Reads a stored content from the next column of a row.
 pub(in crate::storage) fn content(row: &mut Row) -> Result<Content, StorageError> {
     row.text("experience", |json| Content::from_json(json).ok())
 }
 
-/// An experience; `None` for a deleted one.
+/// The experience with this id; `None` if it is deleted.
 async fn experience(
     db: &mut dyn Query,
     id: ExperienceId,
@@ -319,7 +319,7 @@ async fn roll_back(
     stored(tx, id).await.map(Some)
 }
 
-/// Makes `content` the version that taps lead to, unless it is already.
+/// Publishes `content` as a new version, unless it is already published.
 async fn publish(
     tx: &mut dyn Transaction,
     id: ExperienceId,
@@ -372,7 +372,7 @@ async fn save(
     Ok(())
 }
 
-/// An experience that this transaction has just written.
+/// Reads an experience that this transaction has just written.
 async fn stored(tx: &mut dyn Transaction, id: ExperienceId) -> Result<Experience, StorageError> {
     let stored = experience(tx, id).await?;
     stored.ok_or_else(|| unreadable("experience"))
@@ -437,7 +437,7 @@ async fn versions(
     versions.collect::<Result<_, StorageError>>().map(Some)
 }
 
-/// The version of an experience that is published now.
+/// The currently published version of an experience.
 pub(in crate::storage) async fn published_now(
     db: &mut dyn Query,
     id: ExperienceId,
@@ -449,7 +449,7 @@ pub(in crate::storage) async fn published_now(
     found.map(|row| published_version(row, id)).transpose()
 }
 
-/// An experience as it was published once.
+/// A particular published version of an experience.
 pub(in crate::storage) async fn published(
     db: &mut dyn Query,
     version: VersionRef,
@@ -480,7 +480,7 @@ fn published_version(
     })
 }
 
-/// Whether there is such an experience, and it is not deleted.
+/// Whether the experience exists within reach and is not deleted.
 pub(super) async fn exists(db: &mut dyn Query, id: ExperienceId) -> Result<bool, StorageError> {
     let reached = callers::condition(db.reach(), "id");
     let sql = format!("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL{reached}");

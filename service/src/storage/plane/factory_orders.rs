@@ -1,4 +1,4 @@
-//! Factory orders.
+//! Factory orders: their SQL, and the acceptance of returned chips.
 
 use async_trait::async_trait;
 
@@ -257,7 +257,7 @@ async fn delete(tx: &mut dyn Transaction, id: FactoryOrderId) -> Result<Option<(
     Ok(Some(()))
 }
 
-/// What is in the way of a chip that came back.
+/// Checks a chip that came back: the result, or the conflict that stops it.
 async fn look(
     db: &mut dyn Query,
     id: FactoryOrderId,
@@ -285,8 +285,8 @@ async fn look(
     })
 }
 
-/// Whether Tapdesk has written a key to a chip, or may have. One that was only laid down has a journal,
-/// too, with what it was asked for.
+/// Whether Tapdesk has written a key to a chip, or may have. A chip that was only placed on the
+/// reader has a journal, too, with the attempted authentications.
 async fn has_keys_of_ours(db: &mut dyn Query, uid: Uid) -> Result<bool, StorageError> {
     let sql = "SELECT 1 FROM chips c WHERE c.uid = ?1 AND (c.confirmed IS NOT NULL OR c.bureau IS NOT NULL
          OR EXISTS (SELECT 1 FROM chip_keys k WHERE k.uid = c.uid AND k.state <> ?2))";
@@ -315,7 +315,7 @@ async fn receive(
     for chip in chips {
         let mut seen = look(tx, id, chip).await?;
         if seen == Ok(Taken::Bound) {
-            // It checks before it writes.
+            // `insert` checks before it writes, so a conflict leaves no rows.
             match inlays::insert(tx, &chip.inlay).await {
                 Ok(_) => hand_over(tx, id, chip).await?,
                 Err(StorageError::Conflict(conflict)) => seen = Err(conflict),
@@ -329,9 +329,9 @@ async fn receive(
     Ok(taken)
 }
 
-/// The keys of a position become those that its chip is known to have. What it was asked for before was
-/// nothing that a bureau writes, so refusals count from here on; keys that were only planned are dropped,
-/// with the encoding that planned them.
+/// The keys of a position become the keys that its chip is known to have. Earlier authentications
+/// did not use a bureau's keys, so the count of refused ones restarts. Keys that were only planned
+/// are dropped, together with the encoding that planned them.
 async fn hand_over(
     tx: &mut dyn Transaction,
     id: FactoryOrderId,

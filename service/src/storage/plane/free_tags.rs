@@ -1,4 +1,4 @@
-//! Tags that can still get an inlay, for what is encoded in numbers.
+//! Tags that can still get an inlay, for encoding runs and factory orders.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,12 +7,12 @@ use crate::id::TagId;
 use crate::storage::value::{Value, values};
 use crate::storage::{Conflict, StorageError};
 
-/// The places in `tags` of those that have no inlay, each tag once, in their order.
+/// The indexes in `tags` of tags without an inlay, each tag once, in their order.
 ///
 /// # Errors
 ///
-/// [`Conflict::Missing`] for the first one that does not exist or is deleted, and
-/// [`Conflict::OtherWorld`] for a simulated one: real chips are not encoded for it.
+/// [`Conflict::Missing`] for the first tag that does not exist or is deleted, and
+/// [`Conflict::OtherWorld`] for a simulated tag: no real chip is encoded for it.
 pub(super) async fn free_tags(
     db: &mut dyn Query,
     tags: &[TagId],

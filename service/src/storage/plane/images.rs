@@ -1,4 +1,4 @@
-//! Images of experiences.
+//! Images of experiences: their SQL.
 
 use super::{Query, Transaction, experiences};
 use crate::audit::Note;
@@ -127,7 +127,7 @@ pub(super) async fn delete(
     Ok(Some(()))
 }
 
-/// Refuses a content with an image that the experience does not have.
+/// Refuses a content that shows an image which the experience does not have.
 pub(super) async fn check(
     db: &mut dyn Query,
     id: ExperienceId,

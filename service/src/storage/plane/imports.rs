@@ -1,8 +1,8 @@
-//! Rows of a table of tags: those that are imported each for itself, and those of imports
-//! that store all rows or none, which are set aside first and made tags later.
+//! Rows of a table of tags. Some are imported one by one. Those of imports that store all rows or
+//! none are first set aside, and become tags later.
 //!
-//! Whatever can be in a row's way is looked at before anything of it is written, so that a
-//! row that is refused leaves nothing behind.
+//! Every reason against a row is checked before any of it is written, so that a refused row leaves
+//! no data.
 
 mod look;
 mod make;
@@ -81,7 +81,7 @@ impl<D: Database> Imports for D {
     }
 }
 
-/// Stores rows, each for itself.
+/// Stores rows one by one: a refused row does not affect the others.
 pub(super) async fn import(
     tx: &mut dyn Transaction,
     rows: &[Arc<ImportRow>],
@@ -96,7 +96,9 @@ pub(super) async fn import(
             None => Work::insert(seen.fields.clone(), row.inlay.clone()),
         })
     });
-    let mut made = make(tx, work.collect()).await?.into_iter();
+    // A request has the same option for all its rows.
+    let add = rows.first().is_some_and(|row| row.add_variables);
+    let mut made = make(tx, work.collect(), add).await?.into_iter();
     let results = seen.into_iter().map(|seen| match seen {
         Ok(_) => made.next().ok_or_else(make::lost),
         Err(conflict) => Ok(Err(conflict)),
@@ -120,8 +122,7 @@ async fn begin(tx: &mut dyn Transaction) -> Result<ImportId, StorageError> {
     tx.one(sql, &values![now]).await?.take()
 }
 
-/// Notes that somebody is at work on an import, which is in the state `from`
-/// and in the state `to` from now on.
+/// Notes that an import was just worked on, and moves it from the state `from` to the state `to`.
 async fn touch(
     tx: &mut dyn Transaction,
     import: ImportId,
@@ -136,7 +137,7 @@ async fn touch(
     }
 }
 
-/// What is kept of a row that is set aside.
+/// Columns of a row that is set aside.
 const COLUMNS: [&str; 10] = [
     "import_id",
     "position",
@@ -193,7 +194,7 @@ async fn apply(
     import: ImportId,
 ) -> Result<Vec<(u64, Imported)>, StorageError> {
     match touch(tx, import, "decided", "decided").await {
-        // Another one has finished it.
+        // Another caller has finished the import.
         Err(StorageError::Conflict(_)) => return Ok(Vec::new()),
         touched => touched?,
     }
@@ -211,21 +212,22 @@ async fn apply(
             .await?;
         return Ok(Vec::new());
     };
-    // Taken out first, so that what they took can be theirs.
+    // Delete the rows first: they reserve the slugs and UIDs that the tags now take.
     let sql = "DELETE FROM import_rows WHERE import_id = ?1 AND position <= ?2";
     tx.execute(sql, &values![import, *last]).await?;
     let rows = asides.iter().map(|(_, aside)| aside.row());
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let add = rows.first().is_some_and(|row| row.add_variables);
     let work = asides.iter().zip(&rows).map(|((_, aside), row)| {
         let inlay = aside.inlay()?;
         Ok(match aside.tag_id {
-            Some(tag) => Work::apply(TagId(tag), row, inlay),
+            Some(tag) => Work::apply(TagId(tag), &row.cells, inlay),
             None => Work::insert(aside.new_tag()?, inlay),
         })
     });
     let work = work.collect::<Result<_, StorageError>>()?;
-    // Nothing is in their way: what they need was theirs since they were set aside.
-    let made = make(tx, work).await?;
+    // No conflict is possible: everything these rows need was reserved when they were set aside.
+    let made = make(tx, work, add).await?;
     let made = asides.iter().zip(made);
     made.map(|((place, _), imported)| Ok((*place, imported?)))
         .collect()
@@ -254,7 +256,7 @@ async fn discard(tx: &mut dyn Transaction, import: ImportId) -> Result<bool, Sto
     };
     let state: String = found.take()?;
     if state == "decided" {
-        // Its rows will be tags.
+        // The import is decided, so its rows become tags.
         return Ok(false);
     }
     touch(tx, import, &state, "given_up").await?;

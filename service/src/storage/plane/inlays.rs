@@ -1,6 +1,8 @@
-//! Inlays.
+//! Inlays: their SQL, and the checks before a write.
 
+mod carried;
 mod new;
+mod own_reads;
 mod rows;
 
 use std::collections::HashMap;
@@ -9,31 +11,38 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 
 use super::audit::shown;
-use super::{Database, Query, Transaction, counters};
+use super::dialect::Dialect;
+use super::{Database, Query, Transaction, callers, counters};
 use crate::audit::Note;
+use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
-use crate::inlay::{Mirror, Uid};
+use crate::inlay::{Mirror, Technology, Uid};
 use crate::interaction::{CounterRule, Verdict};
 use crate::inventory::{Inlay, InvalidInlay, NewInlay, SealedKeys};
 use crate::revision::Precondition;
+use crate::scope::Reach;
 use crate::storage::value::{Value, unreadable, values};
 use crate::storage::{
-    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays, Part, StorageError,
-    TagInlays, TemplateInlay,
+    BoundInlay, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays,
+    Part, StorageError, TagInlays, TemplateInlay,
 };
 
 use new::Needed;
 pub(super) use new::{Taken, put_all};
 pub(in crate::storage) use rows::{
-    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, NAMED_INLAY, read,
+    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, EXHAUSTED, FROM, NAMED_INLAY, read,
 };
 use rows::{Bound, bound};
 
 #[async_trait]
 impl<D: Database> Inlays for D {
-    async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError> {
-        self.change("insert_inlay", inlay, |tx, inlay| {
-            Box::pin(insert(tx, inlay))
+    async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError> {
+        self.change("insert_inlay", new, |tx, new| {
+            Box::pin(async move {
+                let id = insert(tx, new).await?;
+                let stored = inlay(tx, id).await?;
+                stored.ok_or_else(|| unreadable("inlay"))
+            })
         })
         .await
     }
@@ -54,16 +63,34 @@ impl<D: Database> Inlays for D {
         after: Option<InlayId>,
         limit: usize,
     ) -> Result<Vec<Inlay>, StorageError> {
+        // Only the first page needs the newest counters: later pages continue with the same ones.
+        if filter.exhausted.is_some() && after.is_none() {
+            self.settle_few().await;
+        }
         let arguments = (filter, after, limit);
         self.read("inlays", arguments, |db, (filter, after, limit)| {
-            Box::pin(list(db, *filter, *after, *limit))
+            Box::pin(list(db, filter, *after, *limit))
         })
         .await
     }
 
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         self.read("count_inlays", filter, |db, filter| {
-            Box::pin(count(db, *filter))
+            Box::pin(count(db, filter))
+        })
+        .await
+    }
+
+    async fn carried_tag_urls(&self) -> Result<Vec<CarriedTagUrl>, StorageError> {
+        self.read("carried_tag_urls", (), |db, ()| {
+            Box::pin(carried::tag_urls(db))
+        })
+        .await
+    }
+
+    async fn count_printed_codes(&self) -> Result<u64, StorageError> {
+        self.read("count_printed_codes", (), |db, ()| {
+            Box::pin(carried::printed_codes(db))
         })
         .await
     }
@@ -118,6 +145,15 @@ impl<D: Database> Inlays for D {
         .await
     }
 
+    async fn note_own_read(&self, inlay: InlayId, counter: u32) -> Result<(), StorageError> {
+        let now = self.present().await?;
+        own_reads::note(self, inlay, counter, now).await
+    }
+
+    async fn prune_own_reads(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        own_reads::prune(self, keep_since).await
+    }
+
     async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
         self.read("template_inlay", uid, |db, uid| {
             Box::pin(of_template(db, *uid))
@@ -137,7 +173,7 @@ impl<D: Database> Inlays for D {
     }
 }
 
-/// An inlay that is not deleted.
+/// The inlay with this id, if it is not deleted.
 async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, StorageError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
     let found = db.row(&sql, &values![id]).await?;
@@ -153,9 +189,24 @@ async fn uids(db: &mut dyn Query, ids: &[InlayId]) -> Result<HashMap<InlayId, Ui
     found.collect()
 }
 
-/// What a filter lets through, of an alias `i`, and its values.
-fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
-    let mut sql = "i.deleted_at IS NULL".to_owned();
+/// The condition that the inlay `i` is on a tag within reach, to append to a statement's
+/// conditions.
+fn reached(reach: &Reach) -> String {
+    match callers::condition(reach, "t.experience_id") {
+        condition if condition.is_empty() => condition,
+        condition => {
+            format!(" AND EXISTS (SELECT 1 FROM tags t WHERE t.id = i.tag_id{condition})")
+        }
+    }
+}
+
+/// The conditions of a filter for a caller with `reach`, for an alias `i`, and their values.
+fn conditions<'f>(
+    filter: &'f InlayFilter,
+    dialect: Dialect,
+    reach: &Reach,
+) -> (String, Vec<Value<'f>>) {
+    let mut sql = format!("i.deleted_at IS NULL{}", reached(reach));
     let mut values = Vec::new();
     let equal = [
         ("i.tag_id", filter.tag_id.into()),
@@ -165,6 +216,12 @@ fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
         ("(i.tag_id IS NULL)", filter.unbound.into()),
         ("i.simulated", filter.simulated.into()),
         ("(i.blocked_at IS NOT NULL)", filter.blocked.into()),
+        (
+            "i.technology",
+            filter.technology.map(Technology::as_str).into(),
+        ),
+        ("i.factory_keys", filter.factory_keys.into()),
+        (EXHAUSTED.as_str(), filter.exhausted.into()),
     ];
     for (what, value) in equal {
         if value != Value::Null {
@@ -172,16 +229,37 @@ fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
             sql = format!("{sql} AND {what} = ?{}", values.len());
         }
     }
+    if let Some(part) = &filter.uid_part {
+        values.push(part.into());
+        let has_part = uid_part(dialect, values.len());
+        sql = format!("{sql} AND {has_part}");
+    }
+    if let Some(tag_url) = &filter.carried_tag_url {
+        values.push(tag_url.into());
+        let carried = carried::by_inlay(dialect);
+        sql = format!("{sql} AND {carried} = ?{}", values.len());
+    }
     (sql, values)
+}
+
+/// The condition that the UID of an inlay `i` contains the hexadecimal digits in a parameter.
+fn uid_part(dialect: Dialect, parameter: usize) -> String {
+    match dialect {
+        // Scans the whole index of UIDs, which is much smaller than the table.
+        Dialect::Sqlite => {
+            format!("i.id IN (SELECT n.id FROM inlays n WHERE instr(hex(n.uid), ?{parameter}) > 0)")
+        }
+        Dialect::Postgres => format!("strpos(upper(encode(i.uid, 'hex')), ?{parameter}) > 0"),
+    }
 }
 
 async fn list(
     db: &mut dyn Query,
-    filter: InlayFilter,
+    filter: &InlayFilter,
     after: Option<InlayId>,
     limit: usize,
 ) -> Result<Vec<Inlay>, StorageError> {
-    let (conditions, mut values) = conditions(filter);
+    let (conditions, mut values) = conditions(filter, db.dialect(), db.reach());
     values.extend([after.map_or(0, |id| id.0).into(), Value::limit(limit)]);
     let sql = format!(
         "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ?{} ORDER BY i.id LIMIT ?{}",
@@ -193,9 +271,15 @@ async fn list(
     found.map(|mut row| read(db, &mut row)).collect()
 }
 
-async fn count(db: &mut dyn Query, filter: InlayFilter) -> Result<u64, StorageError> {
-    let (conditions, values) = conditions(filter);
-    let sql = format!("SELECT count(*) FROM inlays i WHERE {conditions}");
+async fn count(db: &mut dyn Query, filter: &InlayFilter) -> Result<u64, StorageError> {
+    let (conditions, values) = conditions(filter, db.dialect(), db.reach());
+    // Only this filter reads counters: a count of all inlays needs no join.
+    let from = if filter.exhausted.is_some() {
+        FROM
+    } else {
+        "inlays i"
+    };
+    let sql = format!("SELECT count(*) FROM {from} WHERE {conditions}");
     db.count(&sql, &values).await
 }
 
@@ -208,9 +292,10 @@ async fn others(
         OtherInlays::Uid(uid) => ("AND i.uid = ?2", uid.into()),
         OtherInlays::Newest(limit) => ("ORDER BY i.id DESC LIMIT ?2", Value::limit(limit)),
     };
+    let reached = reached(db.reach());
     let sql = format!(
         "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
-         WHERE i.tag_id IS DISTINCT FROM ?1 AND i.mirror IS NOT NULL AND i.deleted_at IS NULL
+         WHERE i.tag_id IS DISTINCT FROM ?1 AND i.mirror IS NOT NULL AND i.deleted_at IS NULL{reached}
              {condition}"
     );
     let found = db.query(&sql, &[except.into(), value]).await?;
@@ -236,7 +321,7 @@ static OF_TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Stores a new inlay, or one that comes back after it was deleted.
+/// Stores a new inlay, or restores a deleted one with the same UID.
 pub(in crate::storage) async fn insert(
     tx: &mut dyn Transaction,
     new: &NewInlay,
@@ -250,15 +335,15 @@ pub(in crate::storage) async fn insert(
     Ok(id)
 }
 
-/// The inlay with a UID.
+/// The inlay with this UID, if it is not deleted.
 pub(super) async fn with_uid(db: &mut dyn Query, uid: Uid) -> Result<Option<Inlay>, StorageError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1 AND i.deleted_at IS NULL");
     let found = db.row(&sql, &values![uid]).await?;
     found.map(|mut row| read(db, &mut row)).transpose()
 }
 
-/// Stores the inlay of a chip whose encoding was verified, whatever it was before. Every code up
-/// to the one that proved it is spent.
+/// Stores the inlay of a chip whose encoding was verified, whether it existed before or not. Every
+/// code up to the verified one counts as used.
 pub(super) async fn bind_encoded(
     tx: &mut dyn Transaction,
     encoded: &NewInlay,
@@ -270,7 +355,7 @@ pub(super) async fn bind_encoded(
     let needed = Needed::look(tx, std::iter::once(&encoded.fields)).await?;
     needed.check(&encoded.fields)?;
     let mut encoded = encoded.clone();
-    // It may have been blocked while it was encoded.
+    // The inlay may have been blocked while it was encoded.
     encoded.fields.blocked_at = before.fields.blocked_at;
     store(tx, &UPDATE, &encoded).await?;
     if let Some(tag) = before.fields.tag_id {
@@ -281,7 +366,7 @@ pub(super) async fn bind_encoded(
     Ok(before.id)
 }
 
-/// Deletes the inlay of a chip that is as it left the factory, if it has one.
+/// Deletes the inlay of a chip that is in its factory state again, if there is one.
 pub(super) async fn forget(tx: &mut dyn Transaction, uid: Uid) -> Result<(), StorageError> {
     if let Some(inlay) = with_uid(tx, uid).await? {
         delete(tx, inlay.id, &Precondition::None).await?;
@@ -304,6 +389,19 @@ async fn edit(
         simulated: before.simulated,
         last_counter: 0,
     };
+    if after.fields.is_same_as(&before.fields)
+        && spent.is_none_or(|spent| spent == before.last_counter)
+    {
+        // The same keys were wrapped again: the earlier wrapping key may be lost.
+        if after.fields.keys != before.fields.keys {
+            tx.is_no_change();
+            store(tx, &UPDATE, &after).await?;
+            if let Some(tag) = before.fields.tag_id {
+                tx.changes(Some(Part::Tag(tag)));
+            }
+        }
+        return Ok(Some(before));
+    }
     if after.fields.tag_id != before.fields.tag_id {
         check_tag(tx, after.fields.tag_id, after.simulated).await?;
     }
@@ -372,7 +470,7 @@ static UPDATE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Writes an inlay's row by [`UPDATE`]. It is not deleted from now on.
+/// Writes an inlay's row with [`UPDATE`]. This also restores a deleted inlay.
 async fn store(
     tx: &mut dyn Transaction,
     sql: &str,
@@ -384,7 +482,7 @@ async fn store(
     Ok(id)
 }
 
-/// The values of the columns in [`STORED`].
+/// The values for the columns in [`STORED`], in their order.
 fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
     let fields = &inlay.fields;
     let keys = fields.keys.as_ref();
@@ -419,7 +517,8 @@ fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
     .into()
 }
 
-/// An inlay may be bound to a tag that exists, of its own world.
+/// Checks that an inlay may be bound to a tag: the tag must exist, and both must be simulated or
+/// both real.
 async fn check_tag(
     db: &mut dyn Query,
     tag: Option<TagId>,

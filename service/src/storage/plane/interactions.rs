@@ -1,7 +1,8 @@
-//! What is known of one interaction: the trace that its owner sees.
+//! The trace of an interaction, for its owner.
 
 use super::experiences::published;
 use super::{Query, inlays};
+use crate::experience::LedBy;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
@@ -13,8 +14,8 @@ use crate::storage::notes::Noted;
 use crate::storage::value::values;
 use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 
-/// An interaction with all that led to it and came of it; `None` if there is none within reach.
-/// `noted` is what waits to be stored of it.
+/// The trace of an interaction: its data, causes and effects. `None` if there is no such
+/// interaction within reach. `noted` contains its notes that are not stored yet.
 pub(in crate::storage) async fn traced(
     db: &mut dyn Query,
     id: InteractionId,
@@ -28,15 +29,25 @@ pub(in crate::storage) async fn traced(
     if !interaction.is_within(db.reach()) {
         return Ok(None);
     }
+    // A tag that now leads to an experience outside the reach hides its current data: its name, and
+    // the variables it had when the key was used.
+    let tag = match interaction.tag_id {
+        Some(tag) if is_reached(db, tag).await? => Some(tag_name(db, tag).await?),
+        _ => None,
+    };
+    let is_outside = interaction.tag_id.is_some() && tag.is_none();
     let refused_update = match &noted.refused_update {
+        _ if is_outside => None,
         Some(refused) => Some(refused.clone()),
         None => refused_update(db, id).await?,
     };
+    let answered = answered(db, id).await?;
+    let mut update = update(db, id).await?;
+    if let Some(update) = update.as_mut().filter(|_| is_outside) {
+        update.changes.clear();
+    }
     Ok(Some(TracedInteraction {
-        tag: match interaction.tag_id {
-            Some(tag) => Some(tag_name(db, tag).await?),
-            None => None,
-        },
+        tag,
         inlay: match interaction.inlay_id {
             Some(inlay) => code_inlay(db, inlay).await?,
             None => None,
@@ -51,15 +62,26 @@ pub(in crate::storage) async fn traced(
             Some(version) => published(db, version).await?,
             None => None,
         },
-        update: update(db, id).await?,
+        update,
         refused_update,
         payload_reads: payload_reads(db, id, noted.payload_reads).await?,
-        left_out: left_out(db, id).await?,
+        left_out: answered.left_out,
+        led_by: noted.rule.or(answered.led_by),
         interaction,
     }))
 }
 
-/// How a tag is called, deleted ones included.
+/// Whether a tag, deleted or not, leads to an experience within the caller's reach.
+async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
+    if db.reach().limit().is_none() {
+        return Ok(true);
+    }
+    let sql = "SELECT experience_id FROM tags WHERE id = ?1";
+    let experience = db.one(sql, &values![tag]).await?.take()?;
+    Ok(db.reach().has(experience))
+}
+
+/// A tag's slug and name; the tag may be deleted.
 async fn tag_name(db: &mut dyn Query, tag: TagId) -> Result<TagName, StorageError> {
     let sql = "SELECT slug, name FROM tags WHERE id = ?1";
     let mut row = db.one(sql, &values![tag]).await?;
@@ -80,7 +102,7 @@ async fn code_inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<CodeInlay>
     }))
 }
 
-/// The inlay with `uid`, and whose it is now. One out of reach is as one that is not there.
+/// The inlay with `uid`, and its current tag. An inlay out of reach counts as missing.
 async fn named(db: &mut dyn Query, uid: Uid) -> Result<Option<NamedInlay>, StorageError> {
     let Some(mut row) = db.row(inlays::NAMED_INLAY, &values![uid]).await? else {
         return Ok(None);
@@ -124,15 +146,27 @@ async fn refused_update(
     }))
 }
 
-async fn left_out(db: &mut dyn Query, id: InteractionId) -> Result<Vec<String>, StorageError> {
-    let sql = "SELECT macros FROM left_out WHERE interaction_id = ?1";
-    match db.row(sql, &values![id]).await? {
-        Some(mut row) => row.json("macro"),
-        None => Ok(Vec::new()),
-    }
+/// Notes on the answer to a tap.
+#[derive(Default)]
+struct Answered {
+    left_out: Vec<String>,
+    led_by: Option<LedBy>,
 }
 
-/// The reads that are stored, and those that wait to be.
+async fn answered(db: &mut dyn Query, id: InteractionId) -> Result<Answered, StorageError> {
+    let sql = "SELECT macros, rule FROM left_out WHERE interaction_id = ?1";
+    let Some(mut row) = db.row(sql, &values![id]).await? else {
+        return Ok(Answered::default());
+    };
+    let left_out = row.json("macro")?;
+    let rule: Option<u32> = row.take()?;
+    Ok(Answered {
+        left_out,
+        led_by: rule.map(LedBy::from_number),
+    })
+}
+
+/// Combines the stored payload reads with those not stored yet.
 async fn payload_reads(
     db: &mut dyn Query,
     id: InteractionId,

@@ -1,4 +1,4 @@
-//! Rotation of the key that wraps secrets at rest.
+//! Rotation of the key that wraps secrets at rest: its SQL.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -50,15 +50,15 @@ impl<D: Database> KeyRotations for D {
     }
 }
 
-/// Columns with secrets, and the key of their table.
+/// A table's key, and its columns with secrets.
 struct Wrapped {
     table: &'static str,
     key: &'static [&'static str],
     secrets: &'static [&'static str],
 }
 
-/// Every column with a secret. A test compares them with the schema. What an import has set aside
-/// (`import_rows.inlay`) is not among them: there is none before a rotation begins.
+/// All columns with secrets. A test compares them with the schema. Rows that imports set aside
+/// (`import_rows.inlay`) are missing, because no such rows exist when a rotation begins.
 const WRAPPED: [Wrapped; 8] = [
     Wrapped {
         table: "master_keys",
@@ -103,7 +103,7 @@ const WRAPPED: [Wrapped; 8] = [
 ];
 
 impl Wrapped {
-    /// Rows that have a secret.
+    /// The condition for rows that contain a secret.
     fn condition(&self) -> String {
         let there: Vec<_> = self
             .secrets
@@ -113,7 +113,7 @@ impl Wrapped {
         format!("({})", there.join(" OR "))
     }
 
-    /// The next rows: their key, then their secrets.
+    /// Selects the next rows: their key, then their secrets.
     fn select(&self, is_first: bool) -> String {
         let key = self.key.join(", ");
         let secrets = self.secrets.join(", ");
@@ -131,7 +131,7 @@ impl Wrapped {
         )
     }
 
-    /// The secrets of a row: first its key, then they.
+    /// Updates a row's secrets; the parameters are its key, then the secrets.
     fn update(&self) -> String {
         let place = |first: usize, columns: &[&str], between: &str| {
             let equal: Vec<_> = columns
@@ -150,14 +150,14 @@ impl Wrapped {
     }
 }
 
-/// The row of `settings` that says that a rotation is not done.
+/// The row of `settings` that exists while a rotation is unfinished.
 pub(in crate::storage) const ROTATION: &str = "key_rotation";
 
-/// What that row says.
+/// The content of the row [`ROTATION`], JSON.
 #[derive(Serialize, Deserialize)]
 struct Mark {
     began_at: Timestamp,
-    /// In hexadecimal.
+    /// The wrapped value, in hexadecimal.
     probe: String,
 }
 

@@ -1,4 +1,4 @@
-//! Master keys.
+//! Master keys: their SQL.
 
 use async_trait::async_trait;
 
@@ -13,7 +13,10 @@ use crate::storage::{InUse, MasterKeys, StorageError};
 
 #[async_trait]
 impl<D: Database> MasterKeys for D {
-    async fn insert_master_key(&self, key: MasterKeyFields) -> Result<MasterKeyId, StorageError> {
+    async fn insert_master_key(
+        &self,
+        key: MasterKeyFields,
+    ) -> Result<SealedMasterKey, StorageError> {
         self.change("insert_master_key", key, |tx, key| {
             Box::pin(insert(tx, key))
         })
@@ -90,7 +93,7 @@ fn read(mut row: Row) -> Result<SealedMasterKey, StorageError> {
 async fn insert(
     tx: &mut dyn Transaction,
     key: &MasterKeyFields,
-) -> Result<MasterKeyId, StorageError> {
+) -> Result<SealedMasterKey, StorageError> {
     let now = tx.now();
     let derivation = serde_json::to_string(&key.derivation);
     let derivation = derivation.map_err(|_| unreadable("master key"))?;
@@ -110,7 +113,8 @@ async fn insert(
     let id = inserted.take()?;
     let shown = shown::master_key(key);
     tx.note(Note::created(format!("master-keys/{id}"), &shown));
-    Ok(id)
+    let stored = master_key(tx, id).await?;
+    stored.ok_or_else(|| unreadable("master key"))
 }
 
 async fn master_key(
@@ -145,6 +149,9 @@ async fn rename(
         return Ok(None);
     };
     expected.check(Some(&present))?;
+    if present.fields.name == name {
+        return Ok(Some(present));
+    }
     let sql = "UPDATE master_keys SET name = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, name]).await?;
     tx.note(Note::changed(

@@ -1,12 +1,13 @@
-//! Counts of taps for reports, kept behind: taps do nothing for them.
+//! Counts of taps for reports. They are computed later, so that taps need no extra work.
 //!
-//! Taps are counted in the order of their commits, up to a mark that moves in the commit that adds
-//! to the counts; updates and submissions wait in `report_updates`, each row written in the commit
-//! of what it is, and go in the commit that counts them. So each is counted once, wherever the
-//! counting is cut off, and on whichever node; and a report that reads the counts, and what is not
-//! counted yet, as of one moment is exact.
+//! Taps are counted in the order of their commits, up to a mark, which moves in the commit that
+//! adds to the counts. Updates and submissions wait in `report_updates`: the commit of each writes
+//! its row, and the commit that counts it deletes the row. So each is counted exactly once,
+//! wherever counting is interrupted and on whichever node. A report is exact, because it reads the
+//! counts and the uncounted rest as of one moment.
 
 mod prune;
+mod test_taps;
 
 use std::collections::BTreeMap;
 
@@ -25,12 +26,12 @@ use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::webhooks::Place;
 use crate::visitor::OperatingSystem;
 
-/// Taps counted in one transaction. They come to some hundred counts, whose writing taps wait for:
-/// about a millisecond.
+/// Taps counted in one transaction. They change some hundred counts. Taps wait for that for about a
+/// millisecond.
 const TAPS_AT_ONCE: usize = 5_000;
-/// Updates and submissions counted in one transaction.
+/// Updates and submissions counted in one transaction, for which taps wait.
 const UPDATES_AT_ONCE: usize = 500;
-/// What a report reads that is not counted yet: more than comes between two rounds of counting.
+/// Most uncounted taps that a report reads: more than arrive between two rounds of counting.
 const UNCOUNTED_MAX: usize = 100_000;
 
 #[async_trait]
@@ -54,9 +55,31 @@ impl<D: Database> Reports for D {
             .await
     }
 
+    async fn note_previews(&self, hour: i64, previews: u64) -> Result<(), StorageError> {
+        let added = "INSERT INTO previews (hour, previews) VALUES (?1, ?2) \
+            ON CONFLICT (hour) DO UPDATE SET previews = previews.previews + excluded.previews";
+        self.change_at_once("note_previews", added, values![hour, previews].to_vec())
+            .await
+            .map(drop)
+    }
+
+    async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
+        let last = Bucket::Hour.of(until.plus_millis(-1));
+        let hours = (Bucket::Hour.of(since), last);
+        self.read("previews", hours, |db, (first, last)| {
+            Box::pin(async move {
+                let sum = "SELECT CAST(coalesce(sum(previews), 0) AS BIGINT) FROM previews \
+                    WHERE hour BETWEEN ?1 AND ?2";
+                let sum: i64 = db.one(sum, &values![*first, *last]).await?.take()?;
+                Ok(sum.cast_unsigned())
+            })
+        })
+        .await
+    }
+
     async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         let first = Bucket::Hour.of(keep_since);
-        // Most rounds find nothing, and write nothing.
+        // Most rounds find no old counts, and need no transaction.
         let due = self
             .read("due_report_hours", first, |db, first| {
                 Box::pin(prune::is_due(db, *first))
@@ -72,14 +95,14 @@ impl<D: Database> Reports for D {
     }
 }
 
-/// What is to be added to the counts.
+/// An addition to the counts.
 struct Fold {
-    /// How often the mark was moved before: if it was again since, somebody else counted.
+    /// How often the mark had been moved before. If it was moved since, another node counted.
     folds: u64,
-    /// Where the mark is then.
+    /// The place of the mark after this addition.
     to: Place,
     counts: Counts,
-    /// Rows of `report_updates` that are in the counts.
+    /// Rows of `report_updates` that these counts include.
     updates: Vec<i64>,
     more: bool,
 }
@@ -94,15 +117,19 @@ async fn mark(db: &mut dyn Query) -> Result<(Place, u64), StorageError> {
     Ok((place, row.take()?))
 }
 
-/// The columns of a tap in an alias `i`, as [`tap`] reads them.
+/// The columns of a tap in an alias `i`, in the order in which [`tap`] reads them.
 const TAP: &str = "i.at / 3600000 AS hour, i.experience_id, i.tech, i.country, i.system, i.language, \
      i.visitor_group, i.simulated";
 
-/// Taps after a place in the order of commits, the first `?3` of them. Of those that PostgreSQL
-/// commits beside each other, `settled` are the ones before which nothing more comes.
+/// Whether an interaction `i` is a test tap of the real world, which is not counted. The commit
+/// that recorded the tap also marked it as a test.
+const IS_TEST: &str = "EXISTS (SELECT 1 FROM test_taps o WHERE o.tap_id = i.id)";
+
+/// The first `?3` taps after a place in the order of commits. PostgreSQL commits taps in parallel:
+/// only before the `settled` ones no further tap can appear.
 fn after(dialect: Dialect, settled: bool) -> &'static str {
     match (dialect, settled) {
-        // Ids are in the order of commits.
+        // Ids follow the order of commits.
         (Dialect::Sqlite, _) => {
             "SELECT id, at, experience_id, tech, country, system, language, visitor_group, simulated
              FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?3"
@@ -119,7 +146,7 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
     }
 }
 
-/// Taps after a place, equal ones together, and how many there are in all.
+/// Visitors' taps after a place, grouped by equal values, and the number of all taps.
 async fn taps_after(
     db: &mut dyn Query,
     place: Place,
@@ -127,14 +154,20 @@ async fn taps_after(
     settled: bool,
 ) -> Result<(Vec<(CountedTap, u64)>, u64), StorageError> {
     let within = after(db.dialect(), settled);
-    let sql = format!("SELECT {TAP}, count(*) FROM ({within}) i GROUP BY 1, 2, 3, 4, 5, 6, 7, 8");
+    let sql = format!(
+        "SELECT {TAP}, count(*), is_test FROM (SELECT i.*, {IS_TEST} AS is_test FROM ({within}) i) i
+         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, is_test"
+    );
     let values = values![place.seq, place.id, Value::limit(limit)];
     let (mut taps, mut all) = (Vec::new(), 0);
     for mut row in db.query(&sql, &values).await? {
         let tap = tap(&mut row)?;
         let many = row.take()?;
         all += many;
-        taps.push((tap, many));
+        let is_test: bool = row.take()?;
+        if !is_test {
+            taps.push((tap, many));
+        }
     }
     Ok((taps, all))
 }
@@ -160,14 +193,14 @@ fn group(group: Option<u32>) -> Result<Option<u8>, StorageError> {
     group.map_err(|_| unreadable("group of visitors"))
 }
 
-/// Updates and submissions that are not counted: the row, which of the two, and the tap, if it is
-/// still there.
+/// Updates and submissions that are not counted yet: the row, its kind, and the visitor's tap, if
+/// it still exists.
 async fn updates(
     db: &mut dyn Query,
     limit: usize,
 ) -> Result<Vec<(i64, Count, Option<CountedTap>)>, StorageError> {
     let sql = format!(
-        "SELECT r.id, r.submission, i.id, {TAP}
+        "SELECT r.id, r.submission, i.id IS NOT NULL AND NOT {IS_TEST}, {TAP}
          FROM report_updates r LEFT JOIN interactions i ON i.id = r.interaction_id
          ORDER BY r.id LIMIT ?1"
     );
@@ -175,14 +208,14 @@ async fn updates(
     let found = found.into_iter().map(|mut row| {
         let id = row.take()?;
         let count = Count::outcome(row.take()?);
-        let interaction: Option<i64> = row.take()?;
-        let tap = interaction.map(|_| tap(&mut row)).transpose()?;
+        let counts: bool = row.take()?;
+        let tap = counts.then(|| tap(&mut row)).transpose()?;
         Ok((id, count, tap))
     });
     found.collect()
 }
 
-/// What is to be counted next; `None` if nothing is.
+/// The next addition to the counts; `None` if everything is counted.
 async fn uncounted(db: &mut dyn Query) -> Result<Option<Fold>, StorageError> {
     let (from, folds) = mark(db).await?;
     let mut counts = Counts::default();
@@ -190,20 +223,21 @@ async fn uncounted(db: &mut dyn Query) -> Result<Option<Fold>, StorageError> {
     for (tap, many) in &taps {
         counts.add(tap, Count::taps(*many));
     }
-    let to = if taps.is_empty() {
+    let to = if all == 0 {
         from
     } else {
         last(db, from).await?
     };
     let mut counted = Vec::new();
     for (id, count, tap) in updates(db, UPDATES_AT_ONCE).await? {
-        // What was told of a tap that is gone is gone, too.
+        // The tap was removed, so its updates and submissions are not counted; nor are those of
+        // test taps.
         if let Some(tap) = tap {
             counts.add(&tap, count);
         }
         counted.push(id);
     }
-    if taps.is_empty() && counted.is_empty() {
+    if all == 0 && counted.is_empty() {
         return Ok(None);
     }
     let more = all == TAPS_AT_ONCE as u64 || counted.len() == UPDATES_AT_ONCE;
@@ -216,7 +250,7 @@ async fn uncounted(db: &mut dyn Query) -> Result<Option<Fold>, StorageError> {
     }))
 }
 
-/// The place of the last of the taps that are counted next.
+/// The place of the last tap in the next addition.
 async fn last(db: &mut dyn Query, from: Place) -> Result<Place, StorageError> {
     let within = after(db.dialect(), true);
     let sql = match db.dialect() {
@@ -245,7 +279,7 @@ const COLUMNS: [&str; 9] = [
     "submissions",
 ];
 
-/// Adds to the counts; `false` if somebody else did.
+/// Adds to the counts; `false` if another node added meanwhile.
 async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError> {
     let sql = "UPDATE report_mark SET seq = ?1, tap_id = ?2, folds = folds + 1
          WHERE id = 1 AND folds = ?3";
@@ -279,7 +313,7 @@ async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError
     Ok(true)
 }
 
-/// What counts have for the experience of taps that led to none: ids begin at 1.
+/// The experience in counts of taps that led to none: real ids begin at 1.
 const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
 
 async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, StorageError> {
@@ -308,11 +342,13 @@ async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, Stora
             report.add(range, key, *count);
         }
     }
+    report.test_taps = test_taps::counts(db, range).await?;
     report.names = names(db, &report).await?;
     Ok(report)
 }
 
-/// All dimensions, for a condition: rows lie by them, and each is a stretch of its own.
+/// All dimensions, for an `IN` condition. The table is ordered by dimension first, so the database
+/// reads one range for each.
 fn dimensions() -> String {
     let names = Dimension::ALL.map(|dimension| format!("'{}'", dimension.as_str()));
     names.join(", ")
@@ -321,7 +357,7 @@ fn dimensions() -> String {
 const SUMS: &str = "CAST(sum(taps) AS BIGINT), CAST(sum(updates) AS BIGINT), \
      CAST(sum(submissions) AS BIGINT)";
 
-/// Adds what is counted.
+/// Adds the stored counts to the report.
 async fn counted(
     db: &mut dyn Query,
     range: &ReportRange,
@@ -331,8 +367,8 @@ async fn counted(
     for before in [false, true] {
         for (bucket, first, end) in range.pieces(before) {
             let (conditions, values) = conditions(db, range, (bucket, first, end));
-            // Rows lie by dimension, time and value: the first sums need no sorting, and leave a
-            // row for each value instead of one for each experience, too.
+            // The table is ordered by dimension, time and value. So the inner sums need no sorting,
+            // and they merge the experiences into one row for each value.
             let sql = format!(
                 "SELECT dimension, value, {SUMS} FROM (
                      SELECT dimension, value, sum(taps) AS taps, sum(updates) AS updates,
@@ -349,7 +385,7 @@ async fn counted(
         }
     }
     let (conditions, values) = conditions(db, range, (range.bucket, range.first, range.end));
-    // Every tap has one value of it.
+    // Every tap has exactly one value in this dimension, so its sums count each tap once.
     let sql = format!(
         "SELECT slot, {SUMS} FROM report_counts
          WHERE dimension = 'experience' AND {conditions} GROUP BY slot"
@@ -369,7 +405,7 @@ fn count(row: &mut Row) -> Result<Count, StorageError> {
     })
 }
 
-/// The conditions of a piece of time, and their values.
+/// The conditions for one piece of time, and their values.
 fn conditions(
     db: &dyn Query,
     range: &ReportRange,
@@ -394,7 +430,7 @@ fn conditions(
     (conditions, values)
 }
 
-/// What the experiences of a report are called.
+/// The names of the experiences in a report.
 async fn names(
     db: &mut dyn Query,
     report: &Report,

@@ -1,4 +1,4 @@
-//! Test sheets of the reader.
+//! Test sheets of the reader: their SQL.
 
 use async_trait::async_trait;
 
@@ -76,7 +76,7 @@ impl<D: Database> Sheets for D {
     }
 }
 
-/// Rows are never removed, so the last position is their number.
+/// Rows are never removed, so the highest position is the number of rows.
 const SELECT: &str = "SELECT s.id, s.name, s.expected, s.planned, s.created_at, s.closed_at, \
         (SELECT coalesce(max(position), 0) FROM sheet_rows WHERE sheet_id = s.id) \
     FROM sheets s";
@@ -154,6 +154,9 @@ async fn edit(
         return Ok(None);
     };
     let fields = edit(before.fields.clone())?;
+    if fields == before.fields {
+        return Ok(Some(before));
+    }
     tx.note(Note::changed(&before.fields, &fields));
     let closed_at = before.closed_at.unwrap_or(tx.now());
     tx.execute(

@@ -1,27 +1,24 @@
-//! What forms sent: lists, searches and erasing. A submission is made by its update, which each
-//! database makes in its own way.
+//! Lists and searches of submissions. A submission is stored by its update, which each database
+//! implements separately.
+
+mod refused;
 
 use async_trait::async_trait;
 
 use super::callers::condition;
-use super::told::{self, ToldUpdate};
-use super::{Database, Query, Transaction, audit};
-use crate::audit::Note;
+use super::{Database, Query, Transaction};
 use crate::clock::Timestamp;
-use crate::id::{InteractionId, SubmissionId, TagId};
-use crate::interaction::VerificationState;
-use crate::storage::search::fold;
-use crate::storage::submissions::{
-    ErasedSubmissions, SubmissionFilter, Submissions, containing, whole,
-};
-use crate::storage::value::{Row, Value, values};
-use crate::storage::{Part, StorageError};
-use crate::submission::{Consent, Submission};
-use crate::tag::PropertyClass;
+use crate::id::{SubmissionId, TagId};
+use crate::interaction::{UpdateFault, VerificationState};
+use crate::scope::Reach;
+use crate::storage::StorageError;
+use crate::storage::submissions::{SubmissionFilter, Submissions, containing, whole};
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::submission::{Consent, NotSaved, Submission, SubmissionState};
 
-/// Submissions erased in one transaction: taps wait for it.
-const AT_ONCE: usize = 100;
-/// Rows removed because of their age in one transaction.
+pub(super) use refused::look;
+
+/// Rows that one transaction removes because of their age; taps wait for it.
 const PRUNED_AT_ONCE: usize = 1_000;
 
 #[async_trait]
@@ -51,36 +48,16 @@ impl<D: Database> Submissions for D {
             .await
     }
 
-    async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError> {
-        self.run_read("sent_forms", tag, |db, tag| Box::pin(forms(db, *tag)))
-            .await
-    }
-
-    async fn erase_submission(
-        &self,
-        id: SubmissionId,
-        empty_variables: bool,
-    ) -> Result<Option<()>, StorageError> {
-        let arguments = (id, empty_variables);
-        self.change("erase_submission", arguments, |tx, (id, empty)| {
-            Box::pin(erase_one(tx, *id, *empty))
+    async fn save_submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
+        self.change("save_submission", id, |tx, id| {
+            Box::pin(refused::save(tx, *id))
         })
         .await
     }
 
-    async fn erase_submissions(
-        &self,
-        filter: SubmissionFilter,
-        before: Option<SubmissionId>,
-        empty_variables: bool,
-    ) -> Result<ErasedSubmissions, StorageError> {
-        let arguments = (filter, before, empty_variables);
-        self.change(
-            "erase_submissions",
-            arguments,
-            |tx, (filter, before, empty)| Box::pin(erase_some(tx, filter, *before, *empty)),
-        )
-        .await
+    async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError> {
+        self.run_read("sent_forms", tag, |db, tag| Box::pin(forms(db, *tag)))
+            .await
     }
 
     async fn prune_submissions(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
@@ -93,16 +70,24 @@ impl<D: Database> Submissions for D {
 
 pub(super) const SELECT: &str =
     "SELECT s.id, s.at, s.interaction_id, s.tag_id, t.slug, t.name, s.experience_id,
-        s.experience_version, s.verification, s.fields, s.consent, s.simulated
+        s.experience_version, s.verification, s.fields, s.consent, s.simulated, s.refused, t.experience_id
     FROM submissions s JOIN tags t ON t.id = s.tag_id";
 
-pub(super) fn read(mut row: Row) -> Result<Submission, StorageError> {
+/// Reads a submission from a row of [`SELECT`], for a caller with `reach`.
+pub(super) fn read(mut row: Row, reach: &Reach) -> Result<Submission, StorageError> {
     let (id, at, interaction_id) = (row.take()?, row.take()?, row.take()?);
     let (tag_id, slug, tag_name) = (row.take()?, row.take()?, row.take()?);
+    let name: (String, String) = (slug, tag_name);
     let (experience_id, experience_version) = (row.take()?, row.take()?);
     let verification = row.text("verification", VerificationState::parse)?;
     let fields = row.json("submission")?;
     let consent: Option<String> = row.take()?;
+    let simulated = row.take()?;
+    let refused: Option<String> = row.take()?;
+    let refused =
+        refused.map(|name| UpdateFault::parse(&name).ok_or_else(|| unreadable("submission")));
+    let leads_to = row.take()?;
+    let (slug, tag_name) = Some(name).filter(|_| reach.has(leads_to)).unzip();
     Ok(Submission {
         id,
         at,
@@ -118,7 +103,8 @@ pub(super) fn read(mut row: Row) -> Result<Submission, StorageError> {
             text,
             version: experience_version,
         }),
-        simulated: row.take()?,
+        simulated,
+        not_saved: refused.transpose()?.map(NotSaved::new),
     })
 }
 
@@ -160,8 +146,16 @@ fn conditions(
     if let Some(until) = filter.until {
         add("s.at < @", until.into());
     }
+    if let Some(tap) = filter.interaction_id {
+        add("s.interaction_id = @", tap.into());
+    }
     if let Some(simulated) = filter.world.simulated() {
         add("s.simulated = @", simulated.into());
+    }
+    match filter.state {
+        SubmissionState::Saved => conditions.push_str(" AND s.refused IS NULL"),
+        SubmissionState::Refused => conditions.push_str(" AND s.refused IS NOT NULL"),
+        SubmissionState::All => {}
     }
     conditions.push_str(&condition(db.reach(), "s.experience_id"));
     (conditions, values)
@@ -180,7 +174,11 @@ async fn list(
         values.len()
     );
     let found = db.query(&sql, &values).await?;
-    found.into_iter().map(read).collect()
+    let reach = db.reach();
+    let found = found.into_iter().map(|row| read(row, reach));
+    let mut found: Vec<_> = found.collect::<Result<_, _>>()?;
+    look(db, &mut found).await?;
+    Ok(found)
 }
 
 async fn count(db: &mut dyn Query, filter: &SubmissionFilter) -> Result<u64, StorageError> {
@@ -192,129 +190,30 @@ async fn count(db: &mut dyn Query, filter: &SubmissionFilter) -> Result<u64, Sto
 async fn find(db: &mut dyn Query, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
     let within = condition(db.reach(), "s.experience_id");
     let sql = format!("{SELECT} WHERE s.id = ?1{within}");
-    db.row(&sql, &values![id]).await?.map(read).transpose()
+    let Some(row) = db.row(&sql, &values![id]).await? else {
+        return Ok(None);
+    };
+    let mut found = [read(row, db.reach())?];
+    look(db, &mut found).await?;
+    let [found] = found;
+    Ok(Some(found))
 }
 
-/// Those of these ids, for events.
+/// The submissions with these ids, for events.
 pub(super) async fn of_ids(
     db: &mut dyn Query,
     ids: &[SubmissionId],
 ) -> Result<Vec<Submission>, StorageError> {
     let sql = format!("{SELECT} WHERE s.id IN ids(?1)");
     let found = db.query(&sql, &values![Value::list(ids)]).await?;
-    found.into_iter().map(read).collect()
+    let reach = db.reach();
+    found.into_iter().map(|row| read(row, reach)).collect()
 }
 
 async fn forms(db: &mut dyn Query, tag: TagId) -> Result<Vec<String>, StorageError> {
-    let sql = "SELECT DISTINCT form FROM submissions WHERE tag_id = ?1";
+    let sql = "SELECT DISTINCT form FROM submissions WHERE tag_id = ?1 AND refused IS NULL";
     let found = db.query(sql, &values![tag]).await?;
     found.into_iter().map(|mut row| row.take()).collect()
-}
-
-async fn erase_one(
-    tx: &mut dyn Transaction,
-    id: SubmissionId,
-    empty_variables: bool,
-) -> Result<Option<()>, StorageError> {
-    let Some(submission) = find(tx, id).await? else {
-        return Ok(None);
-    };
-    erase(tx, &submission, empty_variables).await?;
-    // What was in it is what is erased.
-    tx.note(Note::default());
-    Ok(Some(()))
-}
-
-async fn erase_some(
-    tx: &mut dyn Transaction,
-    filter: &SubmissionFilter,
-    before: Option<SubmissionId>,
-    empty_variables: bool,
-) -> Result<ErasedSubmissions, StorageError> {
-    let found = list(tx, filter, before, AT_ONCE).await?;
-    let next = found
-        .last()
-        .filter(|_| found.len() == AT_ONCE)
-        .map(|last| last.id);
-    let mut erased = 0;
-    for submission in &found {
-        let is = |value: &String| {
-            let mut fields = submission.fields.iter();
-            fields.any(|field| fold(&field.value) == fold(value))
-        };
-        if filter.value.as_ref().is_none_or(is) {
-            erase(tx, submission, empty_variables).await?;
-            erased += 1;
-        }
-    }
-    if erased > 0 {
-        // Whose they were is what is erased.
-        tx.note(Note::done(
-            &serde_json::json!({ "empty_variables": empty_variables }),
-        ));
-    }
-    Ok(ErasedSubmissions { erased, next })
-}
-
-async fn erase(
-    tx: &mut dyn Transaction,
-    submission: &Submission,
-    empty_variables: bool,
-) -> Result<(), StorageError> {
-    let Submission { tag_id, at, .. } = submission;
-    told::erases(tx).await?;
-    let update = ToldUpdate {
-        tag: *tag_id,
-        at: *at,
-        interaction: submission.interaction_id,
-        submission: Some(submission.id),
-    };
-    told::forget_update(tx, &update).await?;
-    let fields = submission.fields.iter();
-    let variables = fields.map(|field| field.variable.as_str()).collect();
-    audit::forget_variables(tx, *tag_id, &variables).await?;
-    told::forget_owners_values(tx, *tag_id, *at, &variables).await?;
-    forget_changes(tx, submission.interaction_id).await?;
-    if empty_variables {
-        for field in &submission.fields {
-            empty_variable(tx, *tag_id, field.variable.as_str(), &field.value).await?;
-        }
-        tx.changes(Some(Part::Tag(*tag_id)));
-    }
-    erase_row(tx, submission.id).await
-}
-
-/// Removes a submission's own row alone.
-pub(super) async fn erase_row(
-    tx: &mut dyn Transaction,
-    id: SubmissionId,
-) -> Result<(), StorageError> {
-    let sql = "DELETE FROM submissions WHERE id = ?1";
-    tx.execute(sql, &values![id]).await.map(drop)
-}
-
-/// Empties a variable of a tag if it still has this value.
-pub(super) async fn empty_variable(
-    tx: &mut dyn Transaction,
-    tag: TagId,
-    variable: &str,
-    value: &str,
-) -> Result<(), StorageError> {
-    let sql = "UPDATE properties SET value = ''
-         WHERE tag_id = ?1 AND class = ?2 AND key = ?3 AND value = ?4";
-    let class = PropertyClass::Variable.as_str();
-    tx.execute(sql, &values![tag, class, variable, value])
-        .await
-        .map(drop)
-}
-
-/// That there was an update stays: it is why the key is consumed.
-async fn forget_changes(
-    tx: &mut dyn Transaction,
-    interaction: InteractionId,
-) -> Result<(), StorageError> {
-    let sql = "UPDATE updates SET changes = '[]' WHERE interaction_id = ?1";
-    tx.execute(sql, &values![interaction]).await.map(drop)
 }
 
 async fn prune(tx: &mut dyn Transaction, keep_since: Timestamp) -> Result<bool, StorageError> {

@@ -1,6 +1,7 @@
 //! Tags and their properties.
 
 mod change;
+mod erased;
 mod estimate;
 mod former;
 mod list;
@@ -11,6 +12,7 @@ mod save;
 mod search;
 mod select;
 mod whole;
+mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,9 +23,10 @@ use super::{Database, Transaction, imports};
 use crate::audit::Note;
 use crate::id::{ExperienceId, TagId};
 use crate::revision::Precondition;
+use crate::storage::value::unreadable;
 use crate::storage::{
-    Conflict, Estimate, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
-    TagEdit, TagFilter, TagList, TagPlace, TagSelect, Tags,
+    ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables, Put,
+    StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect, Tags,
 };
 use crate::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
@@ -33,6 +36,7 @@ pub(in crate::storage) use search::INDEXED_TAGS;
 pub(super) use search::index;
 pub(in crate::storage) use whole::{CONFIGURED, configured};
 pub(super) use whole::{locked, whole};
+pub(super) use written::Written;
 
 #[async_trait]
 impl<D: Database> Tags for D {
@@ -48,6 +52,27 @@ impl<D: Database> Tags for D {
         .await
     }
 
+    async fn insert_tag(
+        &self,
+        tag: TagFields,
+        add_variables: bool,
+    ) -> Result<(Tag, usize), StorageError> {
+        self.change("insert_tag", (tag, add_variables), |tx, (tag, add)| {
+            Box::pin(async move {
+                let mut tag = tag.clone();
+                let mut added = Vec::new();
+                if *add {
+                    added = Written::default().fill(tx, &mut tag).await?;
+                }
+                let id = save::insert(tx, &tag, false).await?;
+                let stored = whole::tag(tx, id).await?;
+                let stored = stored.ok_or_else(|| unreadable("tag"))?;
+                Ok((stored, added.len()))
+            })
+        })
+        .await
+    }
+
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
         self.read_snapshot("tag", id, |db, id| Box::pin(whole::tag(db, *id)))
             .await
@@ -57,7 +82,8 @@ impl<D: Database> Tags for D {
         let mut ranking = None;
         if list.order.is_by_taps() {
             ranking = self.ranking().await?;
-            // Further pages go on in the order of the first.
+            // Only the first page needs the newest counts: later pages continue in the order of the
+            // first.
             if list.after.is_none() {
                 self.settle_few().await;
             }
@@ -110,20 +136,28 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
-        self.change("edit_tag", (id, edit), |tx, (id, edit)| {
-            Box::pin(save::edit(tx, *id, edit))
+    async fn edit_tag_with(
+        &self,
+        id: TagId,
+        edit: TagEdit,
+        add_variables: bool,
+    ) -> Result<Option<(Tag, usize)>, StorageError> {
+        let arguments = (id, edit, add_variables);
+        self.change("edit_tag", arguments, |tx, (id, edit, add_variables)| {
+            Box::pin(save::edit(tx, *id, edit, *add_variables))
         })
         .await
     }
 
-    async fn change_tags(
+    async fn change_tags_with(
         &self,
         ids: Vec<TagId>,
         change: TagChange,
-    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
-        self.change("change_tags", (ids, change), |tx, (ids, change)| {
-            Box::pin(change::tags(tx, ids, *change))
+        variables: FormVariables,
+    ) -> Result<Vec<ChangedTag>, StorageError> {
+        let arguments = (ids, change, variables);
+        self.change("change_tags", arguments, |tx, (ids, change, variables)| {
+            Box::pin(change::tags(tx, ids, *change, variables))
         })
         .await
     }
@@ -213,7 +247,9 @@ async fn delete(
         return Ok(None);
     };
     expected.check(Some(&present))?;
-    change::tags(tx, &[id], TagChange::Delete).await?;
-    tx.note(Note::deleted(&present.fields));
+    change::tags(tx, &[id], TagChange::Delete, &FormVariables::Leave).await?;
+    let erased = erased::variables(tx, id).await?;
+    let told = erased::without(&erased, &present.fields, &present.fields);
+    tx.note(Note::deleted(&told));
     Ok(Some(()))
 }

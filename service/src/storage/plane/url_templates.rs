@@ -1,4 +1,4 @@
-//! URL templates.
+//! URL templates: their SQL, and the checks against other templates, keys and chips.
 
 mod writers;
 
@@ -22,7 +22,7 @@ impl<D: Database> UrlTemplates for D {
     async fn insert_url_template(
         &self,
         template: UrlTemplateFields,
-    ) -> Result<UrlTemplateId, StorageError> {
+    ) -> Result<UrlTemplate, StorageError> {
         self.change("insert_url_template", template, |tx, template| {
             Box::pin(insert(tx, template))
         })
@@ -80,7 +80,7 @@ const SELECT: &str = "SELECT t.id, t.name, t.settings, (SELECT count(*) FROM inl
      WHERE i.url_template_id = t.id AND i.deleted_at IS NULL), t.first_tap_at FROM url_templates t";
 const COUNT: &str = "SELECT count(*) FROM url_templates";
 
-/// A template without its keys.
+/// Reads a template without its keys.
 fn read(mut row: Row) -> Result<UrlTemplate, StorageError> {
     let id = row.take()?;
     let name = row.take()?;
@@ -98,7 +98,7 @@ fn read(mut row: Row) -> Result<UrlTemplate, StorageError> {
     })
 }
 
-/// A template.
+/// The template with this id, with its keys.
 pub(super) async fn find(
     db: &mut dyn Query,
     id: UrlTemplateId,
@@ -125,7 +125,7 @@ async fn list(
     Ok(found)
 }
 
-/// Gives templates their shared keys, in their order.
+/// Adds the shared keys to templates, in the keys' order.
 async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(), StorageError> {
     let ids = Value::list(templates.iter().map(|template| template.id));
     let sql = "SELECT url_template_id, key_print, key, master_key_id FROM url_template_keys
@@ -155,7 +155,7 @@ async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(
 async fn insert(
     tx: &mut dyn Transaction,
     template: &UrlTemplateFields,
-) -> Result<UrlTemplateId, StorageError> {
+) -> Result<UrlTemplate, StorageError> {
     if tx.count(COUNT, &[]).await? >= URL_TEMPLATES_MAX as u64 {
         return Err(Conflict::TooManyTemplates.into());
     }
@@ -168,7 +168,8 @@ async fn insert(
     tx.changes(Some(Part::UrlTemplates));
     let shown = shown::url_template(template);
     tx.note(Note::created(format!("url-templates/{id}"), &shown));
-    Ok(id)
+    let stored = find(tx, id).await?;
+    stored.ok_or_else(|| unreadable("URL template"))
 }
 
 async fn edit(
@@ -180,6 +181,9 @@ async fn edit(
         return Ok(None);
     };
     let after = edit(&before)?;
+    if after == before.fields {
+        return Ok(Some(before));
+    }
     if before.fields.settings() != after.settings() {
         not_in_use(tx, &before).await?;
     }
@@ -225,7 +229,8 @@ async fn delete(
     Ok(Some(()))
 }
 
-/// The rules of templates beside each other: no URL is of two, and master keys exist.
+/// Checks a template against other objects: no URL may match two templates, and its master keys
+/// must exist.
 async fn check(
     db: &mut dyn Query,
     itself: Option<UrlTemplateId>,
@@ -248,7 +253,8 @@ async fn check(
     Ok(())
 }
 
-/// No chip is written by it: neither that of an inlay, nor one that is not bound yet.
+/// Checks that no chip is written with the template: neither that of an inlay, nor one that is not
+/// bound yet.
 async fn not_in_use(db: &mut dyn Query, template: &UrlTemplate) -> Result<(), StorageError> {
     match template.inlays {
         0 => writers::none(db, template.id).await,
@@ -256,7 +262,7 @@ async fn not_in_use(db: &mut dyn Query, template: &UrlTemplate) -> Result<(), St
     }
 }
 
-/// No inlay is found by this meta key alone.
+/// Checks that no inlay can be identified only by this meta key.
 async fn nobody_needs(
     db: &mut dyn Query,
     id: UrlTemplateId,
@@ -274,7 +280,7 @@ fn settings(template: &UrlTemplateFields) -> Result<String, StorageError> {
     serde_json::to_string(template.settings()).map_err(|_| unreadable("URL template"))
 }
 
-/// Makes these a template's shared keys.
+/// Replaces a template's shared keys.
 async fn put_keys(
     tx: &mut dyn Transaction,
     id: UrlTemplateId,

@@ -1,4 +1,4 @@
-//! The simulator's inlays.
+//! The simulator's virtual inlays.
 
 use async_trait::async_trait;
 
@@ -8,7 +8,7 @@ use crate::id::VirtualInlayId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::inlay::virtual_inlay::UsedUp;
 use crate::inventory::{NewInlay, SimulatedInlay};
-use crate::storage::value::{Row, Value, values};
+use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{Conflict, SimulatedTag, Simulator, StorageError};
 
 #[async_trait]
@@ -17,9 +17,13 @@ impl<D: Database> Simulator for D {
         &self,
         tag: SimulatedTag,
         inlay: NewInlay,
-    ) -> Result<VirtualInlayId, StorageError> {
+    ) -> Result<SimulatedInlay, StorageError> {
         self.change("insert_virtual_inlay", (tag, inlay), |tx, (tag, inlay)| {
-            Box::pin(insert(tx, tag, inlay))
+            Box::pin(async move {
+                let id = insert(tx, tag, inlay).await?;
+                let stored = virtual_inlay(tx, id).await?;
+                stored.ok_or_else(|| unreadable("virtual inlay"))
+            })
         })
         .await
     }
@@ -56,7 +60,7 @@ impl<D: Database> Simulator for D {
         &self,
         id: VirtualInlayId,
     ) -> Result<Option<SimulatedInlay>, StorageError> {
-        // A read whose answer is lost has raised the counter all the same, as a chip's does.
+        // The counter rises even if the answer to the read is lost, as on a real chip.
         let raise = "UPDATE virtual_inlays SET counter = counter + 1 WHERE id = ?1 AND counter < ?2
              RETURNING counter";
         let values = values![id, COUNTER_MAX].to_vec();
@@ -119,7 +123,11 @@ async fn insert(
 ) -> Result<VirtualInlayId, StorageError> {
     let tag = match tag {
         SimulatedTag::Existing(id) => *id,
-        SimulatedTag::New(fields) => tags::insert(tx, fields, true).await?,
+        SimulatedTag::New(fields) => {
+            let mut fields = (**fields).clone();
+            tags::Written::default().fill(tx, &mut fields).await?;
+            tags::insert(tx, &fields, true).await?
+        }
     };
     let inlay = inlays::insert(tx, &inlay.clone().on(tag)).await?;
     let now = tx.now();

@@ -71,7 +71,8 @@ impl<D: Database + TapStream> Webhooks for D {
         let Some(edited) = edited else {
             return Ok(None);
         };
-        // It has been edited, whatever comes of this: what is not woken is attempted in its turn.
+        // The edit has succeeded in any case: deliveries that are not woken are attempted when they
+        // are due.
         if edited.switched_on
             && let Err(error) = self.wake_deliveries(id, ALWAYS).await
         {
@@ -80,9 +81,13 @@ impl<D: Database + TapStream> Webhooks for D {
         Ok(Some(edited.webhook))
     }
 
-    async fn delete_webhook(&self, id: WebhookId) -> Result<Option<()>, StorageError> {
-        self.change("delete_webhook", id, |tx, id| {
-            Box::pin(edit::delete(tx, *id))
+    async fn delete_webhook(
+        &self,
+        id: WebhookId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_webhook", (id, expected), |tx, (id, expected)| {
+            Box::pin(edit::delete(tx, *id, expected))
         })
         .await
     }
@@ -237,8 +242,8 @@ impl<D: Database + TapStream> Webhooks for D {
     }
 
     async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError> {
-        // Few at once, for taps wait for each commit. Which ones they are is read beside it. What a
-        // request asked for has its row in the audit log already.
+        // Each commit wakes few, because taps wait for it. They are found in a separate read. The
+        // request already has its row in the audit log.
         loop {
             let asleep = self
                 .run_read("deliveries_asleep", (id, since), |db, (id, since)| {
@@ -278,7 +283,7 @@ impl<D: Database + TapStream> Webhooks for D {
         kinds: Vec<EventKind>,
         keep_since: Timestamp,
     ) -> Result<bool, StorageError> {
-        // What is to go is read beside taps, for most rounds find nothing.
+        // Find old deliveries in a read that does not hold taps up, because most rounds find none.
         let asked = (kinds, keep_since);
         let due = self.run_read("deliveries_due", asked, |db, (kinds, keep_since)| {
             Box::pin(deliver::aged(db, kinds, *keep_since))
@@ -302,7 +307,7 @@ impl<D: Database + TapStream> Webhooks for D {
     }
 }
 
-/// Before anything happened.
+/// A time before all events.
 const ALWAYS: Timestamp = Timestamp::from_millis(i64::MIN);
 
 const SELECT: &str = "SELECT w.id, w.fields, w.previous_until, w.created_at, w.experience_ids,
@@ -318,7 +323,7 @@ fn read(mut row: Row) -> Result<Webhook, StorageError> {
     let enabled: Option<bool> = row.take()?;
     let disabled = row.optional_text("reason", Disabled::parse)?;
     let waiting: Option<u64> = row.take()?;
-    // Without a state it was restored, or moved.
+    // An endpoint without a state was restored or moved.
     let disabled = match enabled {
         None if fields.enabled => Some(Disabled::Restored),
         _ => disabled,
@@ -336,7 +341,7 @@ fn read(mut row: Row) -> Result<Webhook, StorageError> {
     })
 }
 
-/// An endpoint within the caller's reach.
+/// An endpoint, if it is within the caller's reach.
 async fn find(db: &mut dyn Query, id: WebhookId) -> Result<Option<Webhook>, StorageError> {
     let sql = format!("{SELECT} WHERE w.id = ?1");
     let found = db.row(&sql, &values![id]).await?.map(read).transpose()?;
@@ -402,7 +407,7 @@ fn json(value: &impl serde::Serialize) -> Result<String, StorageError> {
     serde_json::to_string(value).map_err(|_| unreadable("event"))
 }
 
-/// The endpoint's state, if it has one.
+/// Whether the endpoint has a state; a restored or moved one has none.
 async fn has_state(tx: &mut dyn Transaction, id: WebhookId) -> Result<bool, StorageError> {
     let sql = "SELECT 1 FROM webhook_states WHERE webhook_id = ?1";
     tx.exists(sql, &values![id]).await

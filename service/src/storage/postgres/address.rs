@@ -1,9 +1,9 @@
-//! Where a PostgreSQL database is, and how it is reached.
+//! The address of a PostgreSQL database, and the protection of its connections.
 //!
-//! Beyond loopback addresses and sockets a connection is encrypted and the
-//! server's certificate checked, its name included: `sslmode` can ask for no
-//! less there, and for as much everywhere. The password comes from the URL (which is no argument), `PGPASSWORD`
-//! or a password file; it is in no message and no `Debug` output.
+//! Except to loopback addresses and sockets, a connection is encrypted, and the server's
+//! certificate and its name are checked. `sslmode` cannot lower this, but can ask for it on local
+//! connections, too. The password comes from the URL (which is not a command-line argument),
+//! `PGPASSWORD` or a password file; it appears in no message and no `Debug` output.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::passfile;
 
-/// How long a connection may take to be made, unless the URL says otherwise.
+/// How long connecting may take, unless the URL sets another limit.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long sent bytes may stay without an acknowledgement.
+/// How long sent bytes may stay unacknowledged before the connection counts as lost.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
-/// How long an idle connection is trusted, and how often it is asked then.
+/// How long a connection may be idle before it is probed, and the pause between probes.
 const KEEPALIVE: Duration = Duration::from_secs(2);
 
-/// A database's address, checked. It is made from a URL such as
+/// A checked address of a database, made from a URL such as
 /// `postgres://tapdesk@db.example/tapdesk`.
 #[derive(Clone)]
 pub struct Address {
@@ -35,24 +35,24 @@ pub struct Address {
     pub(super) tls: Option<MakeRustlsConnect>,
 }
 
-/// Why an address cannot be used. Each is a sentence for people, with a way out.
+/// Why an address cannot be used. The message of each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidAddress {
-    /// The URL is none of PostgreSQL's.
+    /// The text is not a PostgreSQL URL.
     #[error(
         "This is no address of a PostgreSQL database ({0}). It is written as postgres://USER@HOST/DATABASE."
     )]
     Url(String),
-    /// It asks for less than a checked certificate.
+    /// The URL asks for less than a checked certificate.
     #[error(
         "A connection to {0} leaves this machine, so it is encrypted and the server's certificate is checked. \
          Remove sslmode={1} from the address; sslrootcert names the certificate of an authority of your own."
     )]
     Unprotected(String, String),
-    /// The certificates of the authorities cannot be read.
+    /// The file with certificates of authorities cannot be read.
     #[error("{file} gives no certificate of an authority: {why}.", file = .0.display(), why = .1)]
     RootCertificate(PathBuf, String),
-    /// The system has no certificates.
+    /// The system has no certificates of authorities.
     #[error(
         "The system has no certificates of authorities to check the server's by. Name a file with sslrootcert."
     )]
@@ -63,8 +63,8 @@ pub enum InvalidAddress {
 }
 
 impl Address {
-    /// The address in `url`. `variable` reads the environment: `PGPASSWORD`,
-    /// `PGPASSFILE`, `PGSSLROOTCERT` and `HOME` are looked at.
+    /// Parses the address in `url`. `variable` reads the environment variables `PGPASSWORD`,
+    /// `PGPASSFILE`, `PGSSLROOTCERT` and `HOME`.
     pub fn parse(
         url: &str,
         variable: impl Fn(&str) -> Option<String>,
@@ -116,7 +116,7 @@ impl Address {
     }
 }
 
-/// Without user and password.
+/// The address for messages, without user and password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.config.get_dbname().unwrap_or("the user's own");
@@ -130,7 +130,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// What the library says is wrong with a URL, without the URL.
+/// The library's reason against a URL, without the URL itself.
 fn cause(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
     error
@@ -138,13 +138,13 @@ fn cause(error: &tokio_postgres::Error) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// What an address asks of TLS.
+/// The parameters for TLS in an address.
 struct Ssl {
     mode: Option<String>,
     root_certificate: Option<String>,
 }
 
-/// The URL without the parameters that are read here, and those.
+/// Splits the parameters for TLS from the URL.
 fn without_ssl(url: &str) -> (String, Ssl) {
     let mut ssl = Ssl {
         mode: None,
@@ -204,7 +204,8 @@ fn hosts(config: &Config) -> String {
     }
 }
 
-/// Checks certificates, names included, against the authorities in `file` or the system's.
+/// A connector that checks certificates and their names against the authorities in `file`, or else
+/// the system's.
 fn tls(file: Option<&Path>) -> Result<MakeRustlsConnect, InvalidAddress> {
     let roots = match file {
         Some(file) => {

@@ -1,4 +1,4 @@
-//! Having a database to oneself: no node is there, and none starts meanwhile.
+//! Exclusive access to a database: no node uses it, and none can start meanwhile.
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
@@ -9,14 +9,15 @@ use super::migrate::{OpenError, reason};
 use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::storage::StorageError;
 
-/// Holds the lock that every node shares, as a move does: with its connection it ends.
+/// Holds, exclusively, the lock that every node shares, as a move does. The lock ends with its
+/// connection.
 pub(super) struct Alone {
     _client: Client,
 }
 
 impl Alone {
-    /// The database at `address`, unless a node is there. One that was killed is let go of within
-    /// the time of the lock.
+    /// Takes the lock of the database at `address`, unless a node uses it. The server releases the
+    /// lock of a killed node within the lock timeout.
     pub(super) async fn with(address: &Address) -> Result<Self, OpenError> {
         let (client, messages) = connect(address)
             .await

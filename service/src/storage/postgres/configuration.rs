@@ -1,25 +1,25 @@
-//! How a node knows that configuration was changed, by itself or by another.
+//! How a node learns that the configuration changed, here or on another node.
 //!
-//! The database counts the changes: its epoch. A node hears of a new one with
-//! its commit (`NOTIFY`) and asks for it several times a second. If it has
-//! not been told for a second what the epoch is, it does not know.
+//! The database counts the changes: this count is the epoch. A node learns of a new epoch with its
+//! commit (`NOTIFY`), and also asks for it several times a second. A node that has not confirmed
+//! the epoch for a second treats it as unknown.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock, Timestamp};
 
-/// Oldest knowledge that is any, in milliseconds.
+/// How long a confirmed epoch stays usable, in milliseconds.
 const KNOWN: i64 = 1_000;
-/// Between two questions.
+/// Pause between two queries for the epoch.
 pub(super) const ASKED_EVERY: Duration = Duration::from_millis(250);
 
-/// What a node knows of the epoch.
+/// A node's knowledge of the epoch.
 pub(super) struct Configuration {
     epoch: AtomicU64,
-    /// By how much simulated time is ahead, in milliseconds. It only grows.
+    /// How far simulated time is ahead, in milliseconds. It only grows.
     simulated_offset: AtomicI64,
-    /// When it was the newest one for certain.
+    /// The last moment at which `epoch` was certainly the newest.
     as_of: AtomicI64,
     clock: SystemClock,
 }
@@ -34,34 +34,35 @@ impl Configuration {
         }
     }
 
-    /// The epoch; `None` if this node cannot know it.
+    /// The epoch; `None` if this node cannot know it at the moment.
     pub(super) fn epoch(&self) -> Option<u64> {
         let as_of = Timestamp::from_millis(self.as_of.load(Ordering::Acquire));
         let known = self.clock.now().millis_since(as_of) <= KNOWN;
         known.then(|| self.epoch.load(Ordering::Acquire))
     }
 
-    /// The time by which answers are dated: of before the question.
+    /// The time for [`Self::confirm`]: take it before the query, because the answer may be older
+    /// than its arrival.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// There is the epoch `epoch`, and perhaps a later one.
+    /// Learns of the epoch `epoch`; a later one may exist.
     pub(super) fn learn(&self, epoch: u64) {
         self.epoch.fetch_max(epoch, Ordering::AcqRel);
     }
 
-    /// By how much simulated time is ahead, in milliseconds.
+    /// How far simulated time is ahead, in milliseconds.
     pub(super) fn simulated_offset(&self) -> i64 {
         self.simulated_offset.load(Ordering::Acquire)
     }
 
-    /// Simulated time is ahead by so much, at the least.
+    /// Learns that simulated time is ahead by at least `millis`.
     pub(super) fn learn_simulated_offset(&self, millis: i64) {
         self.simulated_offset.fetch_max(millis, Ordering::AcqRel);
     }
 
-    /// The newest epoch at `as_of` was `epoch`.
+    /// Confirms that the newest epoch at `as_of` was `epoch`.
     pub(super) fn confirm(&self, epoch: u64, as_of: Timestamp) {
         self.learn(epoch);
         self.as_of.fetch_max(as_of.millis(), Ordering::AcqRel);

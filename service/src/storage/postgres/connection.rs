@@ -1,4 +1,4 @@
-//! How every connection is made and set up, and what is asserted of it.
+//! Opens and sets up every connection, and asserts its settings.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use tokio_postgres::{AsyncMessage, Client, Connection, Error, NoTls};
 use super::address::Address;
 use crate::storage::StorageError;
 
-/// The oldest server that is known to do, as PostgreSQL counts its versions.
+/// The oldest supported server, as a PostgreSQL version number.
 const SERVER_AT_LEAST: i32 = 150_000;
 
-/// Longest statement, unless its transaction asks for more.
+/// Time limit of a statement, unless its transaction sets another one.
 pub(super) const STATEMENT: Duration = Duration::from_secs(3);
-/// Longest wait for an answer. The server gives up before, if it is reached.
+/// Time limit for an answer. A reachable server ends the statement earlier.
 pub(super) const ANSWER: Duration = Duration::from_secs(4);
 
-/// What a server sends beside answers. It must be read for the client to get any answer.
+/// A server's messages apart from answers. They must be read, or the client gets no answers.
 pub(super) type Messages = Pin<Box<dyn Stream<Item = Result<AsyncMessage, Error>> + Send>>;
 
-/// A connection that is not set up yet.
+/// Opens a connection, without its settings.
 pub(super) async fn connect(address: &Address) -> Result<(Client, Messages), Error> {
     if let Some(tls) = &address.tls {
         let (client, connection) = address.config.connect(tls.clone()).await?;
@@ -42,13 +42,13 @@ where
     Box::pin(stream::poll_fn(move |cx| connection.poll_message(cx)))
 }
 
-/// Reads a connection's messages until it ends. Nobody listens there.
+/// Reads and drops a connection's messages until it ends.
 pub(super) fn drain(mut messages: Messages) -> JoinHandle<()> {
     tokio::spawn(async move { while let Some(Ok(_)) = messages.next().await {} })
 }
 
-/// Sets a connection up and reads back what matters: durability is not left to
-/// a default, and a server that takes no writes is none to work with.
+/// Applies the settings of a connection, and reads back the important ones: durability must not
+/// depend on a default, and a server that accepts no writes is unusable.
 pub(super) async fn set_up(client: &Client) -> Result<(), StorageError> {
     let statement = STATEMENT.as_millis();
     client
@@ -94,20 +94,20 @@ pub(super) async fn set_up(client: &Client) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Whether nothing more can be asked of a connection on which `error` came.
+/// Whether a connection is unusable after `error`.
 pub(super) fn is_lost(error: &Error) -> bool {
     let Some(code) = error.code() else {
         return true;
     };
     let class = &code.code()[..2];
-    // A standby that was a primary stays connected, and is of no use.
+    // A standby that used to be a primary keeps its connections, but accepts no writes.
     class == "08"
         || class == "57" && *code != SqlState::QUERY_CANCELED
         || *code == SqlState::READ_ONLY_SQL_TRANSACTION
 }
 
 impl From<Error> for StorageError {
-    /// What a server says of values is left out: it may quote them.
+    /// Leaves out the server's details about values, because they may quote the values.
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
             return if error.is_closed() || is_io(&error) {

@@ -1,10 +1,10 @@
-//! What happens, told to the listeners of this node and of the others.
+//! Sends events to the listeners of this node and of the others.
 //!
-//! Listeners here are told right after the commit. The other nodes are told the
-//! ids a moment later, many at a time, and read what they stand for where
-//! someone listens there. Taps send no `NOTIFY` themselves: transactions that
-//! do commit one after the other. A node that fails in that moment leaves its
-//! last events untold; they are in the history all the same.
+//! Listeners of this node get an event right after the commit. Other nodes get the ids of events a
+//! moment later, many at a time, and read the events if somebody listens there. Taps do not send
+//! `NOTIFY` themselves, because transactions that do so commit one after the other. A node that
+//! fails in that moment does not send its last events to other nodes, but the history contains
+//! them.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -23,18 +23,18 @@ use crate::inlay::Uid;
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::{Event, StorageError, StorageMetrics, Told};
 
-/// The channel on which nodes tell each other.
+/// The channel on which nodes send each other events.
 pub(super) const CHANNEL: &str = "tapdesk_events";
 /// Events kept for a slow listener before it misses some.
 const BACKLOG: usize = 4096;
-/// Events that wait to be told to others; further ones are not told.
+/// Events that may wait to be sent to other nodes; further ones are not sent.
 const UNTOLD: usize = 20_000;
-/// How long events are gathered before they are told.
+/// How long events are collected before they are sent together.
 const GATHERED: Duration = Duration::from_millis(50);
 /// Ids in one notification, which has room for 8,000 bytes.
 const TOLD_AT_ONCE: usize = 400;
 
-/// The events of a node.
+/// The events of a node, and its listeners.
 pub(super) struct Events {
     node: i64,
     listeners: broadcast::Sender<Told>,
@@ -43,12 +43,12 @@ pub(super) struct Events {
     metrics: StorageMetrics,
 }
 
-/// What others are told.
+/// An event in the form in which other nodes get it: its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happened {
     Interaction(i64),
     Update(i64),
-    /// By the interaction.
+    /// Identified by its interaction.
     Submission(i64),
     Encoded(i64),
 }
@@ -68,10 +68,10 @@ impl Events {
         self.listeners.subscribe()
     }
 
-    /// Tells what was committed.
+    /// Sends a committed event to listeners on all nodes.
     pub(super) fn tell(&self, event: Event) {
         let happened = match &event {
-            // Each node watches by itself.
+            // Each node raises alerts by itself.
             Event::Alert { .. } => return self.tell_here(event),
             Event::Interaction { interaction_id, .. } => Happened::Interaction(interaction_id.0),
             Event::Update { interaction_id, .. } => Happened::Update(interaction_id.0),
@@ -99,7 +99,7 @@ impl Events {
     }
 }
 
-/// Tells other nodes what happens here, until it is dropped.
+/// Sends this node's events to other nodes, until it is dropped.
 pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
     loop {
         node.events.more.notified().await;
@@ -122,7 +122,7 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
     }
 }
 
-/// Tells listeners here what happened on other nodes, until nothing more can come.
+/// Sends other nodes' events to the listeners here, until the channel closes.
 pub(super) async fn tell_from_others(
     node: Arc<Node>,
     messages: Arc<AsyncMutex<mpsc::Receiver<String>>>,
@@ -147,7 +147,7 @@ pub(super) async fn tell_from_others(
     }
 }
 
-/// A node's number, and what happened there: `7 i412 u398`.
+/// A notification: the node's number and the ids of its events, such as `7 i412 u398`.
 fn message(node: i64, happened: &[Happened]) -> String {
     let mut message = node.to_string();
     for one in happened {
@@ -174,7 +174,7 @@ fn parse(message: &str) -> Option<(i64, Vec<Happened>)> {
     Some((node, happened.collect::<Option<_>>()?))
 }
 
-/// The events: those of taps, of updates, of submissions, of encodings.
+/// Reads the events by their ids: taps, updates, submissions, then encodings.
 async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageError> {
     let ids = |which: fn(&Happened) -> Option<i64>| -> Vec<i64> {
         happened.iter().filter_map(which).collect()
@@ -210,6 +210,7 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
                 tag_verified: interaction.verdict.tag_verified(),
                 reason: interaction.verdict.reason(),
                 simulated: interaction.simulated,
+                origin: interaction.origin,
             });
         }
     }

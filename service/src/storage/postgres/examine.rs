@@ -1,5 +1,5 @@
-//! Looking at a database that may not be served, and that stays as it is: for `doctor`, and
-//! before a restore or a move.
+//! Examines a database that may not be served, without changing it: for `doctor`, and before a
+//! restore or a move.
 
 use tokio_postgres::{Client, IsolationLevel};
 
@@ -14,8 +14,7 @@ use crate::storage::plane::dialect::Dialect;
 use crate::storage::transfer::schema::{LEFT_OUT_POSTGRES, missing};
 use crate::storage::{Examination, StorageError};
 
-/// What is to be seen of the database at `address`; `None` if it is empty.
-/// Nothing is written to it.
+/// Facts about the database at `address`; `None` if it is empty. It writes nothing.
 pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
     let (client, messages) = connect(address)
         .await
@@ -54,8 +53,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
     }))
 }
 
-/// What is wrong with the audit log of the database at `address`, if anything is. Nothing is
-/// written to it.
+/// The first fault in the audit log of the database at `address`, if any. It writes nothing.
 pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> {
     let (mut client, messages) = connect(address)
         .await
@@ -78,7 +76,7 @@ async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> 
         .await?;
     let there = "SELECT to_regclass('audit_ends') IS NOT NULL";
     if !log.query_one(there, &[]).await?.try_get::<_, bool>(0)? {
-        // The database is of before the log.
+        // The database is older than the audit log.
         return Ok(None);
     }
     let ends = match log.query_opt(audit::ENDS, &[]).await? {

@@ -1,34 +1,34 @@
-//! Which database this is, as the server sees it. A database that was restored is another one, or
-//! has another history, than the one that its rows are of: what was encoded after the copy was made
-//! is not in it.
+//! The identity of a database, as the server sees it. A restored database has another identity, or
+//! another history, than its rows claim: chips that were encoded after the copy are missing in it.
 
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Transaction;
 
-/// The row of `settings` in which a database notes which one it is. A dump has it, and so says of
-/// whom it is a copy.
+/// The row of `settings` with the database's own identity. A dump contains it, and so shows which
+/// database it is a copy of.
 pub(super) const NAME: &str = "identity";
 
-/// Which database it is.
+/// The identity of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
-    /// The cluster, by the number that `initdb` drew.
+    /// The cluster, by the number that `initdb` generated.
     system: i64,
-    /// The database in it.
+    /// The database in the cluster.
     database: u32,
-    /// A table of ours: what a dump is restored into has other ones.
+    /// The id of one of our tables: it changes when a dump is restored.
     table: u32,
-    /// Which history of the cluster: each recovery from an archive, and each standby that takes
-    /// over, begins another.
+    /// The cluster's history: each recovery from an archive, and each standby that takes over,
+    /// starts another one.
     timeline: i32,
 }
 
-/// What became of a database since a service opened it last.
+/// The change of a database since a service last opened it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// It is the same one.
+    /// It is the same database.
     Same,
-    /// Its cluster went back to a copy, or a standby took over: what was acknowledged last may be gone.
+    /// Its cluster was recovered from a copy, or a standby took over: the last acknowledged commits
+    /// may be lost.
     Recovered,
     /// It was restored from a dump.
     Restored,
@@ -47,7 +47,7 @@ impl Identity {
     }
 }
 
-/// Notes which database it is; what became of it since it was noted last.
+/// Stores the database's identity; returns the change since it was last stored.
 pub(super) async fn note(transaction: &Transaction<'_>) -> Result<Since, tokio_postgres::Error> {
     let row = transaction
         .query_one(
@@ -69,7 +69,7 @@ pub(super) async fn note(transaction: &Transaction<'_>) -> Result<Since, tokio_p
     let noted: Option<String> = noted.map(|row| row.try_get(0)).transpose()?;
     let noted = noted.and_then(|json| serde_json::from_str::<Identity>(&json).ok());
     let since = noted.map_or(Since::Same, |noted| present.since(&noted));
-    // Numbers alone always have a form in JSON.
+    // A struct of numbers can always be serialized as JSON.
     let json = serde_json::to_string(&present).unwrap_or_default();
     transaction
         .execute(

@@ -1,4 +1,4 @@
-//! Ids of interactions, taken from the database many at a time.
+//! Ids of interactions, reserved in the database many at a time.
 
 use tokio::sync::Mutex;
 
@@ -8,12 +8,12 @@ use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::storage::StorageError;
 
-/// Ids that one reservation gives (`reserve_interactions`).
+/// How many ids one reservation returns (`reserve_interactions`).
 const BLOCK: i64 = 256;
-/// How long a block is used, in milliseconds: ids rise with time, roughly.
+/// How long a block of ids is used, in milliseconds, so that ids rise roughly with time.
 const FRESH: i64 = 10_000;
 
-/// What is left of the last block.
+/// The unused ids of the last block.
 #[derive(Default)]
 pub(super) struct Ids(Mutex<Option<Block>>);
 
@@ -24,7 +24,7 @@ struct Block {
 }
 
 impl Node {
-    /// An id that no interaction has, on no node.
+    /// An id that no other interaction has, on any node.
     pub(super) async fn reserve(&self) -> Result<InteractionId, StorageError> {
         let mut kept = self.ids.0.lock().await;
         let now = self.clock.now();
@@ -34,7 +34,8 @@ impl Node {
         let mut block = if let Some(block) = usable {
             block
         } else {
-            // A tap that gets no id is a write that failed, before it came to a lane.
+            // A tap that gets no id is a failed write that never reaches a lane, so it is counted
+            // here.
             let reserved = self.reserve_block(now).await;
             reserved.inspect_err(|error| self.metrics.failed(error))?
         };

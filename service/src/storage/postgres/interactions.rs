@@ -1,9 +1,11 @@
-//! The history of interactions, in SQL.
+//! The history of interactions: its SQL.
 
 mod erase;
 mod history;
 mod overview;
 mod stream;
+
+use std::collections::HashMap;
 
 use async_trait::async_trait;
 
@@ -12,8 +14,9 @@ use super::row::column;
 use super::session::Session;
 use crate::caller;
 use crate::clock::Timestamp;
-use crate::id::{InteractionId, TagId};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::TagName;
+use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::plane::Database as _;
 use crate::storage::plane::interactions::traced;
@@ -75,26 +78,40 @@ impl Interactions for PostgresStorage {
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
         let tag = tag.unwrap_or(NO_TAG);
+        if from.is_none() {
+            self.store_notes().await?;
+        }
         let write = self.begin().await?;
         let outcome = erase::history(&write, tag, from).await;
         self.end(write, outcome).await
     }
 }
 
-/// How tags are called, in any order.
-async fn tag_names(session: &Session, tags: &[i64]) -> Result<Vec<TagName>, StorageError> {
+/// Slugs and names of tags, in any order; `None` for a tag that is now outside the reach.
+async fn tag_names(
+    session: &Session,
+    tags: &[i64],
+    reach: &Reach,
+) -> Result<HashMap<TagId, Option<TagName>>, StorageError> {
     let rows = session
         .rows(
-            "SELECT id, slug, name FROM tags WHERE id = ANY ($1)",
+            "SELECT id, slug, name, experience_id FROM tags WHERE id = ANY ($1)",
             &[&tags],
         )
         .await?;
     let names = rows.iter().map(|found| {
-        Ok(TagName {
-            tag_id: TagId(column(found, 0)?),
-            slug: column(found, 1)?,
-            tag_name: column(found, 2)?,
-        })
+        let tag_id = TagId(column(found, 0)?);
+        let experience: Option<i64> = column(found, 3)?;
+        let name = if reach.has(experience.map(ExperienceId)) {
+            Some(TagName {
+                tag_id,
+                slug: column(found, 1)?,
+                tag_name: column(found, 2)?,
+            })
+        } else {
+            None
+        };
+        Ok((tag_id, name))
     });
     names.collect()
 }

@@ -1,21 +1,20 @@
-//! Rolling keys when the database's clock goes back: nobody can tell then how
-//! old a key is. Keys are expired for good, so that none comes back to life when the
-//! clock gets there again.
+//! Rolling keys after the database's clock went back: the age of keys is then unknown. All keys
+//! expire permanently, so that none becomes valid again when the clock has caught up.
 
 use super::row::{column, time};
 use super::session::Session;
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
 
-/// By how much a clock may go back without an effect, in milliseconds.
+/// How far a clock may go back without an effect, in milliseconds.
 const UNFELT: i64 = 1_000;
 
-/// Whether the clock went back between two looks at it.
+/// Whether the clock went back between two readings.
 pub(super) fn went_back(before: Timestamp, now: Timestamp) -> bool {
     before.millis_since(now) > UNFELT
 }
 
-/// Expires all keys.
+/// Expires all keys, because the clock went back from `before` to `now`.
 pub(super) async fn expire(
     session: &Session,
     before: Timestamp,
@@ -29,11 +28,11 @@ pub(super) async fn expire(
     Ok(())
 }
 
-/// What a start does: if the clock is behind the newest interaction, all
-/// keys are expired; so are those of the simulated world if something is dated later than its
-/// time, which runs ahead and proves nothing about other keys.
+/// Expires keys at the start of a node. If the clock is behind the newest interaction, all keys
+/// expire. If an interaction is dated after simulated time, all simulated keys expire; that time
+/// runs ahead and proves nothing about other keys.
 pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {
-    // The clock is asked once: compared with each row, it would be asked for each row.
+    // Read the clock once: a comparison with each row would read it for each row.
     let moment = session
         .one(
             "SELECT present(), (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),

@@ -1,11 +1,9 @@
-//! Writes of one kind on their way to the database: as many in a statement as
-//! are waiting.
+//! Lanes of writes of one kind to the database. One statement contains all writes that are waiting.
 //!
-//! There is no timer: under load writes queue while a commit is on its way to the
-//! disk, and the next statement takes them all. There is more than one lane, so
-//! that a write which waits for another node holds up its own lane alone. A write
-//! that fails or panics does so alone: its lane goes on, and one that panics outside of
-//! every write is started again.
+//! There is no timer: under load, writes queue while a commit is being written to disk, and the
+//! next statement contains them all. There are several lanes, so that a write that waits for
+//! another node delays only its own lane. If a write fails or panics, only this write fails, and
+//! its lane continues. A lane that panics outside of every write is started again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,19 +15,19 @@ use crate::clock::Stopwatch;
 use crate::panics;
 use crate::storage::{Queue, StorageError, StorageMetrics};
 
-/// Statements under way at the same time.
+/// Statements of one kind that may run at the same time.
 const LANES: i64 = 2;
 /// Most writes in one statement.
 const GROUP: usize = 256;
-/// Writes that may wait; beyond it callers wait to enqueue.
+/// Most waiting writes; further callers wait before they enqueue.
 const QUEUE: usize = 4096;
 
-/// Makes writes in one statement: all of them, or none. `writer` is a number
-/// that few lanes share, and none of this node.
+/// Executes writes in one statement: all of them, or none. `writer` is a lane number: no other lane
+/// of this node uses it, and only few lanes of other nodes do.
 pub(super) type Make<W, T> =
     Arc<dyn for<'a> Fn(i16, &'a [W]) -> BoxFuture<'a, Result<Vec<T>, StorageError>> + Send + Sync>;
 
-/// A write and who waits for it.
+/// A write, and the channel to its waiting caller.
 struct Waiting<W, T> {
     write: W,
     reply: oneshot::Sender<Result<T, StorageError>>,
@@ -37,7 +35,7 @@ struct Waiting<W, T> {
 
 type Writes<W, T> = AsyncMutex<mpsc::Receiver<Waiting<W, T>>>;
 
-/// The lanes of a node for one kind of write.
+/// A node's lanes for one kind of write.
 pub(super) struct Lanes<W, T> {
     queue: Mutex<Option<mpsc::Sender<Waiting<W, T>>>>,
     lanes: Mutex<Vec<JoinHandle<()>>>,
@@ -52,7 +50,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
-    /// The lanes of the node `number`. Commits and failures are counted in `metrics`.
+    /// Starts the lanes of the node `number`. Commits and failures are counted in `metrics`.
     pub(super) fn start(number: i64, metrics: &StorageMetrics, make: &Make<W, T>) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let receiver = Arc::new(AsyncMutex::new(receiver));
@@ -72,22 +70,22 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         }
     }
 
-    /// Makes a write. A caller that stops waiting does not stop it.
+    /// Queues a write and waits for its result. If a caller stops waiting, the write still happens.
     pub(super) async fn make(&self, write: W) -> Result<T, StorageError> {
         let queue = lock(&self.queue).clone().ok_or_else(closed)?;
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { write, reply };
         queue.send(waiting).await.map_err(|_| closed())?;
         drop(queue);
-        // A lane that panicked outside of every write let go of its group: nobody knows what
-        // became of it.
+        // A lane that panicked outside of every write dropped its group: the result of these writes
+        // is unknown.
         answer.await.map_err(|_| match *lock(&self.queue) {
             Some(_) => StorageError::Panicked,
             None => closed(),
         })?
     }
 
-    /// The writes that wait for a lane, under `name`.
+    /// The number of waiting writes, under `name`.
     pub(super) fn queue(&self, name: &'static str) -> Queue {
         let waiting = lock(&self.queue)
             .as_ref()
@@ -99,8 +97,8 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         }
     }
 
-    /// Whether every lane takes writes. One that panics is started again; none ends though
-    /// nobody stopped it, unless the runtime is at its end.
+    /// Checks that every lane accepts writes. A lane that panics is started again; a lane only ends
+    /// when it is stopped, or with the runtime.
     pub(super) fn check(&self) -> Result<(), StorageError> {
         if lock(&self.queue).is_none() {
             return Err(closed());
@@ -113,7 +111,7 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         Ok(())
     }
 
-    /// Makes what is queued, and ends.
+    /// Executes the queued writes, and ends the lanes.
     pub(super) async fn stop(&self) {
         lock(&self.queue).take();
         let lanes = std::mem::take(&mut *lock(&self.lanes));
@@ -123,7 +121,7 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
     }
 }
 
-/// Drops what is queued, as a crash does.
+/// Drops the queued writes, as a crash does.
 impl<W, T> Drop for Lanes<W, T> {
     fn drop(&mut self) {
         for lane in lock(&self.lanes).iter() {
@@ -150,7 +148,7 @@ async fn run<W, T>(queue: &Writes<W, T>, number: i16, make: &Make<W, T>, metrics
             }
             Err(error @ StorageError::Unavailable(_)) => all(&error, writes.len()),
             Err(error) if writes.len() == 1 => all(&error, 1),
-            // One of them is at fault; each is made again alone.
+            // One of the writes caused the failure: execute each in a statement of its own.
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(writes.len());
                 for write in &writes {
@@ -211,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Panics if a lane throws it away: outside of every write.
+    /// Panics if a lane drops it, which happens outside of every write.
     struct Unwelcome;
 
     impl Drop for Unwelcome {
@@ -229,9 +227,9 @@ mod tests {
         });
         let metrics = StorageMetrics::default();
         let lanes = Lanes::start(1, &metrics, &make);
-        // Each lane once, and one of them again.
+        // Each lane panics once, and one of them a second time.
         for panics in 1..=3 {
-            // The caller is gone before the lane can hand it the result.
+            // The caller is gone before the lane can send it the result.
             let mut abandoned = Box::pin(lanes.make(true));
             assert!((&mut abandoned).now_or_never().is_none());
             drop(abandoned);

@@ -1,9 +1,9 @@
-//! Opening a database: what it is, and which version it has. One that is not
-//! ours or newer is left untouched; an empty one is initialised. Nodes may
-//! start together: all of it is done under an advisory lock.
+//! Opens and upgrades a database. A database that is foreign or newer stays untouched; an empty one
+//! is initialised. Several nodes may start together, so an advisory lock covers all of this.
 
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::address::Address;
 use super::connection::{connect, drain, set_up};
@@ -15,7 +15,7 @@ use crate::entropy::{self, Entropy};
 use crate::storage::StorageError;
 use crate::storage::transfer::mark;
 
-/// The first version, by subject.
+/// The first schema version, by subject.
 const FIRST: &str = concat!(
     include_str!("../../../migrations/postgres/V1/tables.sql"),
     include_str!("../../../migrations/postgres/V1/taps.sql"),
@@ -23,8 +23,8 @@ const FIRST: &str = concat!(
     include_str!("../../../migrations/postgres/V1/moved.sql"),
 );
 
-/// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 15] = [
+/// The migrations of all schema versions, in their order.
+const MIGRATIONS: [(&str, &str); 21] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -82,61 +82,85 @@ const MIGRATIONS: [(&str, &str); 15] = [
         "V16__kept_plans",
         include_str!("../../../migrations/postgres/V16__kept_plans.sql"),
     ),
+    (
+        "V17__previews",
+        include_str!("../../../migrations/postgres/V17__previews.sql"),
+    ),
+    (
+        "V18__rules_of_taps",
+        include_str!("../../../migrations/postgres/V18__rules_of_taps.sql"),
+    ),
+    (
+        "V19__forms_sent_once",
+        include_str!("../../../migrations/postgres/V19__forms_sent_once.sql"),
+    ),
+    (
+        "V20__erased_values",
+        include_str!("../../../migrations/postgres/V20__erased_values.sql"),
+    ),
+    (
+        "V21__refused_forms",
+        include_str!("../../../migrations/postgres/V21__refused_forms.sql"),
+    ),
+    (
+        "V22__test_taps_and_own_reads",
+        include_str!("../../../migrations/postgres/V22__test_taps_and_own_reads.sql"),
+    ),
 ];
 
-/// Why a database cannot be opened. Each is a sentence for people, with a way out.
+/// Why a database cannot be opened. The message of each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be reached.
+    /// The database cannot be reached.
     #[error("{0} cannot be reached: {1}.")]
     Unreachable(String, String),
-    /// It holds tables of another program.
+    /// The database contains tables of another program.
     #[error("{0} holds tables of another program. It was left as it is; choose an empty database.")]
     Foreign(String),
-    /// A newer version of this program made it.
+    /// A newer version of this program created the database.
     #[error(
         "{address} was made by a newer Tapdesk (format {found}, this one knows {known}). \
          It was left as it is; use the newer version."
     )]
     Newer {
-        /// The database.
+        /// The address of the database.
         address: String,
-        /// Its format.
+        /// The database's schema version.
         found: i32,
-        /// The newest format this program knows.
+        /// The newest schema version that this program knows.
         known: i32,
     },
-    /// It is being moved, or a move to here was not finished.
+    /// A move or a key rotation uses the database, or a move into it was not finished.
     #[error(
         "{0} is on the move: migrate-store or rotate-key is at work, or a move was ended before it was done. Let it \
          end, or start it again with the same options, and it goes on where it was."
     )]
     Moving(String),
-    /// Nodes are at work on it.
+    /// Nodes of a service use the database.
     #[error("{0} is in use by a service. Stop every node of it first.")]
     InUse(String),
-    /// Everything in it was moved to another database.
+    /// All data was moved to another database.
     #[error(
         "{address} was moved to {to} at {at}: serve that one, for each would accept a tap that the other has \
          accepted. To come back to PostgreSQL, move it into an empty database with migrate-store."
     )]
     Moved {
-        /// The database.
+        /// The address of the database from which the data was moved.
         address: String,
-        /// Where everything is now.
+        /// The database that now has all data.
         to: String,
-        /// Since when.
+        /// When the move was completed.
         at: Timestamp,
     },
     /// A migration failed; the database is as it was before.
     #[error("{0} could not be upgraded and is as it was: {1}.")]
     Migration(String, String),
-    /// It does not do what is asked of it.
+    /// The database does not support an operation that Tapdesk needs, or returned an error.
     #[error("{0} cannot be used: {1}")]
     Unusable(String, StorageError),
 }
 
-/// Keeps moves away from a database that was opened, until who watches it holds the lock as well: a
+/// Keeps moves away from an opened database until the watching connection holds the lock, too: a
 /// move in between would leave taps behind.
 pub(super) struct Opened {
     client: Client,
@@ -144,14 +168,14 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Lets go of it. The lock goes with the connection.
+    /// Releases the database: the lock ends with the connection.
     pub(super) async fn end(self) {
         drop(self.client);
         let _ = self.messages.await;
     }
 }
 
-/// Brings the database at `address` to the newest schema, and to its time.
+/// Upgrades the database at `address` to the newest schema, and sets its time.
 pub(super) async fn open(
     address: &Address,
     clock: &dyn Clock,
@@ -179,15 +203,15 @@ pub(super) async fn open(
     make_secrets(&client, entropy).await.map_err(sql)?;
     set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
-    // Another node may open it meanwhile.
+    // From here on, another node may open the database.
     let unlock = "SELECT pg_advisory_unlock($1, $2)";
     let unlocked = client.execute(unlock, &[&LOCKS, &SCHEMA_LOCK]).await;
     unlocked.map_err(sql)?;
     Ok(Opened { client, messages })
 }
 
-/// Brings a database of ours, or an empty one, to the newest schema. Until the
-/// connection ends nobody else does.
+/// Initialises or upgrades a database to the newest schema. No other process can do so until the
+/// connection ends.
 pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), OpenError> {
     client
         .execute("SELECT pg_advisory_lock($1, $2)", &[&LOCKS, &SCHEMA_LOCK])
@@ -197,8 +221,8 @@ pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), Op
     apply(ours(), client, address).await
 }
 
-/// Runs what is not applied yet in one transaction, the note of its version included: an
-/// upgrade that is cut short leaves the database as it was.
+/// Runs all pending migrations in one transaction, together with the notes of their versions: an
+/// interrupted upgrade leaves the database as it was.
 async fn apply(
     migrations: refinery::Runner,
     client: &mut Client,
@@ -212,21 +236,30 @@ async fn apply(
         .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))
 }
 
-/// Whether no move is at work, which none can begin until the connection ends.
+/// Takes the shared lock of nodes, so that no move can begin until the connection ends; `false` if
+/// a move holds it. The server releases the lock of a move that was ended or killed within the lock
+/// timeout.
 async fn may_serve(client: &Client) -> Result<bool, tokio_postgres::Error> {
-    let lock = "SELECT pg_try_advisory_lock_shared($1, $2)";
-    let row = client.query_one(lock, &[&LOCKS, &SERVED_LOCK]).await?;
-    Ok(row.get(0))
+    client.batch_execute("SET lock_timeout = '5s'").await?;
+    let lock = "SELECT pg_advisory_lock_shared($1, $2)";
+    let served = match client.execute(lock, &[&LOCKS, &SERVED_LOCK]).await {
+        Ok(_) => true,
+        Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => false,
+        Err(error) => return Err(error),
+    };
+    // Waiting for another node's upgrade has no limit.
+    client.batch_execute("RESET lock_timeout").await?;
+    Ok(served)
 }
 
-/// The text of the mark, if a move leads or led to this database.
+/// The text of the mark, if the database is the destination or the source of a move.
 pub(super) async fn mark_of(client: &Client) -> Result<Option<String>, tokio_postgres::Error> {
     let sql = "SELECT value FROM settings WHERE name = $1";
     let row = client.query_opt(sql, &[&mark::NAME]).await?;
     row.map(|row| row.try_get(0)).transpose()
 }
 
-/// A part of a database is none to serve, or to move on.
+/// Refuses an incompletely moved database, which can be neither served nor moved.
 pub(super) async fn refuse_unfinished(client: &Client, address: &Address) -> Result<(), OpenError> {
     let json = mark_of(client)
         .await
@@ -237,7 +270,7 @@ pub(super) async fn refuse_unfinished(client: &Client, address: &Address) -> Res
     Ok(())
 }
 
-/// What was moved to another database is served no more.
+/// Refuses to serve a database that was moved to another one.
 pub(super) async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenError> {
     let json = mark_of(client)
         .await
@@ -252,7 +285,7 @@ pub(super) async fn refuse_moved(client: &Client, address: &Address) -> Result<(
     }
 }
 
-/// Why no connection came about: the server's words, or the system's.
+/// Why a connection failed, in the words of the server or the system.
 pub(super) fn reason(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
     match (error.as_db_error(), error.source()) {
@@ -262,7 +295,7 @@ pub(super) fn reason(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// The version of the database's schema, which is ours and not newer than this
+/// The schema version of the database, after checking that it is Tapdesk's and not newer than this
 /// program; `None` if it is empty.
 pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenError> {
     let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
@@ -276,7 +309,7 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
         )
         .await
         .map_err(sql)?;
-    // A first start that was cut short leaves a history without a schema.
+    // An interrupted first start leaves a migration history without a schema.
     let (versioned, ours, populated): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
     if populated && !(versioned && ours) {
         return Err(OpenError::Foreign(address.to_string()));
@@ -297,7 +330,7 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
     Ok(Some(found))
 }
 
-/// All migrations of this program. They only grow.
+/// All migrations of this program. Later versions only append to them.
 fn ours() -> refinery::Runner {
     let all = MIGRATIONS.map(|(name, sql)| {
         refinery::Migration::unapplied(name, sql).expect("the name has a version")
@@ -314,8 +347,8 @@ pub(super) fn newest_known() -> i32 {
     versions.max().unwrap_or_default()
 }
 
-/// After a restore the encoding root only opens chips, so that no generation of keys is used twice,
-/// and webhooks are off: the original may still send.
+/// Handles a restored database. Encoding roots only open chips from now on, so that no generation
+/// of keys is used twice. Webhooks are switched off, because the original may still send.
 async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     note_order(client).await?;
     let transaction = client.transaction().await?;
@@ -325,7 +358,7 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
             "the database was restored, or a standby took over: the first chip makes a new encoding root, \
              and chips that are half way are to be laid down again"
         );
-        // As SQLite's `retire_roots` does.
+        // The same as SQLite's `retire_roots`.
         transaction
             .batch_execute(
                 "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
@@ -343,9 +376,9 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
     transaction.commit().await
 }
 
-/// In a server that a dump was restored into, transactions have lower numbers than the rows have
-/// that they are to follow: the order of commits starts at its beginning, webhooks are off, and reports are counted
-/// again.
+/// Handles a dump that was restored into a server whose transactions have lower numbers than the
+/// rows. The order of commits then starts from its beginning, webhooks are switched off, and
+/// reports are counted again.
 async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     let behind =
         "SELECT greatest((SELECT max(seq) FROM interactions), (SELECT max(seq) FROM outbox),
@@ -363,7 +396,8 @@ async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
              DELETE FROM report_counts; DELETE FROM report_updates;
              UPDATE report_mark SET seq = -1, tap_id = 0, folds = folds + 1;
              INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, FALSE FROM updates;
-             INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, TRUE FROM submissions",
+             INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, TRUE FROM submissions
+                 WHERE refused IS NULL",
         )
         .await?;
     transaction.commit().await
@@ -382,7 +416,8 @@ async fn make_secrets(client: &Client, entropy: &dyn Entropy) -> Result<(), toki
     Ok(())
 }
 
-/// Outside test mode the database's time is its machine's, whatever it was made before.
+/// Sets the database's time. Outside test mode, it is the machine's time, even if it was another
+/// before.
 async fn set_time(
     client: &Client,
     clock: &dyn Clock,
@@ -413,7 +448,7 @@ async fn set_time(
     Ok(())
 }
 
-/// A server that does not wait for its disk loses what it acknowledged.
+/// Warns of a server that does not wait for its disk, because it loses acknowledged commits.
 async fn warn_of_settings(client: &Client) -> Result<(), tokio_postgres::Error> {
     let row = client
         .query_one(
@@ -437,7 +472,7 @@ mod tests {
 
     use super::*;
 
-    /// The migrations of this program, and one for each of `more` behind them.
+    /// The migrations of this program, followed by one for each of `more`.
     fn runner(more: &[&str]) -> Runner {
         let mut all = ours().get_migrations().clone();
         for sql in more {
@@ -447,7 +482,7 @@ mod tests {
         Runner::new(&all)
     }
 
-    /// Every column, function and version, and how many rows there are.
+    /// All columns, functions and schema versions, and the number of rows.
     async fn content(client: &Client) -> Vec<String> {
         let sql = "SELECT format('%s.%s %s', table_name, column_name, data_type)
                 FROM information_schema.columns WHERE table_schema = 'public'

@@ -1,5 +1,4 @@
-//! What a node of the service is, as far as its database goes: connections, and
-//! nothing that another node would miss.
+//! A node's side of its database: connections, and only such state as no other node would miss.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,33 +18,35 @@ use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::panics;
+use crate::storage::expected_taps::ExpectedTaps;
 use crate::storage::notes::Notes;
 use crate::storage::{SIMULATED_AHEAD, StorageError, StorageMetrics};
 
-/// How long an attempt whose answer was lost is made again.
+/// How long an attempt is repeated if its answer was lost, in milliseconds.
 const PERSISTENCE: i64 = 5_000;
-/// Between two attempts.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A node.
+/// A node of the service, with its connections to the database.
 pub struct Node {
     pub(super) pool: Pool,
     following: Following,
-    /// The node's own time, by which nothing is decided.
+    /// The node's own clock, which decides nothing.
     pub(super) clock: Arc<dyn Clock>,
     time: Time,
     pub(super) configuration: Configuration,
     pub(super) events: Events,
-    /// No other node has it, and none had.
+    /// A number that no other node has, or ever had.
     pub(super) number: i64,
     pub(super) ids: Ids,
     pub(super) notes: Notes,
+    pub(super) expected_taps: ExpectedTaps,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
 }
 
 impl Node {
-    /// A node on the database at `address`, which is open.
+    /// A node on the database at `address`, which must be open already.
     pub(super) async fn new(
         address: &Address,
         clock: Arc<dyn Clock>,
@@ -76,12 +77,13 @@ impl Node {
             number,
             ids: Ids::default(),
             notes: Notes::default(),
+            expected_taps: ExpectedTaps::default(),
             sweep_position: Position::default(),
             metrics,
         })
     }
 
-    /// What `operation` comes to. If it panics, that is an error of its own.
+    /// The result of `operation`. A panic becomes an error of this operation only.
     pub(super) async fn contained<T>(
         &self,
         operation: impl Future<Output = Result<T, StorageError>>,
@@ -93,15 +95,15 @@ impl Node {
         })
     }
 
-    /// A connection for one operation.
+    /// Takes a connection for one operation.
     pub(super) async fn session(&self) -> Result<Session, StorageError> {
         let session = Session::of(&self.pool).await?;
         self.following.tell(&session).await?;
         Ok(session)
     }
 
-    /// Moves the database's time ahead, for all nodes, and answers the moment it
-    /// tells then; `None` outside test mode.
+    /// Moves the database's time ahead, for all nodes, and returns the new time; `None` outside
+    /// test mode.
     pub(super) async fn advance(&self, millis: i64) -> Result<Option<Timestamp>, StorageError> {
         match self.time {
             Time::Its => Ok(None),
@@ -116,7 +118,7 @@ impl Node {
         }
     }
 
-    /// Moves simulated time ahead, for all nodes, and answers the new offset.
+    /// Moves simulated time ahead, for all nodes, and returns the new offset.
     pub(super) async fn advance_simulated(&self, millis: i64) -> Result<i64, StorageError> {
         let row = self
             .session()
@@ -135,14 +137,14 @@ impl Node {
         Ok(offset)
     }
 
-    /// The database's time.
+    /// The database's current time.
     pub(super) async fn present(&self) -> Result<Timestamp, StorageError> {
         let row = self.session().await?.one("SELECT present()", &[]).await?;
         column(&row, 0).map(Timestamp::from_millis)
     }
 }
 
-/// Attempts at one operation, which knows by itself whether it was done before.
+/// Attempts at one operation, which itself recognises an attempt that succeeded before.
 pub(super) struct Attempts {
     clock: SystemClock,
     until: Timestamp,
@@ -150,7 +152,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// None was made yet.
+    /// Starts without an attempt.
     pub(super) fn new() -> Self {
         let clock = SystemClock::start();
         Self {
@@ -160,8 +162,8 @@ impl Attempts {
         }
     }
 
-    /// A connection for the next attempt. If there is none for the first one, nothing was
-    /// attempted; later ones may have to wait until the database is back.
+    /// Takes a connection for the next attempt. The first attempt fails if there is none; later
+    /// ones wait until the database is back.
     pub(super) async fn session(&mut self, node: &Node) -> Result<Session, StorageError> {
         loop {
             match node.session().await {
@@ -175,13 +177,13 @@ impl Attempts {
         }
     }
 
-    /// Whether an attempt was made before the present one.
+    /// Whether this is not the first attempt.
     pub(super) fn again(&self) -> bool {
         self.made > 1
     }
 
-    /// Waits before the next attempt, where `error` leaves it open what became
-    /// of the last one; else the error stays.
+    /// Waits before the next attempt, if `error` leaves the result of the last one open; otherwise
+    /// returns the error.
     pub(super) async fn pause(&self, error: StorageError) -> Result<(), StorageError> {
         if !matches!(error, StorageError::Unavailable(_)) || self.clock.now() > self.until {
             return Err(error);

@@ -1,6 +1,6 @@
-//! The password file of PostgreSQL's own programs: lines of
-//! `host:port:database:user:password`, `*` for any, `\` before a `:` that
-//! divides nothing (PostgreSQL 15 documentation, 34.16).
+//! The password file of PostgreSQL's own programs: lines of `host:port:database:user:password`,
+//! with `*` for any value, and `\` before a `:` within a value (PostgreSQL 15 documentation,
+//! 34.16).
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::private_file;
 
-/// The password for `config`, where the file that `PGPASSFILE` names, or
-/// `.pgpass` in the home folder, has one. A file that others may read is not used.
+/// The password for `config`, if the file named by `PGPASSFILE`, or `.pgpass` in the home folder,
+/// contains one. A file that others may read is not used.
 pub(super) fn password(
     config: &Config,
     variable: impl Fn(&str) -> Option<String>,
@@ -36,7 +36,7 @@ pub(super) fn password(
 fn find(text: &str, config: &Config) -> Option<Zeroizing<String>> {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
-        // What a socket's folder is called does not matter there.
+        // For a socket, the file uses `localhost`, whatever the socket's folder is.
         #[cfg(unix)]
         Some(Host::Unix(_)) => "localhost".to_owned(),
         None => config.get_hostaddrs().first()?.to_string(),

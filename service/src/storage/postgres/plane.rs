@@ -1,5 +1,5 @@
-//! The configuration plane on PostgreSQL: it reads on any connection, and writes in
-//! transactions of which there is one at a time.
+//! The configuration plane on PostgreSQL. It reads on any connection, and writes in transactions
+//! that run one at a time.
 
 use std::error::Error;
 
@@ -90,6 +90,10 @@ impl Database for PostgresStorage {
         self.node.events.tell(event);
     }
 
+    async fn settle_notes(&self) -> Result<(), StorageError> {
+        self.store_notes().await
+    }
+
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
     async fn run_read<A, T>(
         &self,
@@ -166,7 +170,7 @@ async fn query(
     rows(&session.rows(&sql, &parameters(values)).await?)
 }
 
-/// All are on their way before the first answer is.
+/// Sends all statements before the first answer arrives.
 async fn query_all(
     session: &Session,
     asked: &[Question<'_>],
@@ -179,12 +183,12 @@ async fn query_all(
     .await
 }
 
-/// Values as a statement takes them.
+/// Converts values into the parameters of a statement.
 pub(super) fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
     values.iter().map(|value| value as _).collect()
 }
 
-/// The type of a parameter that no statement gives one.
+/// The type of a parameter for which the statement implies none.
 fn kind(value: &Value<'_>) -> Type {
     match value {
         Value::Integer(_) => Type::INT8,
@@ -194,12 +198,12 @@ fn kind(value: &Value<'_>) -> Type {
     }
 }
 
-/// Rows as the plane reads them.
+/// Converts rows into the plane's form.
 pub(super) fn rows(found: &[tokio_postgres::Row]) -> Result<Vec<Row>, StorageError> {
     found.iter().map(row).collect()
 }
 
-/// The same of one row.
+/// Converts one row into the plane's form.
 pub(super) fn row(found: &tokio_postgres::Row) -> Result<Row, StorageError> {
     let values = (0..found.len()).map(|column| found.value(column).map(Value::into_owned));
     values.collect::<Result<_, _>>().map(Row::new)
@@ -226,7 +230,7 @@ impl Columns for tokio_postgres::Row {
     }
 }
 
-/// A value goes to a parameter of the type that the statement gives it.
+/// Converts a value into the type that the statement gives its parameter.
 impl ToSql for Value<'_> {
     fn to_sql(
         &self,
@@ -241,7 +245,7 @@ impl ToSql for Value<'_> {
                 _ => number.to_sql_checked(of, out),
             },
             Self::Flag(flag) => flag.to_sql_checked(of, out),
-            // In their binary form both are the text itself.
+            // The binary form of both types is the text itself.
             Self::Text(text) if *of == Type::JSON => text.as_ref().to_sql(&Type::TEXT, out),
             Self::Text(text) => text.as_ref().to_sql_checked(of, out),
             Self::Bytes(bytes) => bytes.as_ref().to_sql_checked(of, out),

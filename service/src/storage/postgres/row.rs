@@ -1,5 +1,5 @@
-//! Rows into the domain's types. A value that is no such type's is a damaged
-//! database, not a client's mistake.
+//! Converts rows into domain types. A value of another type means a damaged database, not a
+//! client's mistake.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
@@ -8,22 +8,22 @@ use crate::clock::Timestamp;
 use crate::storage::StorageError;
 pub(super) use crate::storage::value::unreadable;
 
-/// A `LIMIT`.
+/// The parameter of a `LIMIT`.
 pub(super) fn limit(items: usize) -> i64 {
     i64::try_from(items).unwrap_or(i64::MAX)
 }
 
-/// A column that the statement has.
+/// Reads a column that the statement has.
 pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, StorageError> {
     row.try_get(index).map_err(StorageError::from)
 }
 
-/// A moment.
+/// Reads a time, stored in milliseconds.
 pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, StorageError> {
     column(row, index).map(Timestamp::from_millis)
 }
 
-/// The same, which may be absent.
+/// Reads a time that may be `NULL`.
 pub(super) fn optional_time(row: &Row, index: usize) -> Result<Option<Timestamp>, StorageError> {
     Ok(column::<Option<i64>>(row, index)?.map(Timestamp::from_millis))
 }

@@ -1,7 +1,7 @@
 //! A connection for one operation.
 //!
-//! Every answer is waited for with a limit. A connection on which one did not
-//! come, or whose transaction was not ended, is closed and never used again.
+//! Waiting for an answer always has a limit. A connection whose answer did not come, or whose
+//! transaction was not ended, is closed and never used again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,13 +18,13 @@ use super::address::Address;
 use super::connection::{self, ANSWER};
 use crate::storage::StorageError;
 
-/// Connections of a node, beside the one on which it hears of others.
+/// Connections of a node, in addition to the one on which it listens to other nodes.
 pub(super) const CONNECTIONS: usize = 16;
 
 /// Parameters of a statement.
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// The pool of a node's connections. None is made before it is needed.
+/// The pool of a node's connections. Each is opened when it is first needed.
 pub(super) fn pool(address: &Address) -> Pool {
     struct Connect(Address);
 
@@ -41,7 +41,7 @@ pub(super) fn pool(address: &Address) -> Pool {
         }
     }
 
-    // A lost connection is known as closed; asking before each use would cost a round trip.
+    // A lost connection is recognised as closed; a check before each use would cost a round trip.
     let manager = deadpool_postgres::Manager::from_connect(
         address.config.clone(),
         Connect(address.clone()),
@@ -66,21 +66,21 @@ pub(super) fn pool(address: &Address) -> Pool {
 
 /// A connection for one operation.
 pub(super) struct Session {
-    /// `None` once it is given up.
+    /// `None` once the connection is given up.
     client: Option<Object>,
     lost: AtomicBool,
-    /// How long an answer is waited for.
+    /// How long an answer may take.
     patience: Duration,
 }
 
 impl Session {
-    /// A connection of the pool, set up.
+    /// Takes a connection from the pool, set up.
     pub(super) async fn of(pool: &Pool) -> Result<Self, StorageError> {
         let client = pool.get().await.map_err(|error| {
             StorageError::Unavailable(match error {
                 PoolError::Closed => "it is closed".to_owned(),
                 PoolError::Timeout(_) => "no connection in time".to_owned(),
-                // What a server says then may name users.
+                // The server's message may name users, so it is left out.
                 PoolError::Backend(error) => match error.code() {
                     Some(code) => format!("it refuses connections ({})", code.code()),
                     None => error.to_string(),
@@ -95,13 +95,14 @@ impl Session {
         })
     }
 
-    /// The same with more patience. The server needs to be told apart.
+    /// Sets how long this session waits for an answer. The server's own limit must be set
+    /// separately.
     pub(super) fn patient(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The rows of a statement that is kept prepared.
+    /// The rows of a statement, which stays prepared.
     pub(super) async fn rows(
         &self,
         sql: &str,
@@ -115,7 +116,7 @@ impl Session {
         .await
     }
 
-    /// Its only row, if it has one.
+    /// The only row of a statement, if it has one.
     pub(super) async fn row(
         &self,
         sql: &str,
@@ -134,7 +135,7 @@ impl Session {
         row.ok_or_else(|| StorageError::Failed("a row is missing".to_owned()))
     }
 
-    /// Runs a statement that is kept prepared; answers how many rows it changed.
+    /// Runs a statement that stays prepared; returns how many rows it changed.
     pub(super) async fn run(
         &self,
         sql: &str,
@@ -148,7 +149,7 @@ impl Session {
         .await
     }
 
-    /// The rows of a statement made for this once, planned for its very parameters.
+    /// The rows of a statement that is not kept, planned for these parameters.
     pub(super) async fn rows_once(
         &self,
         sql: &str,
@@ -158,17 +159,17 @@ impl Session {
         self.answer(client.query_typed(sql, parameters)).await
     }
 
-    /// Runs statements without parameters or answers.
+    /// Runs statements without parameters and results.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), StorageError> {
         self.answer(self.client()?.batch_execute(sql)).await
     }
 
-    /// Gives the connection up: it is closed afterwards, unless it is kept again.
+    /// Marks the connection to be closed after this operation, unless [`Self::keep`] is called.
     pub(super) fn give_up(&self) {
         self.lost.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps the connection for others after all.
+    /// Keeps the connection for later operations, after [`Self::give_up`].
     pub(super) fn keep(&self) {
         self.lost.store(false, Ordering::Relaxed);
     }

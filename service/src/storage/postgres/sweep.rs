@@ -1,5 +1,5 @@
-//! Housekeeping, in steps small enough not to be felt by a tap. One node at a
-//! time does it; whichever comes while another is at it leaves it alone.
+//! Housekeeping, in steps so small that taps do not notice them. Only one node does it at a time; a
+//! node that finds another one at work skips its round.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,16 +9,16 @@ use super::session::Session;
 use super::transaction::LOCKS;
 use crate::clock::Timestamp;
 use crate::interaction::{RecordedReads, RecordedRefusal};
-use crate::storage::{StorageError, Swept};
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::{StorageError, Swept, traces};
 
-/// Held while a step runs.
+/// The advisory lock that is held while a step runs.
 const SWEEP_LOCK: i32 = 4;
-/// Rows removed of one kind in one round, and visitors looked at.
+/// Rows of one kind removed in one round, and visitors examined.
 const BATCH: i64 = 2_000;
-/// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
-const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The tag and the client after whom the next round looks for old visitors; `None`: from the first on.
+/// The tag and the client after whom the next round looks for old visitors; `None` starts with the
+/// first one.
 #[derive(Default)]
 pub(super) struct Position(Mutex<Option<(i64, Vec<u8>)>>);
 
@@ -34,7 +34,7 @@ impl Position {
 }
 
 impl Node {
-    /// One round.
+    /// Runs one round of housekeeping.
     pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.store_notes().await?;
         let session = self.session().await?;
@@ -47,7 +47,7 @@ impl Node {
         let swept = self.round(&session, now, keep_since).await;
         let unlocked = "SELECT pg_advisory_unlock($1, $2)";
         if session.run(unlocked, &[&LOCKS, &SWEEP_LOCK]).await.is_err() {
-            // The lock goes with the connection.
+            // The lock ends with the connection.
             session.give_up();
         }
         swept
@@ -60,7 +60,7 @@ impl Node {
         keep_since: Timestamp,
     ) -> Result<Swept, StorageError> {
         session.one("SELECT expire_aged_keys()", &[]).await?;
-        // Two statements: a dropped partition holds up taps until its transaction ends.
+        // Two statements, because a dropped partition holds up taps until its transaction ends.
         let mut removed = [0; 2];
         for (removed, sql) in removed
             .iter_mut()
@@ -70,23 +70,25 @@ impl Node {
             *removed = column::<i64>(&row, 0)?.unsigned_abs();
         }
         let [weeks, due] = removed;
-        let visits = self.forget_visitors(session, now).await?;
+        let kept_since = now.plus_millis(-traces::CLIENTS_KEPT);
+        let clients = erase_clients(session, kept_since).await?;
+        let visits = self.forget_visitors(session, kept_since).await?;
         Ok(Swept {
             interactions: due,
             visits,
-            more: weeks > 0 || due > 0,
+            more: weeks > 0 || due > 0 || clients,
         })
     }
 
-    /// Looks at some visitors, and removes those who did not come for long. They are found by their
-    /// tag: an index on time would cost every tap a page.
+    /// Examines some visitors, and removes those without a recent tap. They are walked by tag,
+    /// because an index on time would cost every tap a page.
     async fn forget_visitors(
         &self,
         session: &Session,
-        now: Timestamp,
+        kept_since: Timestamp,
     ) -> Result<u64, StorageError> {
         let (tag, client) = self.sweep_position.get();
-        let kept_since = now.plus_millis(-VISITORS_KEPT).millis();
+        let kept_since = kept_since.millis();
         let looked = session
             .one(
                 "WITH next AS MATERIALIZED (
@@ -113,20 +115,45 @@ impl Node {
         Ok(column::<i64>(&looked, 0)?.unsigned_abs())
     }
 
-    /// Makes rows of what is noted for traces.
+    /// Turns the trace notes in memory into rows.
     pub(super) async fn store_notes(&self) -> Result<(), StorageError> {
         let _moving = self.notes.move_on().await;
         self.store_payload_reads().await?;
-        self.store_refused_updates().await
+        self.store_refused_updates().await?;
+        self.store_rules().await
     }
 
-    /// Adds noted payload reads to those that are stored.
+    /// Stores the redirect rules that taps followed. Rules of taps whose visitor was erased
+    /// meanwhile are dropped, because a rule can show a visitor's origin.
+    async fn store_rules(&self) -> Result<(), StorageError> {
+        let mut rules = self.notes.rules.take();
+        if rules.is_empty() {
+            return Ok(());
+        }
+        // Every node locks rows in the same order, so that they cannot deadlock.
+        rules.sort_unstable_by_key(|(id, _)| *id);
+        let ids: Vec<i64> = rules.iter().map(|(id, _)| *id).collect();
+        let numbers: Vec<i64> = rules.iter().map(|(_, rule)| rule.number().into()).collect();
+        self.session()
+            .await?
+            .run(
+                "INSERT INTO left_out (interaction_id, macros, rule)
+                 SELECT r.id, '[]', r.rule::INTEGER FROM unnest($1::BIGINT[], $2::BIGINT[]) AS r (id, rule)
+                 WHERE EXISTS (SELECT FROM interactions i WHERE i.id = r.id AND i.client IS NOT NULL)
+                 ON CONFLICT (interaction_id) DO UPDATE SET rule = excluded.rule",
+                &[&ids, &numbers],
+            )
+            .await?;
+        Ok(())
+    }
+
+    /// Adds payload reads from memory to the stored ones.
     async fn store_payload_reads(&self) -> Result<(), StorageError> {
         let mut reads = self.notes.payload_reads.take();
         if reads.is_empty() {
             return Ok(());
         }
-        // In the same order on every node.
+        // Every node locks rows in the same order, so that they cannot deadlock.
         reads.sort_unstable_by_key(|(id, _)| *id);
         let column = |value: fn(&(i64, RecordedReads)) -> i64| -> Vec<i64> {
             reads.iter().map(value).collect()
@@ -148,13 +175,13 @@ impl Node {
         Ok(())
     }
 
-    /// Stores noted refusals, each in the place of an earlier one of its interaction.
+    /// Stores refused updates from memory; each replaces an earlier one of its interaction.
     async fn store_refused_updates(&self) -> Result<(), StorageError> {
         let mut refusals = self.notes.refused_updates.take();
         if refusals.is_empty() {
             return Ok(());
         }
-        // In the same order on every node.
+        // Every node locks rows in the same order, so that they cannot deadlock.
         refusals.sort_unstable_by_key(|(id, _)| *id);
         let (ids, refusals): (Vec<i64>, Vec<RecordedRefusal>) = refusals.into_iter().unzip();
         let times: Vec<i64> = refusals.iter().map(|one| one.at.millis()).collect();
@@ -173,4 +200,36 @@ impl Node {
             .await?;
         Ok(())
     }
+}
+
+/// Erases the clients of some interactions older than `since`; returns whether more are left. They
+/// are found in the order of their times, after those whose clients are erased already.
+async fn erase_clients(session: &Session, since: Timestamp) -> Result<bool, StorageError> {
+    let mark = session.rows(traces::CLIENTS_ERASED_TO, &[]).await?;
+    let mark = mark.first().map(|row| column::<i64>(row, 0)).transpose()?;
+    // A clock that goes back moves the mark back, too: later interactions would be behind it.
+    let mark = mark.unwrap_or(i64::MIN).min(since.millis());
+    let due = session
+        .rows(
+            "SELECT id, at FROM interactions WHERE at >= $1 AND at < $2 AND client IS NOT NULL
+             ORDER BY at, id LIMIT $3",
+            &[&mark, &since.millis(), &BATCH],
+        )
+        .await?;
+    let ids = due.iter().map(|row| column(row, 0));
+    let ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
+    let is_full = i64::try_from(ids.len()).unwrap_or(BATCH) == BATCH;
+    if !ids.is_empty() {
+        let sql = "UPDATE interactions SET client = NULL WHERE id = ANY ($1)";
+        session.run(sql, &[&ids]).await?;
+    }
+    let reached = match due.last().filter(|_| is_full) {
+        Some(last) => column(last, 1)?,
+        None => since.millis(),
+    };
+    if !ids.is_empty() || reached.saturating_sub(mark) > traces::CLIENTS_LAG {
+        let sql = Dialect::Postgres.say(traces::SET_CLIENTS_ERASED_TO);
+        session.run(&sql, &[&reached]).await?;
+    }
+    Ok(is_full)
 }

@@ -1,4 +1,4 @@
-//! The path of a tap, in SQL.
+//! The path of a tap: its SQL.
 
 pub(super) mod record;
 pub(super) mod update;
@@ -12,9 +12,9 @@ use super::row::{self, column};
 use super::session::Session;
 use super::{PostgresStorage, plane};
 use crate::clock::Timestamp;
-use crate::experience::PublishedExperience;
+use crate::experience::{LedBy, PublishedExperience};
 use crate::id::{ExperienceId, InteractionId, TagId};
-use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
 use crate::rolling_key::IssuedKey;
 use crate::storage::interactions::row::{
     AFTER_KEYED, KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed,
@@ -32,7 +32,7 @@ impl Taps for PostgresStorage {
         tag_tap(&self.session().await?, tag).await
     }
 
-    /// None: a node is one of several, and each would read them all.
+    /// Always empty: there are several nodes, and each would read all tags.
     async fn tag_taps(&self, _after: TagId, _limit: usize) -> Result<Vec<TagTap>, StorageError> {
         Ok(Vec::new())
     }
@@ -66,9 +66,17 @@ impl Taps for PostgresStorage {
         .await
     }
 
+    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
+        self.node.expect_test_tap(path, origin).await
+    }
+
+    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
+        self.node.expected_taps.take(path_and_query)
+    }
+
     #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        // Known before its commit: what is sent again is known by it.
+        // Reserve the id before the commit, because it identifies a tap that is sent again.
         let id = self.reserve().await?;
         self.taps.make((id, tap)).await
     }
@@ -94,6 +102,10 @@ impl Taps for PostgresStorage {
         self.notes.refused_updates.note(id, at, refusal);
     }
 
+    fn note_rule(&self, id: InteractionId, rule: LedBy) {
+        self.notes.rules.note(id, rule);
+    }
+
     #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
@@ -105,7 +117,7 @@ impl Taps for PostgresStorage {
             .await?
             .run(
                 "INSERT INTO left_out (interaction_id, macros) VALUES ($1, $2)
-                 ON CONFLICT (interaction_id) DO NOTHING",
+                 ON CONFLICT (interaction_id) DO UPDATE SET macros = excluded.macros",
                 &[&id.0, &macros],
             )
             .await?;
@@ -130,20 +142,14 @@ fn inlays_of(tag: &str) -> String {
     )
 }
 
-/// The tag of an inlay that writes its URLs by a template.
-const OF_INLAY: &str = "(SELECT tag_id FROM inlays
-     WHERE uid = $1 AND url_template_id IS NOT NULL AND deleted_at IS NULL)";
-
 static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug", "$1"));
 static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id", "$1"));
-static TAG_BY_INLAY: LazyLock<String> = LazyLock::new(|| tag_by("t.id", OF_INLAY));
 static INLAYS_BY_SLUG: LazyLock<String> =
     LazyLock::new(|| inlays_of("(SELECT t.id FROM tags t WHERE t.slug = $1)"));
 static INLAYS_BY_ID: LazyLock<String> = LazyLock::new(|| inlays_of("$1"));
-static INLAYS_BY_INLAY: LazyLock<String> = LazyLock::new(|| inlays_of(OF_INLAY));
 
 async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
-    // Both questions are asked at once.
+    // Send both queries at the same time.
     let (tags, found_inlays) = match key {
         TagKey::Slug(slug) => {
             let tag = [&slug as &(dyn tokio_postgres::types::ToSql + Sync)];
@@ -161,24 +167,15 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             )
             .await?
         }
-        TagKey::Inlay(uid) => {
-            let uid = uid.bytes();
-            let uid = [&uid.as_slice() as &(dyn tokio_postgres::types::ToSql + Sync)];
-            try_join(
-                session.rows(&TAG_BY_INLAY, &uid),
-                session.rows(&INLAYS_BY_INLAY, &uid),
-            )
-            .await?
-        }
     };
     let Some(found) = tags.first() else {
-        // Few slugs are former ones: they are looked for last.
+        // Few slugs are former ones, so they are searched last.
         return match key {
             TagKey::Slug(slug) => match former_tag(session, slug).await? {
                 Some(id) => Box::pin(tag_tap(session, TagKey::Id(id))).await,
                 None => Ok(None),
             },
-            TagKey::Id(_) | TagKey::Inlay(_) => Ok(None),
+            TagKey::Id(_) => Ok(None),
         };
     };
     let tag = tags::configured(&mut plane::row(found)?)?;
@@ -189,7 +186,7 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
     Ok(Some(TagTap { tag, inlays }))
 }
 
-/// The tag that had `slug` before.
+/// The tag whose former slug is `slug`.
 async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, StorageError> {
     let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
     let found = session.row(sql, &[&slug]).await?;

@@ -1,4 +1,4 @@
-//! Whose time decides.
+//! The source of the time that decides about keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,22 +7,22 @@ use super::session::Session;
 use crate::clock::Clock;
 use crate::storage::StorageError;
 
-/// Where a database takes its time from. It is one for all of its nodes.
+/// The source of a database's time, which all its nodes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
-    /// From the machine it runs on.
+    /// The clock of the database's machine.
     Its,
-    /// From there as well, and it can be moved ahead: test mode.
+    /// The clock of the database's machine, which can be moved ahead: test mode.
     Movable,
-    /// It stands still where the node's own clock stands, for tests.
+    /// A time that stands still at the time of the node's own clock, for tests.
     Standing,
 }
 
-/// Sees to it that the database's time stands where a clock stands.
+/// Sets the database's time to that of a clock.
 #[derive(Default)]
 pub(super) struct Following {
     clock: Option<Arc<dyn Clock>>,
-    /// What the database was told last, in milliseconds; 0 for nothing.
+    /// The time that the database was last set to, in milliseconds; 0 before the first.
     told: AtomicI64,
 }
 
@@ -34,7 +34,7 @@ impl Following {
         }
     }
 
-    /// Tells the database where the clock stands, if it has moved.
+    /// Sets the database's time to the clock's, if the clock has moved.
     pub(super) async fn tell(&self, session: &Session) -> Result<(), StorageError> {
         let Some(clock) = &self.clock else {
             return Ok(());

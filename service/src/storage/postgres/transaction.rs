@@ -1,5 +1,5 @@
-//! Transactions of several statements: those that write configuration, one at a
-//! time whichever node they are on, and those that read as of one moment.
+//! Transactions of several statements: those that write configuration, one at a time over all
+//! nodes, and those that read as of one moment.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -12,29 +12,29 @@ use super::session::Session;
 use crate::clock::{Stopwatch, Timestamp};
 use crate::storage::StorageError;
 
-/// Advisory locks are numbered within this program ("TAPD").
+/// The class of this program's advisory locks ("TAPD").
 pub(super) const LOCKS: i32 = i32::from_be_bytes(*b"TAPD");
-/// Held while the schema is looked at or changed.
+/// Held while the schema is examined or changed.
 pub(super) const SCHEMA_LOCK: i32 = 1;
-/// Held by every node, and by a move for itself.
+/// Shared by all nodes, and held exclusively by a move.
 pub(super) const SERVED_LOCK: i32 = 5;
-/// Held by who writes configuration.
+/// Held by the transaction that writes configuration.
 const CONFIGURATION_LOCK: i32 = 2;
 
-/// Longest statement of these transactions, the wait for others included.
+/// Time limit of a statement in these transactions, including the wait for others.
 const STATEMENT: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = STATEMENT.saturating_add(Duration::from_secs(1));
-/// Between two questions for what became of a commit.
+/// Pause between two queries for the result of a commit.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A transaction that is ended, or its connection is.
+/// A transaction. If it is dropped before it ends, its connection is closed.
 struct Transaction {
     session: Session,
 }
 
 impl Transaction {
     async fn begin(session: Session, mode: &str) -> Result<Self, StorageError> {
-        // A caller that stops waiting leaves no open transaction behind.
+        // If the caller stops waiting, the connection is closed, so that no transaction stays open.
         session.give_up();
         let limit = STATEMENT.as_millis();
         session
@@ -54,11 +54,11 @@ impl Transaction {
     }
 }
 
-/// A transaction that writes. No other one runs meanwhile, on no node: what it
-/// reads stays so until it ends, but for what taps and updates write.
+/// A transaction that writes. Only one runs at a time, over all nodes: the data that it reads stays
+/// unchanged until it ends, except rows that taps and updates write.
 pub(super) struct Write {
     transaction: Transaction,
-    /// The time that decides.
+    /// The time of the transaction, by which it decides about keys.
     pub(super) now: Timestamp,
     configuration: bool,
     stopwatch: Stopwatch,
@@ -73,7 +73,7 @@ impl Deref for Write {
 }
 
 impl Write {
-    /// Configuration is changed by this transaction: caches are void after its commit.
+    /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
     pub(super) fn changes_configuration(&mut self) {
         self.configuration = true;
     }
@@ -91,21 +91,21 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Ends it. If it is dropped instead, its connection is closed.
+    /// Ends the transaction. If the value is dropped instead, its connection is closed.
     pub(super) async fn end(self) -> Result<(), StorageError> {
         self.0.end("COMMIT").await
     }
 }
 
 impl Node {
-    /// Begins a transaction that reads, and may take long.
+    /// Begins a transaction that only reads, and may take long.
     pub(super) async fn snapshot(&self) -> Result<Snapshot, StorageError> {
         let mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
         let transaction = Transaction::begin(self.session().await?, mode).await?;
         Ok(Snapshot(transaction))
     }
 
-    /// Begins a transaction that writes. What it comes to goes through [`Self::end`].
+    /// Begins a transaction that writes. Its result must be passed to [`Self::end`].
     pub(super) async fn begin(&self) -> Result<Write, StorageError> {
         let begun = self.try_begin().await;
         begun.inspect_err(|error| self.metrics.failed(error))
@@ -129,7 +129,7 @@ impl Node {
         })
     }
 
-    /// Commits if `outcome` is good, and rolls back if it is not.
+    /// Commits if `outcome` is `Ok`, and otherwise rolls back.
     pub(super) async fn end<T>(
         &self,
         write: Write,
@@ -137,7 +137,7 @@ impl Node {
     ) -> Result<T, StorageError> {
         let ended = self.try_end(write, outcome).await;
         ended.inspect_err(|error| {
-            // What panicked was counted where it was contained.
+            // A panic was counted where it was caught.
             if !matches!(error, StorageError::Panicked) {
                 self.metrics.failed(error);
             }
@@ -158,7 +158,7 @@ impl Node {
         let value = match outcome {
             Ok(value) => value,
             Err(error) => {
-                // If this fails the connection is closed, which does the same.
+                // If this fails, the connection is closed, which rolls back, too.
                 let _ = transaction.end("ROLLBACK").await;
                 return Err(error);
             }
@@ -191,8 +191,8 @@ impl Node {
         Ok(value)
     }
 
-    /// Whether the transaction `number`, whose commit got no answer, was
-    /// committed: the database is asked until it knows.
+    /// Whether the transaction `number`, whose commit got no answer, was committed. It asks the
+    /// database until the answer is certain.
     async fn resolve(&self, number: &str) -> Result<(), StorageError> {
         let unknown = || StorageError::Unavailable("the answer to a commit was lost".to_owned());
         let status = async {
@@ -218,7 +218,7 @@ impl Node {
     }
 }
 
-/// Raises the epoch, which all nodes hear of with the commit.
+/// Increases the epoch; all nodes are notified with the commit.
 async fn next_epoch(session: &Session) -> Result<u64, StorageError> {
     let row = session
         .one(

@@ -1,4 +1,4 @@
-//! PostgreSQL as an end of a move. Rows come and go by `COPY`.
+//! PostgreSQL as the source or destination of a move. Rows are read and written by `COPY`.
 
 use std::io::Cursor;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use crate::storage::transfer::value::Key;
 use crate::storage::transfer::{End, EndError};
 use crate::storage::value::Value;
 
-/// A database that is moved from or to.
+/// A PostgreSQL database that is the source or destination of a move.
 pub struct PostgresEnd {
     name: String,
     client: Client,
@@ -34,7 +34,7 @@ pub struct PostgresEnd {
 }
 
 impl PostgresEnd {
-    /// The database at `address`, which is to be moved.
+    /// The database at `address` as the source of a move.
     pub async fn source(address: &Address) -> Result<Self, EndError> {
         let end = Self::open(address).await?;
         let found = migrate::check(&end.client, address).await?;
@@ -50,7 +50,8 @@ impl PostgresEnd {
         Ok(end)
     }
 
-    /// The database at `address`, to which one is moved: an empty one, or one that a move began.
+    /// The database at `address` as the destination of a move: an empty one, or one that a move
+    /// began.
     pub async fn destination(address: &Address) -> Result<Self, EndError> {
         let mut end = Self::open(address).await?;
         let found = match migrate::check(&end.client, address).await {
@@ -94,7 +95,8 @@ impl PostgresEnd {
         Ok(self.client.batch_execute(patient).await?)
     }
 
-    /// Keeps nodes and other moves away. One that was killed is let go of within the time of the lock.
+    /// Keeps nodes and other moves away. The server releases the lock of a killed one within the
+    /// lock timeout.
     async fn lock_out(&self) -> Result<(), EndError> {
         let lock = "SELECT pg_advisory_lock($1, $2)";
         let locked = self.client.execute(lock, &[&LOCKS, &SERVED_LOCK]).await;
@@ -123,7 +125,7 @@ impl PostgresEnd {
         })
     }
 
-    /// Whether a node was ever started on it, or a move led there: both leave secrets.
+    /// Whether a node was ever started on the database, or a move led to it: both leave secrets.
     async fn is_served_before(&self) -> Result<bool, EndError> {
         let sql = "SELECT EXISTS (SELECT FROM secrets)";
         let row = self.client.query_one(sql, &[]).await;
@@ -266,7 +268,7 @@ impl End for PostgresEnd {
         transaction.execute("SELECT date_history()", &[]).await?;
         put_mark(&transaction, mark).await?;
         transaction.commit().await?;
-        // Nothing is planned well before the server has looked at what is there.
+        // The server plans queries badly until it has analyzed the new tables.
         Ok(self.client.batch_execute("ANALYZE").await?)
     }
 
@@ -310,7 +312,7 @@ fn from(table: &Table) -> &'static str {
     table.merged.unwrap_or(table.name)
 }
 
-/// A column of a key, in the order in which SQLite has it.
+/// A column of a key, in the same order as in SQLite.
 fn ordered(column: &Column) -> String {
     use crate::storage::transfer::table::Kind;
     match column.kind {
@@ -342,13 +344,13 @@ fn condition(table: &Table, after: Option<&Key>) -> Result<String, StorageError>
     Ok(format!(" WHERE {}", conditions.join(" AND ")))
 }
 
-/// A value within a statement: `COPY` takes no parameters.
+/// A value as an SQL literal, because `COPY` takes no parameters.
 fn literal(value: &Value<'_>) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Integer(number) => format!("{number}::BIGINT"),
         Value::Flag(flag) => flag.to_string(),
-        // Backslashes stand for themselves (standard_conforming_strings).
+        // A backslash needs no escape (standard_conforming_strings).
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Bytes(bytes) => format!("'\\x{}'::BYTEA", base16ct::lower::encode_string(bytes)),
     }

@@ -1,4 +1,4 @@
-//! The connection on which a node hears of the others.
+//! The connection on which a node listens to the others.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,25 +10,25 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 
 use super::address::Address;
-use super::configuration::{ASKED_EVERY, Configuration};
+use super::configuration::ASKED_EVERY;
 use super::connection::{ANSWER, Messages, connect, set_up};
 use super::migrate::Opened;
 use super::node::Node;
 use super::row::{column, time};
 use super::transaction::{LOCKS, SERVED_LOCK};
-use super::{events, keys};
+use super::{events, expected_taps, keys};
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
 
-/// The channel on which a new epoch is told.
+/// The channel on which nodes send a new epoch.
 const CONFIGURATION: &str = "tapdesk_configuration";
-/// The channel on which it is told by how much simulated time is ahead.
+/// The channel on which nodes send how far simulated time is ahead.
 pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
-/// Before a lost connection is made again.
+/// Pause before a lost connection is opened again.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Listens until it is dropped, and connects again if it must. What happens
-/// on any node goes to `events`. `opened` holds the database until the first connection does.
+/// Listens until it is dropped, and reconnects if necessary. Events of all nodes go to `events`.
+/// `opened` holds the database's lock until the first connection does.
 pub(super) async fn watch(
     address: Address,
     node: Arc<Node>,
@@ -43,7 +43,7 @@ pub(super) async fn watch(
     }
 }
 
-/// Listens as long as one connection lasts.
+/// Listens until the connection ends.
 async fn connection(
     address: &Address,
     node: &Node,
@@ -54,7 +54,7 @@ async fn connection(
     let (client, mut messages) = within(connect(address)).await?;
     tokio::select! {
         lost = ask(&client, node, seen, opened) => lost,
-        lost = hear(&mut messages, &node.configuration, events) => lost,
+        lost = hear(&mut messages, node, events) => lost,
     }
 }
 
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// Asks for the epoch and the time, again and again. `seen` is the last time that was told.
+/// Queries the epoch and the time repeatedly. `seen` is the last time that the database returned.
 async fn ask(
     client: &Client,
     node: &Node,
@@ -76,14 +76,19 @@ async fn ask(
     opened: &Mutex<Option<Opened>>,
 ) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
-    // No move begins while a node is there.
+    // No move can begin while a node holds this lock.
     let served = "SELECT pg_advisory_lock_shared($1, $2)";
     within(client.execute(served, &[&LOCKS, &SERVED_LOCK])).await?;
     let opened = opened.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(opened) = opened {
         opened.end().await;
     }
-    for channel in [CONFIGURATION, SIMULATED_TIME, events::CHANNEL] {
+    for channel in [
+        CONFIGURATION,
+        SIMULATED_TIME,
+        expected_taps::CHANNEL,
+        events::CHANNEL,
+    ] {
         within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
     }
     let question = "SELECT epoch, present(), simulated_ahead() FROM configuration";
@@ -103,15 +108,15 @@ async fn ask(
     }
 }
 
-/// Takes what others tell, until the connection is lost.
+/// Handles other nodes' messages until the connection is lost.
 async fn hear(
     messages: &mut Messages,
-    configuration: &Configuration,
+    node: &Node,
     events: &mpsc::Sender<String>,
 ) -> Result<Infallible, StorageError> {
     while let Some(message) = messages.next().await {
         if let AsyncMessage::Notification(told) = message? {
-            take(&told, configuration, events);
+            take(&told, node, events);
         }
     }
     Err(StorageError::Unavailable(
@@ -119,19 +124,20 @@ async fn hear(
     ))
 }
 
-fn take(told: &Notification, configuration: &Configuration, events: &mpsc::Sender<String>) {
+fn take(told: &Notification, node: &Node, events: &mpsc::Sender<String>) {
     match told.channel() {
         CONFIGURATION => {
             if let Ok(epoch) = told.payload().parse() {
-                configuration.learn(epoch);
+                node.configuration.learn(epoch);
             }
         }
         SIMULATED_TIME => {
             if let Ok(millis) = told.payload().parse() {
-                configuration.learn_simulated_offset(millis);
+                node.configuration.learn_simulated_offset(millis);
             }
         }
-        // Whoever is slow misses some, as every listener does.
+        expected_taps::CHANNEL => node.hear_of_test_tap(told.payload()),
+        // A node that is too slow misses some messages, as every slow listener does.
         _ => drop(events.try_send(told.payload().to_owned())),
     }
 }

@@ -1,11 +1,11 @@
-//! The audit log of a file that no service has open.
+//! The audit log of a database file that no service has open.
 
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use crate::audit::{Ends, GENESIS, Row};
 use crate::storage::plane::audit;
 
-/// Where the log begins and ends.
+/// The first and the last row of the log, with their hashes.
 pub(super) fn ends(connection: &Connection) -> rusqlite::Result<Ends> {
     let hash = |bytes: Vec<u8>| bytes.try_into().unwrap_or(GENESIS);
     let ends = connection.query_row(audit::ENDS, [], |row| {
@@ -17,7 +17,7 @@ pub(super) fn ends(connection: &Connection) -> rusqlite::Result<Ends> {
     Ok(ends.optional()?.unwrap_or(Ends::NONE))
 }
 
-/// Adds a row behind the end of the log, in the caller's transaction.
+/// Appends a row to the log, in the caller's transaction.
 pub(super) fn add(connection: &Connection, ends: Ends, row: &Row) -> rusqlite::Result<()> {
     connection.execute(audit::INSERT, params_from_iter(audit::columns(row)))?;
     let head = (row.id, row.hash);

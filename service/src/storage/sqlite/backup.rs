@@ -1,22 +1,25 @@
 //! A consistent copy of the database while it is in use.
 
 use std::fs::File;
+use std::io::Seek as _;
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::expired_keys;
+use super::{expired_keys, seal};
+use crate::keyring::BackupKey;
 use crate::storage::{BackupNote, StorageError};
 
-/// The row of `settings` in which a copy says that it is one.
+/// The row of `settings` that marks a file as a backup.
 pub(super) const NOTE: &str = "backup";
 
-/// Copies the database at `path`, through a reading connection to it, into a
-/// file beside it that has lost its name already: whoever fails, nothing stays.
+/// Copies the database at `path`, through a reading connection, into a file next to it. The copy
+/// has no name any more when this returns, so that no failure leaves a file behind.
 pub(super) fn copy(
     connection: &Connection,
     path: &Path,
     note: &BackupNote,
+    key: Option<&BackupKey>,
 ) -> Result<File, StorageError> {
     let folder = path
         .parent()
@@ -25,10 +28,10 @@ pub(super) fn copy(
         .prefix(".tapdesk-backup-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| from_io(&error))?;
-    // One read transaction: the writer goes on beside it.
+    // This is one read transaction, so the writer continues meanwhile.
     connection.execute("VACUUM INTO ?1", [copy.path().to_string_lossy()])?;
     let annotated = Connection::open(copy.path())?;
-    // What stands for a moment only needs no journal.
+    // A temporary file needs no journal.
     annotated.pragma_update(None, "journal_mode", "OFF")?;
     expired_keys::expire_all(&annotated)?;
     let json =
@@ -38,7 +41,10 @@ pub(super) fn copy(
         (NOTE, json),
     )?;
     annotated.close().map_err(|(_, error)| error)?;
-    copy.reopen().map_err(|error| from_io(&error))
+    let mut file = copy.reopen().map_err(|error| from_io(&error))?;
+    seal::append(&mut file, key).map_err(|error| from_io(&error))?;
+    file.rewind().map_err(|error| from_io(&error))?;
+    Ok(file)
 }
 
 fn from_io(error: &std::io::Error) -> StorageError {

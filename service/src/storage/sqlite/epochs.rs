@@ -1,8 +1,8 @@
-//! When which part of the configuration was changed: what a cache holds of a part is void if
-//! it was read under an earlier epoch than the part's.
+//! The epoch of the last change of each part of the configuration. A cache must drop its data of a
+//! part if it read them under an earlier epoch than the part's.
 //!
-//! Parts share slots by their ids, so that a change may void a part too many, and never one
-//! too few. Only the writer moves epochs; whoever is acknowledged a change finds them moved.
+//! Parts share slots by their ids, so a change may invalidate too many parts, but never too few.
+//! Only the writer moves epochs, and it does so before it acknowledges a change.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::id::{ExperienceId, TagId};
 use crate::storage::Part;
 
-/// Slots of a page; a page that no change has touched takes no memory.
+/// Slots of a page. A page takes no memory until a change touches it.
 const PAGE: usize = 1 << 12;
-/// Pages of slots for tags and for experiences. Ids are given one after the other,
-/// so that none share a slot until there are more than a million: 8 MB at the most for each.
+/// Pages of slots for tags and for experiences. Ids are consecutive, so no two share a slot until
+/// there are more than a million. The slots take at most 8 MB for each kind.
 const PAGES: usize = 1 << 8;
 
-/// What a transaction changes of the configuration.
+/// The parts of the configuration that a transaction changes.
 #[derive(Default)]
 pub(super) struct Changed {
     any: bool,
@@ -25,20 +25,20 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    /// It changes who knows what.
+    /// Marks all parts as changed, because the changed part is unknown.
     pub(super) fn all(&mut self) {
         self.any = true;
         self.all = true;
     }
 
-    /// It changes this part; `None` if no cache holds what it changes.
+    /// Marks this part as changed; `None` if no cache holds the changed data.
     pub(super) fn only(&mut self, part: Option<Part>) {
         self.any = true;
         self.parts.extend(part);
     }
 }
 
-/// The epochs.
+/// The current epoch, and that of each part's last change.
 pub(super) struct Epochs {
     newest: AtomicU64,
     all: AtomicU64,
@@ -47,7 +47,7 @@ pub(super) struct Epochs {
     url_templates: AtomicU64,
 }
 
-/// The epoch of each part of a kind, by its id.
+/// The epochs of all parts of a kind, by id.
 struct Slots(Box<[OnceLock<Box<[AtomicU64]>>]>);
 
 impl Slots {
@@ -86,12 +86,12 @@ impl Default for Epochs {
 }
 
 impl Epochs {
-    /// The present epoch: what is read from now on is read under it.
+    /// The current epoch: data read from now on is read under it.
     pub(super) fn newest(&self) -> u64 {
         self.newest.load(Ordering::Acquire)
     }
 
-    /// The epoch of the last change of a part.
+    /// The epoch of a part's last change.
     pub(super) fn of(&self, part: Part) -> u64 {
         let changed = match part {
             Part::Tag(TagId(id)) => self.tags.get(id),
@@ -101,7 +101,7 @@ impl Epochs {
         changed.max(self.all.load(Ordering::Acquire))
     }
 
-    /// A new epoch, if a transaction that is committed changed anything.
+    /// Starts a new epoch, if the committed transaction changed anything.
     pub(super) fn publish(&self, changed: &Changed) {
         if !changed.any {
             return;
@@ -117,7 +117,7 @@ impl Epochs {
                 Part::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
             }
         }
-        // Last: what is read under the new epoch must not count as older than the change.
+        // Must come last: data read under the new epoch must not count as older than the change.
         self.newest.store(epoch, Ordering::Release);
     }
 }

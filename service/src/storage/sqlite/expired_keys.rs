@@ -1,5 +1,5 @@
-//! Which rolling keys are expired whatever the clock says. Their hashes stay with their
-//! interactions: without this, a clock that goes back would bring them to life again.
+//! Rolling keys that are expired even if the clock goes back. Their hashes stay with their
+//! interactions, so without this they would become valid again.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -10,7 +10,7 @@ use crate::id::InteractionId;
 use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::StorageError;
 
-/// The row of `expired_keys`, as it is on disk.
+/// The row of `expired_keys`, as stored on disk.
 #[derive(Debug)]
 #[expect(clippy::struct_field_names, reason = "each is named as its column")]
 pub(super) struct ExpiredKeys {
@@ -19,7 +19,7 @@ pub(super) struct ExpiredKeys {
     looked_to: AtomicI64,
 }
 
-/// What a round of housekeeping found: keys up to here are expired.
+/// The result of a round of housekeeping: keys up to this id are expired.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expiry {
     up_to: i64,
@@ -27,10 +27,10 @@ pub(super) struct Expiry {
 }
 
 impl ExpiredKeys {
-    /// What a start makes of it. If the wall clock is behind the newest interaction, nobody can
-    /// tell how old a key is: all are expired then. Simulated time is ahead by
-    /// `simulated_offset`, and proves nothing about other keys; if something is dated in its
-    /// future, all keys of the simulated world are expired.
+    /// Loads the row at the start of the service. If the wall clock is behind the newest
+    /// interaction, the age of keys is unknown, so all of them expire. Simulated time is ahead by
+    /// `simulated_offset`, and proves nothing about other keys; if an interaction is dated in its
+    /// future, all simulated keys expire.
     pub(super) fn at_start(
         connection: &Connection,
         now: Timestamp,
@@ -49,8 +49,8 @@ impl ExpiredKeys {
             connection.query_row("SELECT coalesce(max(id), 0) FROM interactions", [], |row| {
                 row.get(0)
             })?;
-        // Up to the mark every key is expired as it is. So a history of simulated taps alone is
-        // not read from its end to its beginning, but back to the last housekeeping.
+        // All keys up to the mark are expired already. So a history of only simulated taps is not
+        // read to its beginning, but only back to the last housekeeping.
         let newest_real = connection
             .query_row(
                 "SELECT at FROM interactions WHERE NOT simulated AND id > ?1 ORDER BY id DESC LIMIT 1",
@@ -71,9 +71,9 @@ impl ExpiredKeys {
         if ahead {
             simulated_up_to = newest;
         }
-        // What comes from now on may be dated earlier than what was looked at before.
+        // Later interactions may have an earlier date than those examined before.
         let looked_to = looked_to.min(expired_until(now).millis());
-        // A start writes only what it must: it succeeds on a full disk.
+        // A start writes only if it must, so that it succeeds on a full disk.
         if stored != (up_to, simulated_up_to, looked_to) {
             store(connection, up_to, simulated_up_to, looked_to)?;
         }
@@ -84,16 +84,17 @@ impl ExpiredKeys {
         })
     }
 
-    /// Whether the key of an interaction is expired, whatever the clock says.
+    /// Whether the key of an interaction is expired, independently of the clock.
     pub(super) fn has(&self, id: InteractionId, simulated: bool) -> bool {
         let InteractionId(id) = id;
         id <= self.up_to.load(Ordering::Acquire)
             || simulated && id <= self.simulated_up_to.load(Ordering::Acquire)
     }
 
-    /// Looks at what came of age at `now`, since the last time. `None` if nothing did.
+    /// Finds the keys that have expired by `now` since the last look. `None` if there are none.
     ///
-    /// Simulated interactions tell it of earlier ones, too: their time is never behind.
+    /// An expired simulated interaction proves that earlier ones have expired, too, because
+    /// simulated time is never behind.
     pub(super) fn look(
         &self,
         connection: &Connection,
@@ -110,20 +111,20 @@ impl ExpiredKeys {
         }))
     }
 
-    /// Stores what a look found.
+    /// Stores the result of a look.
     pub(super) fn write(&self, connection: &Connection, found: Expiry) -> rusqlite::Result<()> {
         let simulated = self.simulated_up_to.load(Ordering::Acquire);
         store(connection, found.up_to, simulated, found.looked_to)
     }
 
-    /// It is on disk, and in force.
+    /// Puts the result of a look into effect, after it is on disk.
     pub(super) fn publish(&self, found: Expiry) {
         self.up_to.fetch_max(found.up_to, Ordering::AcqRel);
         self.looked_to.store(found.looked_to, Ordering::Release);
     }
 }
 
-/// Interactions until then have expired keys.
+/// The time up to which the keys of interactions have expired.
 const fn expired_until(now: Timestamp) -> Timestamp {
     now.plus_millis(-LIFETIME_MILLIS)
 }
@@ -144,7 +145,7 @@ fn store(
     Ok(())
 }
 
-/// Expires all keys of a copy: one that is consumed after this moment must not come back to life
+/// Expires all keys of a copy: a key that is consumed after this moment must not become valid again
 /// by a restore.
 pub(super) fn expire_all(connection: &Connection) -> rusqlite::Result<()> {
     let (newest, at): (Option<i64>, Option<i64>) =

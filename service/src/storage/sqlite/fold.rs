@@ -1,19 +1,19 @@
-//! What follows from the history: the counters of inlays, the scans and visitors of tags,
-//! the taps of each hour.
+//! The state that follows from the history: the counters of inlays, the taps and visitors of tags,
+//! and the taps of each hour.
 //!
-//! A tap appends its interaction and nothing else. The interactions are the truth; what
-//! follows from them is decided in memory by the writer, which owns it, and is written
-//! behind (*folded*): rarely, in the order of keys, in short slices between groups of
-//! commands. Three numbers make that exact, wherever it is cut off:
+//! A tap only appends its interaction. The interactions are the truth. The writer owns the state
+//! that follows from them: it computes the state in memory, and writes it to its tables later
+//! (*folds* it): rarely, in the order of keys, in short slices between groups of commands. Three
+//! numbers make that exact, wherever it is interrupted:
 //!
-//! * An interaction's id is its place in the order of commits: the writer gives it.
-//! * A row's `folded_to` is the id of the last tap that it may contain. It contains
-//!   every earlier tap of its key, and no later one.
-//! * The mark is an id, too. Whatever follows from interactions up to it is in the rows. It
-//!   moves when a pass over all dirty keys is done.
+//! * An interaction's id is its place in the order of commits, because the writer assigns it.
+//! * A row's `folded_to` is the id of the last tap that it may contain. It contains every earlier
+//!   tap of its key, and no later one.
+//! * The mark is an id, too. The rows contain the effects of all interactions up to it. It moves
+//!   when a pass over all dirty keys ends.
 //!
-//! So a start reads the interactions after the mark, and leaves out of each row what the
-//! row has already.
+//! So a start reads the interactions after the mark, and skips for each row the taps that the row
+//! already contains.
 
 mod changes;
 mod kinds;
@@ -30,6 +30,6 @@ pub(super) use state::Folded;
 
 use std::time::Duration;
 
-/// How long what taps did may be in memory alone before it is folded. With the pause of
-/// housekeeping, which wakes an idle writer, lists sorted by taps are at most 30 s old.
+/// How long the effects of taps may stay only in memory. With the pause of housekeeping, which
+/// wakes an idle writer, lists sorted by taps are at most 30 s old.
 pub(super) const EVERY: Duration = Duration::from_secs(20);

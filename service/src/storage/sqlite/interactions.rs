@@ -1,4 +1,4 @@
-//! The history of interactions, in SQL.
+//! The history of interactions: its SQL.
 
 mod erase;
 mod overview;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{SqliteStorage, row};
 use crate::caller;
 use crate::clock::Timestamp;
-use crate::id::{InteractionId, TagId};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{Interaction, TagName};
 use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
@@ -80,6 +80,9 @@ impl Interactions for SqliteStorage {
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
         let tag = tag.unwrap_or(NO_TAG);
+        if from.is_none() {
+            self.store_notes().await?;
+        }
         self.write(move |write| erase::newest_history(write, tag, from))
             .await
     }
@@ -92,7 +95,7 @@ static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {COLUMNS} FROM interactions i WHERE i.id <= ?1 ORDER BY i.id DESC")
 });
 
-/// Hands over the history from `from` on, the newest first, until `f` says no.
+/// Passes the history from `from` on to `f`, the newest first, until `f` returns false.
 fn newest_first(
     connection: &Connection,
     from: Option<InteractionId>,
@@ -108,7 +111,7 @@ fn newest_first(
     Ok(())
 }
 
-/// Hands over a tag's history from `from` on, the newest first, until `f` says no.
+/// Passes a tag's history from `from` on to `f`, the newest first, until `f` returns false.
 fn tag_history(
     connection: &Connection,
     tag: TagId,
@@ -142,12 +145,12 @@ fn newest_of(connection: &Connection, tag: TagId) -> Result<Option<InteractionId
     Ok(newest)
 }
 
-/// How far interactions may stand out of their order in time, in milliseconds:
-/// an id is reserved before the interaction's time is decided.
+/// How far the times of interactions may deviate from the order of their ids, in milliseconds: an
+/// id is reserved before the interaction's time is decided.
 const DISORDER: i64 = 60_000;
 
-/// Whether no interaction of `world` before this one is at `since` or later.
-/// Simulated time runs ahead: it tells nothing.
+/// Whether all earlier interactions of `world` are older than `since`. Simulated time runs ahead,
+/// so a simulated interaction proves nothing.
 fn is_before(interaction: &Interaction, since: Timestamp, world: World) -> bool {
     world == World::Real && !interaction.simulated && interaction.at.plus_millis(DISORDER) < since
 }
@@ -184,8 +187,11 @@ fn stretch(
         None => newest_first(connection, from, look)?,
     }
     let found = found.into_iter().map(|interaction| {
-        let tag = interaction.tag_id.map(|tag| tag_name(connection, tag));
-        Ok((interaction, tag.transpose()?))
+        let tag = match interaction.tag_id {
+            Some(tag) if is_reached(connection, tag, reach)? => Some(tag_name(connection, tag)?),
+            _ => None,
+        };
+        Ok((interaction, tag))
     });
     Ok(Stretch {
         found: found.collect::<Result<_, StorageError>>()?,
@@ -193,7 +199,19 @@ fn stretch(
     })
 }
 
-/// How a tag is called, deleted ones included.
+/// Whether a tag leads to an experience within the caller's reach; otherwise its name is hidden.
+fn is_reached(connection: &Connection, tag: TagId, reach: &Reach) -> Result<bool, StorageError> {
+    if reach.limit().is_none() {
+        return Ok(true);
+    }
+    let experience = connection
+        .prepare_cached("SELECT experience_id FROM tags WHERE id = ?1")?
+        .query_row([tag.0], |row| row.get::<_, Option<i64>>(0))
+        .optional()?;
+    Ok(reach.has(experience.flatten().map(ExperienceId)))
+}
+
+/// A tag's slug and name; the tag may be deleted.
 fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError> {
     let name = connection
         .prepare_cached("SELECT slug, name FROM tags WHERE id = ?1")?
@@ -213,7 +231,7 @@ mod tests {
     use super::*;
     use crate::storage::sqlite::migrate;
 
-    /// A history of `taps` interactions, by turns of the tags 1 and 2.
+    /// A history of `taps` interactions, alternating between the tags 1 and 2.
     fn history(taps: i64) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate::run(migrate::ours(), &mut connection).unwrap();

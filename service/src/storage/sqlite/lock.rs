@@ -1,60 +1,80 @@
-//! One process owns a database: an advisory lock on a file beside it, which the
-//! system gives back however the process ends.
+//! One process owns a database. It holds an advisory lock on a file next to the database, which the
+//! system releases however the process ends.
 //!
-//! The lock is beside the file that all symbolic links lead to. Hard links cannot
-//! be followed, and SQLite's log has a name of its own beside each of them, so a
-//! file with several names is refused. The database itself is not opened here: a
-//! process that closes a file gives up every POSIX lock it has on it, SQLite's too.
+//! The lock file is next to the file that all symbolic links lead to. Hard links cannot be
+//! followed, and SQLite's log has a separate name next to each of them, so a file with several
+//! names is refused. The database itself is not opened here: a process that closes a file loses
+//! every POSIX lock it has on it, including SQLite's.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::OpenError;
 use super::migrate::beside;
+use super::{OpenError, place};
 
-/// Most symbolic links that lead from one to the next, as in Linux.
+/// Longest chain of symbolic links, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// The lock, held as long as this value lives.
+/// The lock, held as long as this value exists.
 pub(super) struct Lock {
-    /// Where the database is, without a link on the way.
+    /// The path of the database, with all links resolved.
     database: PathBuf,
-    _file: File,
+    /// The lock file, if it did not exist before.
+    new_file: Option<PathBuf>,
+    held: File,
 }
 
 impl Lock {
-    /// Takes the lock of the database at `path`, or says that it is taken.
+    /// Takes the lock of the database at `path`; fails if another process holds it.
     pub(super) fn take(path: &Path) -> Result<Self, OpenError> {
         let io = |error| OpenError::Io(path.to_owned(), error);
         let database = without_links(path).map_err(io)?;
+        place::check(&database)?;
+        let name = beside(&database, ".lock");
+        let is_new = !name.try_exists().map_err(io)?;
         let file = OpenOptions::new()
             .create(true)
             .write(true)
             .truncate(false)
-            .open(beside(&database, ".lock"))
+            .open(&name)
             .map_err(io)?;
-        match file.try_lock() {
+        let lock = Self {
+            database,
+            new_file: is_new.then_some(name),
+            held: file,
+        };
+        match lock.held.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(OpenError::Taken(path.to_owned())),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                lock.discard();
+                return Err(OpenError::NotShared);
+            }
             Err(TryLockError::Error(error)) => return Err(io(error)),
         }
-        if has_several_names(&database).map_err(io)? {
+        if has_several_names(&lock.database).map_err(io)? {
             return Err(OpenError::SeveralNames(path.to_owned()));
         }
-        Ok(Self {
-            database,
-            _file: file,
-        })
+        Ok(lock)
     }
 
-    /// Where the database is. Everything beside it is beside this path.
+    /// Releases the lock in a place that is unfit for a database, and removes its file if this
+    /// value created it.
+    pub(super) fn discard(self) {
+        if let Some(file) = &self.new_file {
+            // A lock file that cannot be removed does no harm.
+            let _ = fs::remove_file(file);
+        }
+    }
+
+    /// The path of the database. Its other files are next to this path.
     pub(super) fn database(&self) -> &Path {
         &self.database
     }
 }
 
-/// Where `path` leads once all links are followed. Nothing needs to be there.
+/// The target of `path` after all links. It need not exist.
 fn without_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -67,7 +87,7 @@ fn without_links(path: &Path) -> io::Result<PathBuf> {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
         match fs::read_link(&path) {
-            // A link to nothing yet.
+            // A link whose target does not exist yet.
             Ok(target) => path = folder.join(target),
             Err(_) => return Ok(folder.join(path.file_name().unwrap_or_default())),
         }

@@ -1,5 +1,5 @@
-//! Opening a database file, and its versions. One that is not ours, empty, damaged or newer
-//! is left untouched.
+//! Opens and upgrades a database file. A file that is foreign, empty, damaged or newer stays
+//! untouched.
 
 mod copy;
 mod error;
@@ -17,8 +17,8 @@ use crate::entropy::{self, Entropy};
 use crate::private_file;
 use copy::back_up;
 pub use error::OpenError;
-pub(super) use examine::look_into;
-pub use examine::{check_audit, examine};
+pub use examine::{check_audit, check_rows, examine, scheduled_backups};
+pub(super) use examine::{look_into, starts_as_ours};
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -50,7 +50,7 @@ pub(super) fn open(
     }
 }
 
-/// Whether the SQLite this program was built with is safe: its version.
+/// Checks that the SQLite of this program is safe; returns its version.
 pub fn check_sqlite() -> Result<&'static str, OpenError> {
     version_gate(rusqlite::version_number(), rusqlite::version())
 }
@@ -74,33 +74,53 @@ fn make_secrets(connection: &Connection, entropy: &dyn Entropy) -> rusqlite::Res
     Ok(())
 }
 
-/// Makes a new database beside `path`, with what `fill` puts there, and moves it
-/// there when it is whole: a start that is cut short leaves no half of one.
+/// Creates a new database next to `path`, filled by `fill`, and renames it to `path` when it is
+/// complete. So an interrupted start leaves no incomplete database, and a failed one leaves no
+/// file.
 pub(super) fn create(
     path: &Path,
     fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> Result<(), OpenError> {
-    let io = |error| OpenError::Io(path.to_owned(), error);
     let draft = beside(path, ".new");
-    for leftover in [
-        draft.clone(),
-        beside(path, ".new-wal"),
-        beside(path, ".new-shm"),
-    ] {
-        match std::fs::remove_file(&leftover) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+    let remove = || remove(&draft).map_err(|error| OpenError::Io(path.to_owned(), error));
+    remove()?;
+    let created = make(&draft, path, fill);
+    if created.is_err() {
+        // The first error matters more than that of a file that cannot be removed, either.
+        let _ = remove();
+    }
+    created
+}
+
+/// Removes a database and its log.
+fn remove(draft: &Path) -> io::Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        match std::fs::remove_file(beside(draft, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    private_file::create_empty(&draft).map_err(io)?;
-    let mut connection = Connection::open(&draft)?;
+    Ok(())
+}
+
+fn make(
+    draft: &Path,
+    path: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), OpenError> {
+    let io = |error| OpenError::Io(path.to_owned(), error);
+    private_file::create_empty(draft).map_err(io)?;
+    let mut connection = Connection::open(draft)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // The first read maps the log's shared memory. Its error shows a drive that cannot share
+    // memory.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     run(ours(), &mut connection)?;
     fill(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
-    private_file::rename_new(&draft, path).map_err(io)?;
+    private_file::rename_new(draft, path).map_err(io)?;
     private_file::sync_folder_of(path).map_err(io)
 }
 
@@ -118,8 +138,8 @@ pub(super) fn newest_known() -> u32 {
         .unwrap_or_default()
 }
 
-/// Runs what is not applied yet in one transaction, the note of its version
-/// included: an upgrade that is cut short leaves the database as it was.
+/// Runs all pending migrations in one transaction, together with the notes of their versions: an
+/// interrupted upgrade leaves the database as it was.
 pub(super) fn run(
     migrations: refinery::Runner,
     connection: &mut Connection,
@@ -155,10 +175,10 @@ mod tests {
         assert!(check_sqlite().is_ok());
     }
 
-    /// The migrations of this program, and one for each of `more` behind them.
+    /// The migrations of this program, followed by one for each of `more`.
     fn runner(more: &[&str]) -> refinery::Runner {
         let mut all = ours().get_migrations().clone();
-        // They come in the order of their files' names, of which V10 is before V9.
+        // Migrations come in the order of their file names, in which V10 precedes V9.
         for (version, sql) in (newest_known() + 1..).zip(more) {
             let name = format!("V{version}__later");
             all.push(refinery::Migration::unapplied(&name, sql).unwrap());
@@ -166,7 +186,7 @@ mod tests {
         refinery::Runner::new(&all)
     }
 
-    /// Every statement that made the schema, and the versions in its history.
+    /// Every statement of the schema, and the versions in its history.
     pub(super) fn schema(connection: &Connection) -> (Vec<String>, Vec<u32>) {
         fn all<T: rusqlite::types::FromSql>(connection: &Connection, sql: &str) -> Vec<T> {
             let mut select = connection.prepare(sql).unwrap();
@@ -185,7 +205,7 @@ mod tests {
         )
     }
 
-    /// A database as the first version made it, with rows in every table.
+    /// A database as the first version created it, with rows in every table.
     fn first_version(path: &Path) -> Connection {
         let mut connection = Connection::open(path).unwrap();
         run(ours().set_target(Target::Version(1)), &mut connection).unwrap();
@@ -217,8 +237,8 @@ mod tests {
         counted.collect()
     }
 
-    /// The tap 7 was committed before the tap 5, whose id was reserved first; the row of their tag
-    /// has the one of them, and the count of their hour has neither.
+    /// Tap 7 was committed before tap 5, whose id was reserved first. The row of their tag contains
+    /// one of them, and the count of their hour neither.
     #[test]
     fn an_upgrade_folds_what_an_older_version_left_in_the_order_of_its_commits() {
         let folder = tempfile::tempdir().unwrap();
@@ -244,7 +264,7 @@ mod tests {
         assert_eq!(row(visits), (2, 5));
         assert_eq!(row("SELECT taps, hour FROM tap_counts"), (2, 0));
         assert_eq!(fold::recover(&connection).unwrap().dirty(), 0);
-        // Webhooks are told of the second tap, and of the first one again rather than of none.
+        // Webhooks get the second tap, and the first one twice rather than never.
         let told = "SELECT tap_seq, again_seq FROM webhook_states";
         assert_eq!(row(told), (4, -1));
         let keys = "SELECT up_to, simulated_up_to FROM expired_keys";

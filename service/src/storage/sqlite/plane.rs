@@ -1,6 +1,5 @@
-//! The configuration plane on SQLite: it writes on the writer thread, and reads on a thread
-//! that may block. Every question is answered before it returns, so that an operation's
-//! future is ready at once.
+//! The configuration plane on SQLite. It writes on the writer thread, and reads on a thread that
+//! may block. Every query is answered before it returns, so an operation's future is ready at once.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -25,11 +24,11 @@ use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transactio
 use crate::storage::value::{Columns, Row, Value, unreadable, values};
 use crate::storage::{Event, Part, StorageError};
 
-/// Counts of taps that are written in a few milliseconds.
+/// Tap counts that can be written in a few milliseconds.
 const FEW: usize = 2_000;
 
-/// A connection that reads. A connection stays on its thread, and so do the futures that
-/// have it: they are polled once, where they are made.
+/// A connection that reads. The connection stays on its thread, and so do the futures that use it:
+/// they are polled once, on the thread that created them.
 struct Reader<'a> {
     connection: SendWrapper<&'a Connection>,
     folded: &'a Folded,
@@ -65,7 +64,7 @@ fn versioned(counter: Counter) -> (u32, CounterState, MirrorState) {
     (counter.key_version, counter.state, counter.mirror())
 }
 
-/// A command of the writer.
+/// The configuration plane's view of a writer command.
 struct Command<'a, 'w>(SendWrapper<&'a mut Write<'w>>);
 
 #[async_trait]
@@ -127,15 +126,19 @@ impl Database for SqliteStorage {
     }
 
     fn tell(&self, event: Event) {
-        // Nobody may listen.
+        // An error means that there is no listener.
         let _ = self.events.send(event.into());
     }
 
     async fn settle_few(&self) {
         if (1..=FEW).contains(&self.writer.folded().dirty()) {
-            // If it fails, the order is as old as the last fold.
+            // If it fails, the order is only as old as the last fold.
             let _ = self.writer.settle().await;
         }
+    }
+
+    async fn settle_notes(&self) -> Result<(), StorageError> {
+        self.store_notes().await
     }
 
     async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
@@ -211,7 +214,7 @@ impl Database for SqliteStorage {
     }
 }
 
-/// What an operation reads.
+/// Runs a reading operation on a connection.
 fn ask<A, T>(
     connection: &Connection,
     folded: &Folded,
@@ -225,7 +228,7 @@ fn ask<A, T>(
     at_once(operation(&mut reader, arguments))
 }
 
-/// What an operation comes to. It waits for nothing but the database, which answers at once.
+/// The result of an operation. It waits only for the database, which answers at once.
 fn at_once<T>(operation: BoxFuture<'_, Result<T, StorageError>>) -> Result<T, StorageError> {
     operation
         .now_or_never()
@@ -246,12 +249,12 @@ fn query(
     Ok(rows)
 }
 
-/// A row as the plane reads it.
+/// Reads a row in the plane's form.
 pub(super) fn row(found: &rusqlite::Row<'_>) -> Result<Row, StorageError> {
     columns(found, ..)
 }
 
-/// Some columns of a row as the plane reads them.
+/// Reads some columns of a row in the plane's form.
 pub(super) fn columns(
     found: &rusqlite::Row<'_>,
     which: impl RangeBounds<usize>,

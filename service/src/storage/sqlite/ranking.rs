@@ -1,4 +1,4 @@
-//! Tags in the orders of their taps, kept for lists.
+//! Keeps the tags ordered by their taps, for lists.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,22 +15,22 @@ use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
 use crate::storage::plane::tags::{Ranking, Taps};
 
-/// Tags up to which a list is sorted by the database: that takes a few milliseconds.
+/// Most tags for which the database sorts a list itself: that takes a few milliseconds.
 const FEW_TAGS: i64 = 2_000;
-/// Taps since the last time that are looked at while somebody waits: a few milliseconds.
+/// Most new taps that are processed while a caller waits: that takes a few milliseconds.
 const FEW_TAPS: usize = 2_000;
-/// Taps since the last time beyond which all counts are read again.
+/// New taps above which all counts are read again.
 const MANY_TAPS: usize = 500_000;
-/// From this age on the order is made again while it goes on to be used.
+/// Age from which the order is rebuilt in the background while it stays in use.
 const AGING: Duration = Duration::from_secs(10);
-/// Nobody gets an older one: with the time that making it takes it stays below 30 s.
+/// Age from which no caller gets the order. With the time for rebuilding, it stays below 30 s.
 const OLD: Duration = Duration::from_secs(25);
 
-/// The orders, if somebody asked for them before.
+/// The orders; empty until a list needs them.
 #[derive(Clone, Default)]
 pub(super) struct Rankings {
     kept: Arc<Mutex<Option<Kept>>>,
-    /// Whether they are being made again in the background.
+    /// Whether the orders are being rebuilt in the background.
     renewing: Arc<AtomicBool>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Rankings {
 struct Kept {
     ranking: Arc<Ranking>,
     made: Stopwatch,
-    /// The last interaction that it is certain to contain.
+    /// The last interaction that the order certainly contains.
     last: InteractionId,
 }
 
@@ -58,7 +58,7 @@ impl Rankings {
         *place = Some(kept.clone());
     }
 
-    /// The order for a list; `None` if there are few tags. And whether it is to be made again.
+    /// The order for a list, and whether it should be rebuilt; `None` if there are few tags.
     fn get(
         &self,
         connection: &Connection,
@@ -82,14 +82,14 @@ impl Rankings {
         Ok(Some((self.renew(connection, folded)?, false)))
     }
 
-    /// Makes the order as of now.
+    /// Rebuilds the order as of now.
     fn renew(
         &self,
         connection: &Connection,
         folded: &Folded,
     ) -> Result<Arc<Ranking>, StorageError> {
         let made = Stopwatch::start();
-        // Taps that come while it is made are looked at the next time.
+        // Read this first: taps that come during the rebuild are processed the next time.
         let last = last_tap(connection)?;
         let newest = search::newest(connection)?;
         let before = self.kept();
@@ -115,7 +115,7 @@ impl Rankings {
 }
 
 impl SqliteStorage {
-    /// Tags in the orders of their taps, if there are many.
+    /// Tags ordered by their taps; `None` if there are few tags.
     pub(super) async fn rank(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
         let (rankings, folded) = (self.rankings.clone(), self.writer.folded().clone());
         let got = self.read_long(move |connection| rankings.get(connection, &folded));
@@ -125,7 +125,7 @@ impl SqliteStorage {
         if ages && !self.rankings.renewing.swap(true, Ordering::AcqRel) {
             let (rankings, folded) = (self.rankings.clone(), self.writer.folded().clone());
             let readers = self.readers.clone();
-            // If it fails, the next list makes it.
+            // If it fails, the next list rebuilds the order.
             tokio::task::spawn_blocking(move || {
                 let renewed = readers.with(|connection| rankings.renew(connection, &folded));
                 rankings.renewing.store(false, Ordering::Release);
@@ -156,7 +156,7 @@ fn tapped_since(
     Ok(Some(tags))
 }
 
-/// The newest counts of some tags.
+/// The newest counts of these tags.
 fn taps_of(
     connection: &Connection,
     folded: &Folded,

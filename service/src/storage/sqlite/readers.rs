@@ -1,4 +1,4 @@
-//! The pool of reading connections: as many as read at once, kept for the next.
+//! The pool of reading connections. It grows to the number of simultaneous readers.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,28 @@ use rusqlite::Connection;
 use super::connection;
 use crate::storage::StorageError;
 
-/// Connections kept while nobody reads.
+/// Most idle connections that are kept.
 const KEPT: usize = 16;
-/// Connections that are open from the start, beside one for each thread that answers: for what
-/// reads in the background.
+/// Connections opened at the start in addition to one for each thread that answers: for background
+/// reads.
 const SPARE: usize = 2;
 
 #[derive(Clone)]
 pub(super) struct Readers {
     path: PathBuf,
-    /// `None` once the database is closed.
+    /// Idle connections; `None` once the database is closed.
     idle: Arc<Mutex<Option<Vec<Connection>>>>,
 }
 
 impl Readers {
-    /// Opens as many as threads read at once. A tap needs none of its own then: visitors whose
-    /// connections take all descriptors that the system grants would make it fail.
+    /// Opens as many connections as threads read at once, so that a tap need not open one: it would
+    /// fail if visitors' connections used up all file descriptors that the system grants.
     pub(super) fn new(path: &Path) -> rusqlite::Result<Self> {
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let open = (threads + SPARE).min(KEPT);
         let idle = (0..open).map(|_| {
             let connection = connection::reader(path)?;
-            // The first read opens the log as well.
+            // The first read also opens the log.
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok(connection)
         });
@@ -41,8 +41,8 @@ impl Readers {
         })
     }
 
-    /// Runs `op` on a connection of its own. Every statement sees the newest
-    /// commit; several that must agree belong in one transaction.
+    /// Runs `op` on a connection that no other caller uses meanwhile. Every statement sees the
+    /// newest commit; statements that must be consistent belong in one transaction.
     pub(super) fn with<T>(
         &self,
         op: impl FnOnce(&Connection) -> Result<T, StorageError>,
@@ -64,8 +64,8 @@ impl Readers {
         result
     }
 
-    /// Lets nobody read any more. The last connection to go is then the writer's,
-    /// which leaves no log behind.
+    /// Ends all reading. The writer's connection is then the last one to close, so that no log
+    /// stays behind.
     pub(super) fn close(&self) {
         self.idle().take();
     }

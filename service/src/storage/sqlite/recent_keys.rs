@@ -1,10 +1,10 @@
-//! The keys of the latest taps in memory: a payload mostly follows its tap within a second, and
-//! needs no look at the database then.
+//! The keys of the latest taps, in memory: a payload mostly follows its tap within a second, and
+//! then needs no read of the database.
 //!
-//! The writer alone notes and forgets them. An update forgets the key that it consumes. SQLite tells
-//! of each interaction that is changed, whatever changes it, and what was noted of it is forgotten:
-//! it is read from the database again. Of a transaction that is rolled back nothing stays noted: its
-//! ids are given again, and so may its keys be, with other ids.
+//! Only the writer adds and removes keys. An update removes the key that it consumes. SQLite
+//! reports each changed interaction, whatever changed it, and its key is removed, so that it is
+//! read from the database again. A rollback removes the keys of its transaction, because their ids
+//! are used again, and the same keys may get other ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,19 +19,20 @@ use crate::id::InteractionId;
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use crate::rolling_key::{IssuedKey, KeyHash};
 
-/// Keys that are noted, each in about 300 bytes: those of 13 seconds with 10,000 taps in each.
+/// Most keys that are kept, each in about 300 bytes: those of 13 seconds at 10,000 taps per second.
 const KEPT: usize = 131_072;
 
-/// Keys that no update consumed.
+/// Keys that no update has consumed.
 pub(super) struct RecentKeys {
     keys: Cache<i64, Arc<(KeyHash, KeyedInteraction)>>,
-    /// The highest id that was noted.
+    /// The highest id that was added.
     newest: AtomicI64,
 }
 
 impl RecentKeys {
-    /// None, until they are noted; and from now on those are forgotten whose rows change through
-    /// `connection`, which must be the one that writes. `folded` says which are committed.
+    /// An empty collection. From now on, a key is removed when its row changes through
+    /// `connection`, which must be the writing one. `folded` shows which interactions are
+    /// committed.
     pub(super) fn of(connection: &Connection, folded: &Folded) -> rusqlite::Result<Arc<Self>> {
         let keys = Arc::new(Self {
             keys: Cache::new(KEPT),
@@ -54,7 +55,7 @@ impl RecentKeys {
         Ok(keys)
     }
 
-    /// Notes the key of a tap that is `recorded`, if it has one.
+    /// Adds the key of a tap that was `recorded`, if it has one.
     pub(super) fn note(&self, tap: &NewInteraction, recorded: &Recorded) {
         let Some((key, tag_id)) = tap.key.zip(tap.tag_id) else {
             return;
@@ -80,13 +81,13 @@ impl RecentKeys {
             .insert(recorded.id.0, Arc::new((key.hash, interaction)));
     }
 
-    /// Forgets a key that is being consumed.
+    /// Removes a key that is being consumed.
     pub(super) fn forget(&self, id: InteractionId) {
         self.keys.remove(&id.0);
     }
 
-    /// A key and its interaction as of `now`; the time of what is simulated is ahead by
-    /// `simulated_offset` milliseconds. `None` says nothing: the database knows.
+    /// A key and its interaction as of `now`; simulated time is ahead by `simulated_offset`
+    /// milliseconds. `None` proves nothing: the caller must ask the database.
     pub(super) fn get(
         &self,
         id: InteractionId,
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
     use crate::id::TagId;
     use crate::interaction::{
-        Claim, ClientId, NewKey, Returning, Tech, Traits, Unchecked, Verdict,
+        Claim, ClientId, NewKey, Returning, TapOrigin, Tech, Traits, Unchecked, Verdict,
     };
     use crate::storage::sqlite::fold::Folding;
     use crate::storage::sqlite::migrate;
@@ -144,6 +145,7 @@ mod tests {
             simulated: true,
             time_offset: 0,
             first_at_template: None,
+            origin: TapOrigin::Visitor,
         };
         let recorded = Recorded {
             id: ID,

@@ -1,9 +1,9 @@
-//! Rows into the domain's types. A value that is no such type's is a damaged
-//! database, not a client's mistake.
+//! Converts rows into domain types. A value of another type means a damaged database, not a
+//! client's mistake.
 
 pub(super) use crate::storage::value::unreadable;
 
-/// A `LIMIT`.
+/// The parameter of a `LIMIT`.
 pub(super) fn limit(items: usize) -> i64 {
     i64::try_from(items).unwrap_or(i64::MAX)
 }

@@ -1,6 +1,5 @@
-//! Whether a database has the schema that our migrations make, and nothing else. A
-//! trigger, a view or a computed column that somebody else put into a backup would
-//! run inside this program.
+//! Checks that a database has exactly the schema that our migrations create. A trigger, a view or a
+//! computed column that somebody added to a backup would run inside this program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,11 +10,10 @@ use rusqlite::Connection;
 use super::OpenError;
 use super::migrate;
 
-/// What a schema consists of: statements by kind and name.
+/// The statements of a schema, by kind and name.
 type Schema = BTreeMap<(String, String), String>;
 
-/// Refuses the database at `path`, which `connection` has open, if its schema is
-/// not that of `version`.
+/// Refuses the database at `path`, open as `connection`, if its schema is not that of `version`.
 pub(super) fn check(connection: &Connection, path: &Path, version: u32) -> Result<(), OpenError> {
     let refused = |(kind, name): &(String, String), how: &str| {
         Err(OpenError::OtherSchema(
@@ -45,7 +43,8 @@ fn of_version(version: u32) -> Result<Schema, OpenError> {
     Ok(read(&connection)?)
 }
 
-/// Without what SQLite makes by itself: the indexes of keys, and the statistics of `ANALYZE`.
+/// Reads the schema without the parts that SQLite creates itself: indexes of keys, and the
+/// statistics of `ANALYZE`.
 fn read(connection: &Connection) -> rusqlite::Result<Schema> {
     let mut parts = connection.prepare(
         "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL

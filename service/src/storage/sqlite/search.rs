@@ -1,8 +1,8 @@
-//! Looking for a piece of text, in either case.
+//! Finds a part of a text, ignoring case.
 //!
-//! The index of three-letter pieces (FTS5, tokenizer `trigram`) gives the rows
-//! that hold every piece of the text somewhere; the SQL function `holds` tells
-//! whether they hold the text.
+//! The index of three-character pieces (FTS5, tokenizer `trigram`) returns the rows that contain
+//! every piece of the text in any place; the SQL function `holds` checks whether they contain the
+//! text.
 
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
@@ -12,8 +12,8 @@ use crate::storage::StorageError;
 use crate::storage::plane::tags::INDEXED_TAGS;
 use crate::storage::search::fold;
 
-/// Adds `holds(folded, text, ...)` to a connection: whether one of the texts
-/// has `folded` in it. `folded` went through [`fold`].
+/// Adds the function `holds(folded, text, ...)` to a connection: whether one of the texts contains
+/// `folded`, which is an output of [`fold`].
 pub(in crate::storage) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -38,7 +38,7 @@ fn holds(text: &str, folded: &str) -> bool {
     }
 }
 
-/// The newest tag. Those that come have higher ids.
+/// The newest tag. Later tags have higher ids.
 pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
     let newest = connection
         .prepare_cached("SELECT coalesce(max(id), 0) FROM tags")?

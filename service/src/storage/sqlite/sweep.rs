@@ -1,30 +1,29 @@
-//! Housekeeping, in steps small enough not to be felt by a tap.
+//! Housekeeping, in steps so small that taps do not notice them.
 
 use std::sync::{Mutex, PoisonError};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::fold::Visitor;
 use super::writer::Write;
 use crate::clock::Timestamp;
+use crate::experience::LedBy;
 use crate::id::TagId;
 use crate::interaction::{ClientId, RecordedReads, RecordedRefusal};
 use crate::storage::{StorageError, Swept, traces};
 
-/// Rows removed of one kind in one round, and visitors looked at.
+/// Rows of one kind removed in one round, and visitors examined.
 const BATCH: usize = 2_000;
-/// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
-const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The row of `settings` that holds the highest id of a removed interaction,
-/// if none that is left is higher: no id is given twice.
+/// The row of `settings` with the highest id of a removed interaction, if no remaining id is
+/// higher: no id may be used twice.
 pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 
-/// The visitor after whom the next round looks for old ones; `None`: from the first on.
+/// The visitor after whom the next round looks for old ones; `None` starts with the first one.
 #[derive(Default)]
 pub(super) struct Position(Mutex<Option<Visitor>>);
 
-/// One round.
+/// Runs one round of housekeeping.
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
@@ -32,18 +31,54 @@ pub(super) fn run(
     position: &Position,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
-    let kept_since = write.now.plus_millis(-VISITORS_KEPT);
+    let kept_since = write.now.plus_millis(-traces::CLIENTS_KEPT);
     let interactions = remove_interactions(write, keep_since)?;
+    let clients = erase_clients(write.connection, kept_since)?;
     let visits = forget_visitors(write, position, kept_since)?;
     Ok(Swept {
         interactions: interactions as u64,
         visits: visits as u64,
-        more: interactions == BATCH,
+        more: interactions == BATCH || clients == BATCH,
     })
 }
 
-/// Looks at some visitors, and removes those who did not come since `since`, from memory, too. They
-/// are found by their tag: an index on time would cost every tap a page.
+/// Erases the clients of some interactions older than `since`. They are found in the order of their
+/// times, after those whose clients are erased already.
+fn erase_clients(connection: &Connection, since: Timestamp) -> Result<usize, StorageError> {
+    let mark: Option<i64> = connection
+        .prepare_cached(traces::CLIENTS_ERASED_TO)?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    // A clock that goes back moves the mark back, too: later interactions would be behind it.
+    let mark = mark.unwrap_or(i64::MIN).min(since.millis());
+    let due = connection
+        .prepare_cached(
+            "SELECT id, at FROM interactions WHERE at >= ?1 AND at < ?2 AND client IS NOT NULL
+             ORDER BY at, id LIMIT ?3",
+        )?
+        .query_map((mark, since.millis(), BATCH), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+    let mut erase =
+        connection.prepare_cached("UPDATE interactions SET client = NULL WHERE id = ?1")?;
+    for (id, _) in &due {
+        erase.execute([id])?;
+    }
+    let reached = match due.last() {
+        Some((_, at)) if due.len() == BATCH => *at,
+        _ => since.millis(),
+    };
+    if !due.is_empty() || reached.saturating_sub(mark) > traces::CLIENTS_LAG {
+        connection
+            .prepare_cached(traces::SET_CLIENTS_ERASED_TO)?
+            .execute([reached])?;
+    }
+    Ok(due.len())
+}
+
+/// Examines some visitors, and removes those without a tap since `since`, from memory, too. They
+/// are walked by tag, because an index on time would cost every tap a page.
 fn forget_visitors(
     write: &mut Write<'_>,
     position: &Position,
@@ -61,7 +96,7 @@ fn forget_visitors(
     };
     let found = next.query_map((tag, client, BATCH), |row| {
         let (tag, client): (_, Vec<u8>) = (row.get(0).map(TagId)?, row.get(1)?);
-        // All clients together have the empty one.
+        // The row for all clients together has the empty client.
         let visitor = match client.try_into() {
             Ok(client) => Visitor::client(tag, ClientId(client)),
             Err(_) => Visitor::everyone(tag),
@@ -85,8 +120,8 @@ fn forget_visitors(
     Ok(removed)
 }
 
-/// Whether interactions are to be removed next whose counts are in memory alone. They must be
-/// folded before.
+/// Whether the next interactions to remove have counts that are only in memory. Those must be
+/// folded first.
 pub(super) fn removes_unfolded(
     write: &Write<'_>,
     keep_since: Timestamp,
@@ -95,7 +130,7 @@ pub(super) fn removes_unfolded(
     Ok(due.iter().any(|id| !write.fold.is_folded(*id)))
 }
 
-/// The next interactions of before `keep_since`.
+/// The next interactions older than `keep_since`.
 fn due(write: &Write<'_>, keep_since: Timestamp) -> Result<Vec<i64>, StorageError> {
     let due = write
         .connection
@@ -105,7 +140,7 @@ fn due(write: &Write<'_>, keep_since: Timestamp) -> Result<Vec<i64>, StorageErro
     Ok(due)
 }
 
-/// Removes interactions of before `keep_since`, and what is told of them.
+/// Removes interactions older than `keep_since`, and the rows that belong to them.
 fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize, StorageError> {
     let connection = write.connection;
     let mut due = due(write, keep_since)?;
@@ -129,7 +164,7 @@ fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize
     Ok(due.len())
 }
 
-/// Notes that ids up to `highest` were given.
+/// Notes that ids up to `highest` have been used.
 pub(super) fn note_highest_removed(connection: &Connection, highest: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -140,7 +175,7 @@ pub(super) fn note_highest_removed(connection: &Connection, highest: i64) -> rus
     Ok(())
 }
 
-/// Adds noted payload reads to those that are stored.
+/// Adds payload reads from memory to the stored ones.
 pub(super) fn store_payload_reads(
     write: &mut Write<'_>,
     reads: &[(i64, RecordedReads)],
@@ -155,7 +190,7 @@ pub(super) fn store_payload_reads(
     Ok(())
 }
 
-/// Stores noted refusals, each in the place of an earlier one of its interaction.
+/// Stores refused updates from memory; each replaces an earlier one of its interaction.
 pub(super) fn store_refused_updates(
     write: &mut Write<'_>,
     refusals: &[(i64, RecordedRefusal)],
@@ -170,6 +205,23 @@ pub(super) fn store_refused_updates(
             refusal.fault.as_str(),
             &refusal.variable,
         ))?;
+    }
+    Ok(())
+}
+
+/// Stores the redirect rules that taps followed. Rules of taps whose visitor was erased meanwhile
+/// are dropped, because a rule can show a visitor's origin.
+pub(super) fn store_rules(
+    write: &mut Write<'_>,
+    rules: &[(i64, LedBy)],
+) -> Result<(), StorageError> {
+    let mut store = write.connection.prepare_cached(
+        "INSERT INTO left_out (interaction_id, macros, rule)
+         SELECT id, '[]', ?2 FROM interactions WHERE id = ?1 AND client IS NOT NULL
+         ON CONFLICT DO UPDATE SET rule = excluded.rule",
+    )?;
+    for (id, rule) in rules {
+        store.execute((id, rule.number()))?;
     }
     Ok(())
 }

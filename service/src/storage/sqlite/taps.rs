@@ -1,4 +1,4 @@
-//! The path of a tap, in SQL.
+//! The path of a tap: its SQL.
 
 mod record;
 mod update;
@@ -12,9 +12,9 @@ use rusqlite::{Connection, OptionalExtension as _, Params};
 
 use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
-use crate::experience::PublishedExperience;
+use crate::experience::{LedBy, PublishedExperience};
 use crate::id::{ExperienceId, InteractionId, TagId};
-use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
 use crate::rolling_key::IssuedKey;
 use crate::storage::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
@@ -67,6 +67,15 @@ impl Taps for SqliteStorage {
         .await
     }
 
+    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
+        self.expected_taps.expect(path, origin);
+        Ok(())
+    }
+
+    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
+        self.expected_taps.take(path_and_query)
+    }
+
     #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         let recent = Arc::clone(&self.recent_keys);
@@ -101,6 +110,10 @@ impl Taps for SqliteStorage {
         self.notes.refused_updates.note(id, at, refusal);
     }
 
+    fn note_rule(&self, id: InteractionId, rule: LedBy) {
+        self.notes.rules.note(id, rule);
+    }
+
     #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
@@ -112,7 +125,8 @@ impl Taps for SqliteStorage {
             write
                 .connection
                 .prepare_cached(
-                    "INSERT OR IGNORE INTO left_out (interaction_id, macros) VALUES (?1, ?2)",
+                    "INSERT INTO left_out (interaction_id, macros) VALUES (?1, ?2)
+                     ON CONFLICT DO UPDATE SET macros = excluded.macros",
                 )?
                 .execute((id.0, &macros))?;
             Ok(())
@@ -130,8 +144,8 @@ impl Taps for SqliteStorage {
     }
 }
 
-/// Tags with their inlays, in one statement: a row for each inlay, whose columns come first,
-/// or one for a tag without.
+/// Selects tags with their inlays in one statement: one row for each inlay, whose columns come
+/// first, or one row for a tag without inlays.
 fn tags_by(condition: &str) -> String {
     let tag = tags::CONFIGURED;
     format!(
@@ -147,13 +161,6 @@ static TAG_BY_SLUG: LazyLock<String> =
     LazyLock::new(|| tags_by("t.slug = ?1 AND t.deleted_at IS NULL"));
 static TAG_BY_ID: LazyLock<String> =
     LazyLock::new(|| tags_by("t.id = ?1 AND t.deleted_at IS NULL"));
-static TAG_BY_INLAY: LazyLock<String> = LazyLock::new(|| {
-    tags_by(
-        "t.id = (SELECT tag_id FROM inlays
-                 WHERE uid = ?1 AND url_template_id IS NOT NULL AND deleted_at IS NULL)
-             AND t.deleted_at IS NULL",
-    )
-});
 static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
     tags_by(
         "t.id IN (SELECT id FROM tags WHERE id > ?1 AND deleted_at IS NULL ORDER BY id LIMIT ?2)",
@@ -164,11 +171,10 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     let found = match key {
         TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
         TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.0])?.pop(),
-        TagKey::Inlay(uid) => tag_taps(connection, &TAG_BY_INLAY, [uid.bytes()])?.pop(),
     };
     match (found, key) {
         (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {
-            // Few slugs are former ones: they are looked for last.
+            // Few slugs are former ones, so they are searched last.
             Some(id) => tag_tap(connection, TagKey::Id(id)),
             None => Ok(None),
         },
@@ -176,7 +182,7 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     }
 }
 
-/// The tags that a statement of [`tags_by`] finds.
+/// The tags that a statement of [`tags_by`] selects.
 fn tag_taps(
     connection: &Connection,
     sql: &str,
@@ -201,7 +207,7 @@ fn tag_taps(
     Ok(found)
 }
 
-/// The tag that had `slug` before.
+/// The tag whose former slug is `slug`.
 fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
     let tag = connection
         .prepare_cached("SELECT tag_id FROM former_slugs WHERE slug = ?1")?

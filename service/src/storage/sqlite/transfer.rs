@@ -1,4 +1,4 @@
-//! SQLite as an end of a move.
+//! SQLite as the source or destination of a move.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::lock::Lock;
+use super::place::make_place;
 use super::row::unreadable;
 use super::{
     OpenError, any_wrapped_key, audit, connection, fold, last_interaction, migrate, search, sweep,
@@ -15,7 +16,6 @@ use super::{
 use crate::audit::Note;
 use crate::caller::Caller;
 use crate::clock::Timestamp;
-use crate::private_file;
 use crate::storage::StorageError;
 use crate::storage::plane;
 use crate::storage::search::fold;
@@ -25,16 +25,16 @@ use crate::storage::transfer::value::{self, Key};
 use crate::storage::transfer::{End, EndError};
 use crate::storage::value::Value;
 
-/// A database file that is moved from or to.
+/// A database file that is the source or destination of a move.
 pub struct SqliteEnd {
     path: PathBuf,
-    /// `None` if there is no file yet.
+    /// `None` if the file does not exist yet.
     connection: Option<Connection>,
     _lock: Lock,
 }
 
 impl SqliteEnd {
-    /// The database at `path`, which is to be moved.
+    /// The database at `path` as the source of a move.
     pub fn source(path: &Path) -> Result<Self, EndError> {
         if !path.try_exists().unwrap_or(true) {
             return Err(EndError::Nothing(path.display().to_string()));
@@ -62,10 +62,9 @@ impl SqliteEnd {
         })
     }
 
-    /// The database at `path`, to which one is moved: none yet, or one that a move began.
+    /// The database at `path` as the destination of a move: none yet, or one that a move began.
     pub fn destination(path: &Path) -> Result<Self, EndError> {
-        private_file::make_folder_of(path)
-            .map_err(|error| OpenError::Io(path.to_owned(), error))?;
+        make_place(path)?;
         let lock = Lock::take(path)?;
         let path = lock.database();
         let connection = match path.try_exists() {
@@ -113,7 +112,7 @@ fn open(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// The text of the mark, if a move leads or led to this database.
+/// The text of the mark, if the database is the destination or the source of a move.
 pub(super) fn mark_of(connection: &Connection) -> rusqlite::Result<Option<String>> {
     connection
         .query_row(
@@ -134,7 +133,8 @@ fn put_mark(connection: &Connection, mark: &Mark) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Adds `folded(text, ...)`, which is what PostgreSQL keeps for its searches.
+/// Adds the function `folded(text, ...)`, which returns the text that PostgreSQL stores for
+/// searches.
 fn add_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -276,7 +276,7 @@ impl End for SqliteEnd {
     }
 
     async fn leave(&mut self, mark: &Mark) -> Result<(), StorageError> {
-        // The connection of a source reads only.
+        // The connection of a source can only read.
         let connection =
             open(&self.path).map_err(|error| StorageError::Failed(error.to_string()))?;
         Ok(put_mark(&connection, mark)?)
@@ -346,7 +346,7 @@ fn values<'a>(columns: &[Column], line: &'a str) -> Result<Vec<Value<'a>>, Stora
         .ok_or_else(|| unreadable("row"))
 }
 
-/// A stored value, which is of the column's kind.
+/// Converts a stored value, which must be of the column's kind.
 fn of<'a>(column: &Column, stored: ValueRef<'a>) -> Result<Value<'a>, StorageError> {
     let value = match (column.kind, stored) {
         (_, ValueRef::Null) => Some(Value::Null),

@@ -1,11 +1,11 @@
-//! The writer: one connection, and as many commands in a commit as are waiting. Its thread
-//! takes what is queued; a tap that comes by itself is committed by the thread it is on.
+//! The writer: one connection, whose commits contain all commands that are waiting. Its thread
+//! executes the queue; a tap that comes while no other command waits is committed by the thread it
+//! is on.
 //!
-//! There is no timer: under load commands queue while a commit is on its way to
-//! the disk, and the next commit takes them all. A lost race is a command's
-//! result and rolls nothing back; a command that fails makes its group run
-//! again one by one, so that it fails alone. So does one that panics: the thread
-//! goes on.
+//! There is no timer: under load, commands queue while a commit is being written to disk, and the
+//! next commit contains them all. A lost race is a command's result and rolls nothing back. If a
+//! command fails, its group runs again one by one, so that only this command fails. The same
+//! happens if it panics: the thread continues.
 
 #[cfg(test)]
 mod tests;
@@ -19,33 +19,34 @@ use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use super::connection;
 use super::epochs::{Changed, Epochs};
 use super::fold::{Folded, Folding, Slice};
 use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::storage::{Event, Part, Queue, StorageError, StorageMetrics, Told};
 use turn::{Turn, drain};
 
-/// Commands that may wait; beyond it callers wait to enqueue.
+/// Most waiting commands; further callers wait before they enqueue.
 const QUEUE: usize = 4096;
 
-/// Passes before the end. One is enough but for taps that come during it, of connections that
-/// are about to be closed.
+/// Most passes before the end. One is enough, except for taps that come during it on connections
+/// that are about to be closed.
 const SETTLED_AT_END: usize = 3;
 
-/// What a command sees while it runs.
+/// The data that a command can use while it runs.
 pub(super) struct Write<'a> {
     /// The connection, inside a transaction.
     pub(super) connection: &'a Connection,
-    /// The time that decides.
+    /// The time of the command, by which it decides about keys.
     pub(super) now: Timestamp,
-    /// What follows from taps.
+    /// The folded state, with the changes of this transaction.
     pub(super) fold: Folding<'a>,
     /// Whether the last commit failed.
     failing: bool,
     effects: Effects,
 }
 
-/// What a command leaves behind beside its rows, once it is committed.
+/// Effects of a command other than rows; they take place after its commit.
 #[derive(Default)]
 struct Effects {
     events: Vec<Event>,
@@ -53,8 +54,8 @@ struct Effects {
 }
 
 impl Write<'_> {
-    /// Does nothing, unless the last commit failed: then it writes a page as it
-    /// was, so that the commit of this command shows whether writing works again.
+    /// Does nothing, unless the last commit failed: then it writes a page unchanged, so that the
+    /// commit of this command shows whether writing works again.
     pub(super) fn probe(&self) -> Result<(), StorageError> {
         if self.failing {
             self.connection
@@ -63,27 +64,28 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// Tells `event` after the commit.
+    /// Sends `event` after the commit.
     pub(super) fn tell(&mut self, event: Event) {
         self.effects.events.push(event);
     }
 
-    /// Configuration is changed by this command: caches are void after the commit.
+    /// Marks this command as a change of the configuration: its commit invalidates all caches.
     pub(super) fn changes_configuration(&mut self) {
         self.effects.configuration.all();
     }
 
-    /// The same, if nothing else that a cache holds is changed than this part.
+    /// Like [`Self::changes_configuration`], for a change that affects only this part of the
+    /// caches.
     pub(super) fn changes(&mut self, part: Option<Part>) {
         self.effects.configuration.only(part);
     }
 }
 
-/// A queued command.
+/// A queued command, with its caller's reply channel.
 trait Command: Send {
-    /// Runs it inside the open transaction, keeping its result.
+    /// Runs the command inside the open transaction, and keeps its result.
     fn run(&mut self, write: &mut Write<'_>) -> Result<(), StorageError>;
-    /// Hands the result to the caller, who may be gone.
+    /// Sends the result to the caller, which may be gone.
     fn reply(self: Box<Self>, outcome: Result<(), StorageError>);
 }
 
@@ -113,7 +115,7 @@ fn closed() -> StorageError {
     StorageError::Unavailable("it is closed".to_owned())
 }
 
-/// The thread is gone, though nobody stopped it: it panicked outside of a command.
+/// The error when the thread ended without being stopped: it panicked outside of a command.
 fn ended() -> StorageError {
     StorageError::Unavailable("its writer has ended, and the service must be restarted".to_owned())
 }
@@ -122,18 +124,18 @@ fn ended() -> StorageError {
 pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
-    /// Who holds it writes. `None` once the database is closed.
+    /// The holder of this lock writes. `None` once the database is closed.
     turn: Arc<Mutex<Option<Turn>>>,
     epochs: Arc<Epochs>,
     folded: Folded,
     metrics: StorageMetrics,
-    /// See [`Turn::crowded`].
+    /// Shared with the turn; see [`Turn::crowded`].
     crowded: Arc<AtomicBool>,
 }
 
 impl Writer {
-    /// Takes taps on top of what is `folded`, and folds what they did every `fold_every`;
-    /// only when it is told to, if that is [`Duration::MAX`].
+    /// Starts the writer with the state `folded`. It folds the effects of taps every `fold_every`;
+    /// with [`Duration::MAX`], only on request.
     pub(super) fn start(
         connection: Connection,
         clock: Arc<dyn Clock>,
@@ -176,13 +178,13 @@ impl Writer {
         }
     }
 
-    /// What follows from taps, for readers.
+    /// The folded state, for readers.
     pub(super) const fn folded(&self) -> &Folded {
         &self.folded
     }
 
-    /// Folds everything that taps did until now. It ends when a fold fails: the writer may have
-    /// made it between two of these commands, and has given the pass up.
+    /// Folds the effects of all taps so far. It also ends if a fold fails: the writer may run that
+    /// between two of these commands, and has then abandoned the pass.
     pub(super) async fn settle(&self) -> Result<(), StorageError> {
         let begin = |write: &mut Write<'_>| {
             write.fold.begin_pass();
@@ -198,7 +200,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Folds everything before the end, or says why it cannot.
+    /// Folds everything before the end, or logs why it cannot.
     pub(super) async fn settle_at_end(&self) {
         for _ in 0..SETTLED_AT_END {
             if self.folded.dirty() == 0 {
@@ -214,7 +216,7 @@ impl Writer {
         }
     }
 
-    /// What it measures of its commits.
+    /// The writer's measurements of its commits.
     pub(super) fn metrics(&self) -> &StorageMetrics {
         &self.metrics
     }
@@ -236,8 +238,7 @@ impl Writer {
         &self.epochs
     }
 
-    /// Queues `op` and waits for its commit. A caller that stops waiting does
-    /// not stop the command.
+    /// Queues `op` and waits for its commit. If a caller stops waiting, the command still runs.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         op: impl Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
@@ -249,23 +250,23 @@ impl Writer {
             result: None,
             reply,
         });
-        // What cannot be sent is dropped at once, and its end of the answer with it.
+        // A command that cannot be sent is dropped at once, with its end of the reply channel.
         let sent = queue.send(job).await.map_err(drop);
         drop(queue);
         match (sent, answer.await) {
             (Ok(()), Ok(answer)) => answer,
-            // Nobody is left to count it.
+            // The writer has ended, so this counts the failure.
             _ => Err(ended()).inspect_err(|error| self.metrics.failed(error)),
         }
     }
 
-    /// The same on this thread, if nobody else writes or waits: to wake the writer's thread,
-    /// and to be woken by it, takes as long as the commit.
+    /// Like [`Self::run`], on this thread if no other thread writes or waits: waking the writer's
+    /// thread and being woken by it takes as long as the commit.
     ///
-    /// It blocks the thread for as long as the disk takes. That is one thread of the runtime
-    /// at a time, and only if there are others: they go on, and what they queue meanwhile
-    /// becomes one group. After a group of many it is left to the writer's thread: the next
-    /// commands are on their way, and share a commit.
+    /// It blocks the thread for as long as the disk takes: only one thread of the runtime at a
+    /// time, and only if there are others. Those continue, and the commands that they queue
+    /// meanwhile become one group. After a group of several commands, the writer's thread does it,
+    /// because the next commands are already coming and can share a commit.
     pub(super) async fn run_here<T, F>(&self, op: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
@@ -289,7 +290,19 @@ impl Writer {
             .is_some_and(|queue| queue.capacity() == queue.max_capacity())
     }
 
-    /// Commits what is queued and ends the thread.
+    /// Empties the log between two commits. `false` if a reader prevents it.
+    pub(super) async fn empty_log(&self) -> Result<bool, StorageError> {
+        let turn = Arc::clone(&self.turn);
+        let emptied = tokio::task::spawn_blocking(move || {
+            let turn = lock(&turn);
+            let turn = turn.as_ref().ok_or_else(closed)?;
+            Ok(connection::empty_log(&turn.connection)?)
+        });
+        let emptied = emptied.await;
+        emptied.map_err(|error| StorageError::Failed(error.to_string()))?
+    }
+
+    /// Commits the queued commands and ends the thread.
     pub(super) async fn stop(&self) {
         lock(&self.queue).take();
         let thread = lock(&self.thread).take();
@@ -298,14 +311,14 @@ impl Writer {
             if let Some(thread) = thread {
                 let _ = thread.join();
             }
-            // Whoever writes on a thread of its own ends first.
+            // Waits for a caller that writes on its own thread.
             lock(&turn).take();
         });
         let _ = ended.await;
     }
 }
 
-/// Whether other threads of the runtime go on while this one blocks.
+/// Whether other threads of the runtime continue while this one blocks.
 fn others_go_on() -> bool {
     Handle::try_current().is_ok_and(|runtime| {
         runtime.runtime_flavor() == RuntimeFlavor::MultiThread

@@ -1,5 +1,5 @@
-//! Every table and column that is moved, said once for both backends. A test
-//! compares it with their migrations.
+//! All tables and columns that a move copies, defined once for both backends. A test compares them
+//! with the migrations of both.
 
 mod administration;
 mod batches;
@@ -10,9 +10,9 @@ mod webhooks;
 
 use super::table::Table;
 
-/// PostgreSQL's tables that are not moved: its time and its epoch, which start again, how far
-/// webhooks are in its order of commits, without which they are off, and counts for reports, which
-/// are made again from the rows that are moved.
+/// PostgreSQL's tables that are not moved: its time and its epoch, which start again; the progress
+/// of webhooks in its order of commits, without which they are off; and counts for reports, which
+/// are computed again from the moved rows.
 pub const LEFT_OUT_POSTGRES: &[&str] = &[
     "clock",
     "configuration",
@@ -24,9 +24,9 @@ pub const LEFT_OUT_POSTGRES: &[&str] = &[
     "report_updates",
 ];
 
-/// SQLite's tables that are not moved: its index of tags, which is made again, and how far
-/// taps are folded, which is all of them; how far webhooks are; and counts for reports, which are
-/// made again.
+/// SQLite's tables that are not moved: its index of tags, which is built again; the progress of
+/// folding, because all taps are folded; the progress of webhooks; and counts for reports, which
+/// are computed again.
 pub const LEFT_OUT_SQLITE: &[&str] = &[
     "tags_search",
     "folded",
@@ -37,8 +37,8 @@ pub const LEFT_OUT_SQLITE: &[&str] = &[
     "report_updates",
 ];
 
-/// The tables of a database that are not in `found`, in the order in which they are moved.
-/// `own` are those of its kind alone.
+/// The tables of a database that are not in `found`, in the order of a move. `own` are the tables
+/// that only its kind of database has.
 pub fn missing(own: &[&'static str], found: &[String]) -> Vec<&'static str> {
     let names = tables().map(|table| table.name);
     names
@@ -47,7 +47,7 @@ pub fn missing(own: &[&'static str], found: &[String]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Tables by subject, in the order in which they are moved.
+/// All tables by subject, in the order of a move.
 static SUBJECTS: [&[Table]; 6] = [
     administration::TABLES,
     configuration::TABLES,
@@ -57,12 +57,12 @@ static SUBJECTS: [&[Table]; 6] = [
     encoding::TABLES,
 ];
 
-/// Every table, in the order in which they are moved.
+/// All tables, in the order of a move.
 pub fn tables() -> impl Iterator<Item = &'static Table> + Clone {
     SUBJECTS.into_iter().flatten()
 }
 
-/// The table of the secrets, by which a move knows its source again.
+/// The table of secrets, by which a move recognises its source.
 pub fn secrets() -> &'static Table {
     &administration::TABLES[0]
 }

@@ -1,54 +1,54 @@
-//! How a table is described that is moved between the databases.
+//! The description of a table that is moved between the databases.
 
 /// A table that both backends have.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name.
+    /// The table's name in both databases.
     pub name: &'static str,
-    /// How many of its columns, from the first on, are its key.
+    /// How many columns, from the first on, form the key.
     pub key: usize,
-    /// What is moved of a row.
+    /// The columns that are moved, in the order of a row's text.
     pub columns: &'static [Column],
-    /// Columns that PostgreSQL has for itself and fills again.
+    /// Columns that only PostgreSQL has, and fills again.
     pub left_out: &'static [&'static str],
-    /// Columns that SQLite has for itself, with a value that stands for what was moved.
+    /// Columns that only SQLite has, with a default that is right for moved rows.
     pub left_out_sqlite: &'static [&'static str],
-    /// Which rows are moved, in both dialects; all if it is empty.
+    /// The condition for rows that are moved, valid in both dialects; all rows if it is empty.
     pub filter: &'static str,
-    /// What PostgreSQL reads instead of the table, where several of its rows are one.
+    /// The query that PostgreSQL reads instead of the table, if several of its rows form one.
     pub merged: Option<&'static str>,
-    /// Whether rows are numbered by the database, and no number is given twice.
+    /// Whether the database assigns the rows' ids, and never uses an id twice.
     pub numbered: bool,
-    /// Rows that are copied at once.
+    /// How many rows are copied at once.
     pub batch: u32,
 }
 
-/// A column.
+/// A column that is moved.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name.
+    /// The column's name in both databases.
     pub name: &'static str,
-    /// What its values are.
+    /// The type of the column's values.
     pub kind: Kind,
-    /// What SQLite, which has no such column, derives its values from.
+    /// The SQL by which SQLite, which does not have the column, derives its values.
     pub derived: Option<&'static str>,
 }
 
-/// What a column's values are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers.
+    /// Signed integers of 64 bits.
     Integer,
-    /// Yes or no; 1 or 0 in SQLite.
+    /// Booleans; 1 or 0 in SQLite.
     Flag,
-    /// Text.
+    /// Texts, encoded as UTF-8.
     Text,
-    /// Bytes.
+    /// Binary data, of any length.
     Bytes,
 }
 
 impl Table {
-    /// The columns of its key.
+    /// The columns of the table's key.
     pub fn key_columns(&self) -> &'static [Column] {
         &self.columns[..self.key]
     }
@@ -82,7 +82,7 @@ pub(super) const fn column(name: &'static str, kind: Kind) -> Column {
     }
 }
 
-/// A column that PostgreSQL alone has, and what it is derived from in SQLite.
+/// A column that only PostgreSQL has, with the SQL that derives it in SQLite.
 pub(super) const fn derived(name: &'static str, kind: Kind, from: &'static str) -> Column {
     Column {
         name,

@@ -1,7 +1,7 @@
-//! The text of a row: the same for both backends, so that it can be copied and
-//! compared. It is the text format of PostgreSQL's `COPY`: a line for each row, a
-//! tab between values, `\N` for none, `t` and `f`, and `\x` before hexadecimal
-//! bytes (PostgreSQL documentation, `COPY`, "Text Format"; 8.4, "bytea Hex Format").
+//! The text of a row. It is the same for both backends, so that it can be copied and compared: the
+//! text format of PostgreSQL's `COPY`. It has a line for each row, a tab between values, `\N` for
+//! null, `t` and `f`, and `\x` before hexadecimal bytes (PostgreSQL documentation, `COPY`, "Text
+//! Format"; 8.4, "bytea Hex Format").
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::table::Kind;
 use crate::storage::value::Value;
 
-/// Where a row stands in its table: the text of the values of its key.
+/// A row's position in its table: the text of the values of its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(pub String);
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// The letters behind a backslash, and what they stand for.
+/// The letters after a backslash, and the bytes that they encode.
 const ESCAPED: [(u8, u8); 7] = [
     (b'\\', b'\\'),
     (b'b', 0x08),
@@ -53,7 +53,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value whose text is `text`; `None` if it is none of this kind.
+    /// Parses the value of this kind from its text; `None` if the text is invalid.
     pub(crate) fn read(kind: Kind, text: &'a str) -> Option<Self> {
         if text == "\\N" {
             return Some(Self::Null);
@@ -93,13 +93,13 @@ fn unescaped(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The lines of some rows.
+/// Splits the text of rows into its lines.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n')
         .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
 }
 
-/// The key of the last of some rows, of which it is the first `columns` values.
+/// The key of the last row in a text; the key is the row's first `columns` values.
 pub fn last_key(text: &[u8], columns: usize) -> Option<Key> {
     let line = text.strip_suffix(b"\n")?;
     let line = line.rsplit(|byte| *byte == b'\n').next()?;

@@ -1,5 +1,5 @@
-//! The chip on which a URL was found, compared with the chip that made its code.
-//! Only whoever reads a chip can tell a copied code from a genuine one.
+//! The chip from which a URL was read, compared with the chip that made its code. Only a reader of
+//! the chip can distinguish a copied code from a genuine one.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,10 +8,10 @@ use crate::field_error::FieldError;
 use crate::inlay::technology::Family;
 use crate::inlay::{Technology, Uid};
 
-/// Longest word for a chip's make, in bytes.
+/// Longest word for a kind of chip, in bytes.
 const TECHNOLOGY_MAX: usize = 32;
 
-/// The chip on which a reader found a URL.
+/// The chip from which a reader read a URL.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Chip {
@@ -19,12 +19,12 @@ pub(crate) struct Chip {
     #[serde(default)]
     #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
     uid: Option<String>,
-    /// The technology: one of those of an inlay, or another word for any other chip; null if
-    /// unknown.
+    /// The technology: that of an inlay, or another word for any other chip; null if unknown.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 32)]
     technology: Option<String>,
-    /// Whether the chip's settings say that it writes codes into its URL; null if they were not read.
+    /// Whether the chip's settings make it write codes into its URL; null if they were not read. It
+    /// is ignored for chips other than NTAG 424 DNA, because only those show their settings.
     #[serde(default)]
     makes_codes: Option<bool>,
 }
@@ -33,34 +33,34 @@ pub(crate) struct Chip {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Carrier {
-    /// It is: same UID, same make.
+    /// It is: both have the same UID and are of the same kind.
     Same,
     /// It is not: the URL was copied from another chip.
     Copied,
-    /// One of the two shows no UID that could be compared.
+    /// The UID of the chip or of the maker is not known, so they cannot be compared.
     NotComparable,
 }
 
 /// A chip compared with the maker of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// Its result.
+    /// Result of the comparison.
     pub carrier: Carrier,
-    /// Why, as a sentence for people; none if it is the same chip.
+    /// A sentence that explains the result; null if it is the same chip.
     pub why: Option<String>,
 }
 
-/// Who made a code, as far as it is known.
+/// The known facts about the maker of a code.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CodeChip {
-    /// The UID that the code states or hides.
+    /// The UID that the code states, or that was decrypted from it.
     pub(super) uid: Option<Uid>,
-    /// The make of the inlay with that UID, if the service has one.
+    /// The technology of the inlay with that UID, if the service has one.
     pub(super) technology: Option<Technology>,
 }
 
 impl Chip {
-    /// Checks what the types alone do not.
+    /// Checks the length and the characters of the texts.
     pub(crate) fn validate(&self) -> Result<(), FieldError> {
         let hex = |uid: &String| uid.bytes().all(|byte| byte.is_ascii_hexdigit());
         let fits = |uid: &String| [8, 14, 20].contains(&uid.len()) && hex(uid);
@@ -87,8 +87,8 @@ impl Chip {
             why: Some(why.to_owned()),
         };
         let expected = maker.technology.unwrap_or(Technology::Ntag424Dna);
-        // A mirror without a MAC is no setting that a reader looks for.
-        if self.makes_codes == Some(false) && expected.rolls() {
+        // No other chip that makes codes shows its settings without its key.
+        if self.makes_codes == Some(false) && expected.family() == Family::Ntag424 {
             return copied(
                 "The URL contains a code, but this chip makes none: the URL was copied from another chip."
                     .to_owned(),
@@ -123,8 +123,9 @@ impl Chip {
     }
 }
 
-/// Whether a reader that says `make` found another kind of chip than `expected`. Readers tell an
-/// NTAG 424 DNA and the sizes of NTAG 21x from all others; what they have no name for may be any.
+/// Whether a reader that reports `make` certainly found another kind of chip than `expected`. An
+/// NTAG 424 DNA, which is of NFC Forum Type 4, always identifies itself. For chips of Type 2, many
+/// readers know only the type.
 fn is_other_make(make: &str, expected: Technology) -> bool {
     let told_apart = [
         Technology::Ntag213,
@@ -132,12 +133,15 @@ fn is_other_make(make: &str, expected: Technology) -> bool {
         Technology::Ntag216,
         Technology::Ultralight,
     ];
-    match make.parse::<Technology>() {
-        Ok(make) if told_apart.contains(&make) && told_apart.contains(&expected) => {
+    match (make, make.parse::<Technology>()) {
+        ("other_type2", _) => expected.family() == Family::Ntag424,
+        // No inlay has another chip of Type 4, and a chip has only one UID.
+        ("other_type4" | "inconsistent", _) => true,
+        (_, Ok(make)) if told_apart.contains(&make) && told_apart.contains(&expected) => {
             make != expected
         }
-        Ok(make) => make.family() != expected.family(),
-        Err(_) => expected.family() == Family::Ntag424 || told_apart.contains(&expected),
+        (_, Ok(make)) => make.family() != expected.family(),
+        (_, Err(_)) => expected.family() == Family::Ntag424 || told_apart.contains(&expected),
     }
 }
 
@@ -200,7 +204,7 @@ mod tests {
                 known,
                 Carrier::Copied,
             ),
-            // A UID of four bytes that is not random is another chip's.
+            // A UID of four bytes that is not random belongs to another chip.
             (
                 chip(Some("18112233"), rolls, Some(true)),
                 known,
@@ -236,6 +240,56 @@ mod tests {
             let found = chip.compare(maker);
             assert_eq!(found.carrier, expected, "{chip:?}");
             assert_eq!(found.why.is_none(), expected == Carrier::Same, "{chip:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_reader_cannot_know_of_a_chip_makes_no_copy() {
+        let uid = Some("04DE5F1EACC040");
+        let maker = |technology| CodeChip {
+            uid: Some(CODE),
+            technology: Some(technology),
+        };
+        for expected in [
+            Technology::Ntag223Dna,
+            Technology::Ntag224Dna,
+            Technology::Sic43Nt,
+            Technology::Sic43S1,
+        ] {
+            let word = Some(expected.as_str());
+            for (technology, makes_codes) in [
+                (Some("other_type2"), Some(false)),
+                (Some("other_type2"), None),
+                (None, Some(false)),
+                (word, Some(false)),
+                (word, None),
+            ] {
+                let chip = chip(uid, technology, makes_codes);
+                let found = chip.compare(maker(expected));
+                assert_eq!(found.carrier, Carrier::Same, "{expected}: {chip:?}");
+            }
+            for other in ["ntag213", "ntag424dna", "other_type4", "inconsistent"] {
+                let found = chip(uid, Some(other), None).compare(maker(expected));
+                assert_eq!(found.carrier, Carrier::Copied, "{expected}: {other}");
+            }
+            let elsewhere = chip(Some("04DE5F1EACC041"), Some("other_type2"), None);
+            assert_eq!(elsewhere.compare(maker(expected)).carrier, Carrier::Copied);
+        }
+        // A password hides which NTAG it is.
+        for expected in [Technology::Ntag213, Technology::Ntag216] {
+            let found = chip(uid, Some("other_type2"), None).compare(maker(expected));
+            assert_eq!(found.carrier, Carrier::Same, "{expected}");
+        }
+        // A TagTamper that was registered as a chip without a loop, and a chip without a loop that
+        // was registered as a TagTamper.
+        for (word, expected) in [
+            ("ntag424dna_tt", Technology::Ntag424Dna),
+            ("ntag424dna", Technology::Ntag424DnaTt),
+        ] {
+            let found = chip(uid, Some(word), Some(true)).compare(maker(expected));
+            assert_eq!(found.carrier, Carrier::Same, "{expected}");
+            let found = chip(uid, Some(word), Some(false)).compare(maker(expected));
+            assert_eq!(found.carrier, Carrier::Copied, "{expected}");
         }
     }
 

@@ -15,12 +15,12 @@ use crate::tap::verify::Occasion;
 use crate::tap::{Place, TapError};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
-/// Decides a tap of the URL, if it is one of a template.
+/// Decides a tap of the URL; `None` if no URL template matches it.
 pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRun>, TapError> {
     let Some(request) = Request::of_url(url) else {
         return Ok(None);
     };
-    // Past the cache: what was just configured is in force.
+    // Reads the database instead of the cache, so that a change made a moment ago already counts.
     let Some((template, addressed)) = service.templates.read().await?.find(&request) else {
         return Ok(None);
     };
@@ -41,6 +41,8 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
     };
     let (tag, checked) = match Named::by(service, Occasion::DryRun, &place).await? {
         Named::Nobody => (None, None),
+        // An inlay on no tag is not within the reach of a limited caller.
+        Named::NoTag(..) if super::is_limited() => (None, None),
         Named::NoTag(inlay, checked) => {
             let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
             let maker = CodeInlay {
@@ -54,7 +56,10 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
             run.findings = vec![Finding::OnNoTag { uid: inlay.uid }];
             return Ok(Some(run));
         }
-        Named::Tag(tag, checked) => (service.tags.read(TagKey::Id(tag.id())).await?, checked),
+        Named::Tag(tag, checked) => {
+            let tag = super::within_reach(service, TagKey::Id(tag.id())).await?;
+            (tag, checked)
+        }
     };
     let Some(tag) = tag else {
         run.steps = unnamed("no tag has the slug, or none is named by an authentic code").into();
@@ -105,7 +110,7 @@ fn unnamed(why: &str) -> [Step; 3] {
 }
 
 impl DryRun {
-    /// Says why the code does not verify.
+    /// Explains why the code does not verify.
     async fn explain(
         &mut self,
         service: &Service,
@@ -129,7 +134,7 @@ impl DryRun {
             let (maker, findings) = explain(&of, slug.as_deref(), &code, &chips, &masters);
             (maker.map(|index| (index, chips[index].uid)), findings, code)
         };
-        // Many keys are many calculations: not on a thread that serves others.
+        // Many keys need many calculations, so they run on a separate thread.
         let (maker, findings, code) = tokio::task::spawn_blocking(search)
             .await
             .map_err(|error| StorageError::Failed(error.to_string()))?;
@@ -146,7 +151,7 @@ impl DryRun {
 
 type Known = (crate::id::InlayId, KnownChip);
 
-/// The inlays that could have made a code: the one that it names in clear, or else those of the
+/// The inlays that could have made a code: the one that it names in clear, or else all of the
 /// template.
 async fn inlays(
     service: &Service,
@@ -161,7 +166,7 @@ async fn inlays(
             uid: Some(uid),
             ..InlayFilter::default()
         },
-        // A counter alone is mirrored: the code is the tag's inlay's, or nobody's.
+        // The code mirrors only a counter, so only the tag's inlay can have made it.
         (None, Some(tag)) if in_clear => InlayFilter {
             tag_id: Some(tag),
             ..InlayFilter::default()
@@ -216,8 +221,11 @@ async fn sealed_masters(service: &Service) -> Result<Vec<SealedMasterKey>, Stora
     service.storage.master_keys(None, MASTER_KEYS_MAX).await
 }
 
-/// Those whose keys are derived fast enough to be tried.
+/// The master keys whose derivation is fast enough to be tried; none for a limited caller.
 async fn masters(service: &Service) -> Result<Vec<KnownMaster>, StorageError> {
+    if super::is_limited() {
+        return Ok(Vec::new());
+    }
     let sealed = sealed_masters(service).await?.into_iter();
     let open = sealed.filter_map(|master| {
         let fields = master.fields;

@@ -1,24 +1,35 @@
-//! The URL of a tap in its parts, and whether it is one of a service's tags.
+//! The URL of a tap in its parts, and whether it belongs to one of a service's tags.
 
 use url::Url;
+
+use crate::inlay::template::Request;
 
 /// The URL of a tap, in its parts.
 #[derive(Clone, Debug)]
 pub struct TapUrl<'a> {
-    /// As it was given.
+    /// The text as the caller gave it.
     pub(super) text: &'a str,
     url: Url,
-    /// Whether the text names its scheme. People may leave it out; a chip may not.
+    /// Whether the text has a scheme. People may leave it out, but a chip may not.
     has_scheme: bool,
     pub(super) slug: String,
+    /// The intended path and query, corrected as for a tap.
+    path: String,
+    query: String,
 }
 
-/// A text that is no URL of a tap.
+/// Why a text is not the URL of a tap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "This is no URL of a tap. Send all of it, as in https://example.com/t/k3v9qa?uid=...&token=..."
-)]
-pub struct NoTapUrl;
+pub enum NoTapUrl {
+    /// It is not a whole URL.
+    #[error(
+        "This is no URL of a tap. Send all of it, as in https://example.com/t/k3v9qa?uid=...&token=..."
+    )]
+    Incomplete,
+    /// Its scheme is not `http` or `https`, so no browser opens it.
+    #[error("This is no web address: the URL of a tag begins with https:// or http://.")]
+    NoWebAddress,
+}
 
 impl<'a> TapUrl<'a> {
     /// Reads a URL, with or without its scheme. Its slug is the last segment of its path.
@@ -32,20 +43,33 @@ impl<'a> TapUrl<'a> {
             .map(|url| (url, true))
             .or_else(|| Some((whole(&format!("https://{text}"))?, false)))
             .filter(|_| !text.starts_with('/'))
-            .ok_or(NoTapUrl)?;
-        let mut segments = url.path_segments().into_iter().flatten();
+            .ok_or(NoTapUrl::Incomplete)?;
+        if !matches!(url.scheme(), "http" | "https" | "lnurlw") {
+            return Err(NoTapUrl::NoWebAddress);
+        }
+        let sent = Request {
+            host: "",
+            path: url.path(),
+            query: url.query().unwrap_or_default(),
+        };
+        let (path, query) = match sent.forgiven() {
+            Some((path, query)) => (path, query.into_owned()),
+            None => (sent.path, sent.query.to_owned()),
+        };
+        let mut segments = path.split('/');
         let slug = segments.rfind(|segment| !segment.is_empty());
         Ok(Self {
             text,
             slug: slug.unwrap_or_default().to_owned(),
+            path: path.to_owned(),
+            query,
             url,
             has_scheme,
         })
     }
 
-    /// Whether this is the URL of a tag at `tag_url`: the same scheme, host and
-    /// port, and the path of that base with the slug behind it. The query and
-    /// the fragment do not matter.
+    /// Whether this is the URL of a tag at `tag_url`: the same scheme, host and port, and the path
+    /// of that base followed by the slug. The query and the fragment do not matter.
     pub fn is_at(&self, tag_url: &str) -> bool {
         let Ok(base) = Url::parse(tag_url) else {
             return false;
@@ -54,14 +78,14 @@ impl<'a> TapUrl<'a> {
         self.has_scheme
             && !self.slug.is_empty()
             && self.url.origin() == base.origin()
-            && self.url.path() == path
+            && self.path == path
     }
 
     pub(super) fn query(&self) -> &str {
-        self.url.query().unwrap_or_default()
+        &self.query
     }
 
-    /// Host and port, as the URL names them.
+    /// Host and port, as they are in the URL.
     pub(super) fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url
@@ -69,7 +93,7 @@ impl<'a> TapUrl<'a> {
             .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Where it leads without its query. Whoever left the scheme out is told none.
+    /// The URL without its query; also without a scheme if the text had none.
     pub(super) fn place(&self) -> String {
         let rest = format!("{}{}", self.host(), self.url.path());
         if self.has_scheme {
@@ -79,7 +103,7 @@ impl<'a> TapUrl<'a> {
         }
     }
 
-    /// Whether it leads to `tag_url`, as far as it says: a text without its scheme may mean any.
+    /// Whether it can lead to `tag_url`: a text without a scheme may mean `http` or `https`.
     pub(super) fn may_be_at(&self, tag_url: &str) -> bool {
         let same = |scheme: &str| {
             let whole = format!("{scheme}://{}", self.text);
@@ -101,6 +125,8 @@ mod tests {
             "https://tags.example/t/k3v9qa?uid=1&token=2",
             "https://tags.example:443/t/k3v9qa#top",
             "HTTPS://Tags.Example/t/k3v9qa",
+            "https://tags.example/t/k3v9qa/",
+            "https://tags.example/t/k3v9qa&brid=abc",
         ] {
             assert!(is_at(url, "https://tags.example/t"), "{url}");
             assert!(is_at(url, "https://tags.example/t/"), "{url}");
@@ -113,7 +139,7 @@ mod tests {
             "https://tags.example/T/k3v9qa",
             "https://tags.example/t/more/k3v9qa",
             "https://tags.example/t/../admin/k3v9qa",
-            "https://tags.example/t/k3v9qa/",
+            "https://tags.example/t/k3v9qa//",
             "https://tags.example/t/",
             "https://tags.example/t",
             "https://tags.example.evil.example/t/k3v9qa",

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The entry of this person; none if there is no home folder.
+/// The path of this person's entry; `None` if there is no home folder.
 fn entry() -> Option<PathBuf> {
     let folders = directories::BaseDirs::new()?;
     Some(folders.config_dir().join("autostart/tapdesk-kiosk.desktop"))
 }
 
-/// Makes the kiosk start with the session, or no longer. An `Err` is a sentence for people.
+/// Makes the kiosk start with the session, or stops that. An `Err` is a sentence for people.
 pub(in crate::kiosk) fn set(wanted: bool) -> Result<(), String> {
     let entry = entry().ok_or("Autostart needs a home folder, and there is none.")?;
     let done = if wanted {
@@ -40,7 +40,7 @@ fn remove(entry: &Path) -> io::Result<()> {
     }
 }
 
-/// An argument of `Exec` (Desktop Entry Specification, "The Exec key").
+/// Quotes an argument of `Exec` (Desktop Entry Specification, "The Exec key").
 fn quoted(argument: &str) -> String {
     let mut quoted = String::from("\"");
     for character in argument.chars() {

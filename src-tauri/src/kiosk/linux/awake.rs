@@ -1,5 +1,5 @@
-//! Keeping the screen on and the machine awake: the session's screen saver and the
-//! system's login manager are asked for it over their buses.
+//! Keeps the screen on and the machine awake: asks the session's screen saver and the system's
+//! login manager over their buses.
 
 use zbus::blocking::{Connection, Proxy};
 use zbus::zvariant::OwnedFd;
@@ -9,20 +9,20 @@ use crate::session;
 const NAME: &str = "Tapdesk";
 const REASON: &str = "The kiosk is shown";
 
-/// The screen stays on until this is dropped.
+/// Keeps the screen on until it is dropped.
 pub(in crate::kiosk) struct Awake {
     screen: Option<ScreenSaver>,
-    /// Closed, it lets the machine sleep again.
+    /// The login manager's lock: closing it lets the machine sleep again.
     _machine: Option<OwnedFd>,
 }
 
-/// A screen saver that waits (freedesktop.org's Idle Inhibition Service).
+/// A screen saver that is inhibited (freedesktop.org's Idle Inhibition Service).
 struct ScreenSaver {
     proxy: Proxy<'static>,
     cookie: u32,
 }
 
-/// Asks whoever is there. Blocks.
+/// Asks each service that is present. Blocks.
 pub(super) fn stay() -> Awake {
     Awake {
         screen: session::has_bus().then(screen).and_then(|held| {
@@ -61,7 +61,7 @@ fn machine() -> zbus::Result<OwnedFd> {
 impl Drop for Awake {
     fn drop(&mut self) {
         if let Some(ScreenSaver { proxy, cookie }) = self.screen.take() {
-            // One that is gone keeps nothing on.
+            // A screen saver that has ended keeps no screen on, so an error does not matter.
             let _ = proxy.call_method("UnInhibit", &cookie);
         }
     }

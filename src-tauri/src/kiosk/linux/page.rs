@@ -1,9 +1,9 @@
-//! The visitor's page, on `WebKitGTK`: a web view of its own for each visit, with
-//! a context that is kept in memory alone and ends with it. It is no web view of
-//! Tauri's, so there is no command in it to call.
+//! The visitor's page, on `WebKitGTK`: each visit has its own web view, with a context that is only
+//! in memory and ends with the visit. It is not a web view of Tauri's, so it has no commands to
+//! call.
 //!
-//! Everything by which a page could leave its place is closed here: other
-//! hosts, other windows, dialogs, downloads, files, printing, menus, permissions.
+//! Everything by which a page could leave its place is closed here: other hosts, other windows,
+//! dialogs, downloads, files, printing, menus, permissions.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ const STRIP: i32 = 72;
 
 type Events = mpsc::UnboundedSender<Event>;
 
-/// What the kiosk's window shows: the attract page, and above it a visitor's page.
+/// Content of the kiosk's window: the attract page, and above it a visitor's page.
 pub(super) struct Stage {
     column: gtk::Box,
     attract: WebView,
@@ -83,7 +83,8 @@ impl Stage {
         self.column
             .set_child_packing(&self.attract, false, true, 0, gtk::PackType::End);
         self.attract.set_size_request(-1, STRIP);
-        // A web view would like to stay as high as it was: what both need leaves no room for it.
+        // The page gets the height that the strip leaves. A web view keeps its old height
+        // otherwise, and there is no room for both.
         page.set_size_request(-1, self.column.allocated_height() - STRIP);
         self.column.pack_start(&page, true, true, 0);
         page.show();
@@ -92,13 +93,13 @@ impl Stage {
         self.page = Some(page);
     }
 
-    /// Ends the visit, if there is one, and forgets everything of it.
+    /// Ends the visit, if there is one, and deletes everything that its page stored.
     pub(super) fn end(&mut self) {
         let Some(page) = self.page.take() else {
             return;
         };
         self.column.remove(&page);
-        // What it stored was in its context, and goes with it.
+        // Everything that the page stored is in its context, which is dropped with it.
         page.terminate_web_process();
         self.attract.set_size_request(-1, -1);
         self.column
@@ -108,17 +109,17 @@ impl Stage {
 }
 
 fn tell(events: &Events, event: Event) {
-    // Without a listener the kiosk is being left.
+    // Without a receiver the kiosk is already closing.
     let _ = events.send(event);
 }
 
-/// Closes what a page could open.
+/// Disables everything that a page could open.
 fn close(page: &WebView, events: &Events) {
     page.connect_context_menu(|_, _, _, _| true);
     page.connect_create(|_, _| None);
     page.connect_print(|_, _| true);
     page.connect_enter_fullscreen(|_| true);
-    // Taken over and never shown, it counts as closed.
+    // `true` takes the dialog over. As it is never shown, the page sees it as closed.
     page.connect_script_dialog(|_, _| true);
     page.connect_run_file_chooser(|_, request| {
         request.cancel();
@@ -132,13 +133,13 @@ fn close(page: &WebView, events: &Events) {
         request.cancel();
         true
     });
-    // Nothing is dragged in, and nothing out.
+    // Nothing can be dragged into the page; dragging out is disabled, too.
     page.drag_dest_unset();
     page.drag_source_unset();
     watch_input(page, events);
 }
 
-/// Lets a page lead only where it may.
+/// Lets a page navigate only to allowed places.
 fn lead(page: &WebView, places: Places, events: &Events) {
     let refused = events.clone();
     page.connect_decide_policy(move |page, decision, kind| {
@@ -155,7 +156,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
                     tell(&refused, Event::LedToOtherHost);
                 }
             }
-            // A link that asks for a window of its own opens in its place.
+            // A link that asks for a new window opens in the same view.
             PolicyDecisionType::NewWindowAction => {
                 decision.ignore();
                 if let Some(url) = target(decision).filter(|url| places.allows(url)) {
@@ -179,7 +180,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
     });
     let failed = events.clone();
     page.connect_load_failed(move |_, _, url, error| {
-        // A load that was refused, or taken over by the next one, has not failed.
+        // A load that was refused, or replaced by the next one, has not failed.
         if !error.matches(webkit2gtk::NetworkError::Cancelled)
             && !error.matches(webkit2gtk::PolicyError::FrameLoadInterruptedByPolicyChange)
         {
@@ -205,7 +206,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
     });
 }
 
-/// The frame of a page that has none yet.
+/// Whether this is the blank page of a frame that has not loaded anything yet.
 fn is_blank(url: &Url) -> bool {
     matches!(url.as_str(), "about:blank" | "about:srcdoc")
 }
@@ -216,14 +217,14 @@ fn target(decision: &webkit2gtk::PolicyDecision) -> Option<Url> {
     Url::parse(&uri).ok()
 }
 
-/// Of a URL only this may be logged: the rest can contain a key.
+/// The host, which is the only part of a URL that may be logged: the rest can contain a key.
 fn host(url: &str) -> String {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str);
     host.unwrap_or("no host").to_owned()
 }
 
-/// Tells of every touch, click, movement and key.
+/// Reports every touch, click, movement and key.
 fn watch_input(page: &WebView, events: &Events) {
     let events = events.clone();
     let escape = Rc::new(Held::default());
@@ -251,15 +252,15 @@ fn watch_input(page: &WebView, events: &Events) {
     });
 }
 
-/// For how long the owner holds the Escape key: as on the attract page.
+/// How long the owner holds the Escape key, as on the attract page.
 const HELD_TIME: Duration = Duration::from_secs(3);
 
-/// The Escape key on a visitor's page, as long as it is held.
+/// The timer of the Escape key on a visitor's page, while the key is held.
 #[derive(Default)]
 struct Held(RefCell<Option<glib::SourceId>>);
 
 impl Held {
-    /// A key that is held repeats its press.
+    /// Ignores repeats, because a held key repeats its press.
     fn begin(self: &Rc<Self>, events: &Events) {
         let mut timer = self.0.borrow_mut();
         if timer.is_some() {

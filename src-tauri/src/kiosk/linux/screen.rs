@@ -1,4 +1,4 @@
-//! The stage belongs to the thread of the user interface: this hands it its work.
+//! Forwards work to the stage, which belongs to the thread of the user interface.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
 }
 
-/// The stage, from any thread.
+/// A handle to the stage that any thread may use.
 pub(super) struct Screen(pub AppHandle);
 
 impl Display for Screen {
@@ -39,7 +39,7 @@ impl Screen {
     }
 }
 
-/// Sets the stage up in the kiosk's window.
+/// Creates the stage in the kiosk's window.
 pub(super) fn set_up(
     window: &WebviewWindow,
     events: mpsc::UnboundedSender<Event>,
@@ -51,7 +51,7 @@ pub(super) fn set_up(
     })
 }
 
-/// Takes the stage down, and a visit with it.
+/// Removes the stage, and ends a visit on it.
 pub(in crate::kiosk) fn take_down(app: &AppHandle) -> tauri::Result<()> {
     app.run_on_main_thread(|| {
         if let Some(mut stage) = STAGE.take() {

@@ -1,36 +1,112 @@
-//! What the doctor knows of this machine, and the commands that suit it.
+//! Facts about this machine, and the commands that suit it.
 
 use std::path::Path;
 
-/// Keeps the kernel from taking readers, and makes it let go of this one.
+/// Keeps the kernel from using readers, and makes it release this one.
 pub(super) const FREE_THE_READER: &str = "echo 'blacklist pn533_usb' | sudo tee /etc/modprobe.d/tapdesk-reader.conf\n\
      sudo modprobe -r pn533_usb\n\
      sudo systemctl restart pcscd";
-/// Lets a group use readers.
-pub(super) const POLKIT_RULE: &str = "sudo tee /etc/polkit-1/rules.d/50-tapdesk-reader.rules <<'END'\n\
+/// Lets this user use readers. The shell inserts the user's name, because the groups for readers
+/// differ between distributions.
+const POLKIT_RULE: &str = "sudo tee /etc/polkit-1/rules.d/50-tapdesk-reader.rules <<END\n\
      polkit.addRule(function (action, subject) {\n  \
-       if (action.id.indexOf(\"org.debian.pcsc-lite.\") === 0 && subject.isInGroup(\"plugdev\")) return polkit.Result.YES;\n\
+       if (action.id.indexOf(\"org.debian.pcsc-lite.\") === 0 && subject.user === \"$USER\") return polkit.Result.YES;\n\
      });\n\
-     END\n\
-     sudo usermod -aG plugdev \"$USER\"";
+     END";
 
-/// What is to be known of this machine.
+/// Facts about this machine that the advice depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Whether the kernel drives a reader itself.
+    /// Whether the kernel has loaded its own driver for readers.
     pub kernel_driver: bool,
     /// Whether the PC/SC service is installed.
     pub has_daemon: bool,
+    /// Whether users cannot see other users' processes: `/proc` is mounted with `hidepid`.
+    pub hides_processes: bool,
+    /// The package manager, which decides the commands of the advice.
+    pub packages: Packages,
+}
+
+/// The package manager of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packages {
+    /// Debian, Ubuntu and their derivatives.
+    Apt,
+    /// Fedora and its derivatives.
+    Dnf,
+    /// Arch and its derivatives.
+    Pacman,
+    /// Another package manager, or none.
+    Other,
+}
+
+impl Packages {
+    fn this() -> Self {
+        let is_there = |path: &&str| Path::new(path).exists();
+        let known = [
+            ("/usr/bin/apt-get", Self::Apt),
+            ("/usr/bin/dnf", Self::Dnf),
+            ("/usr/bin/pacman", Self::Pacman),
+        ];
+        let found = known.iter().find(|(path, _)| is_there(path));
+        found.map_or(Self::Other, |(_, packages)| *packages)
+    }
+}
+
+/// Whether a list of mounts has a `/proc` that hides other users' processes (proc(5)). The option
+/// has a number or, since Linux 5.8, a name. The last mount of a folder is in force.
+fn hides_processes(mounts: &str) -> bool {
+    let mut of_proc = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let (folder, _, options) = (fields.next()?, fields.next()?, fields.next()?);
+        (folder == "/proc").then_some(options)
+    });
+    let Some(options) = of_proc.next_back() else {
+        return false;
+    };
+    let mut hidepid = options
+        .split(',')
+        .filter_map(|option| option.strip_prefix("hidepid="));
+    hidepid.any(|how| !matches!(how, "0" | "off"))
 }
 
 impl Machine {
-    /// This machine.
+    /// Collects the facts about this machine.
     pub fn this() -> Self {
         Self {
             kernel_driver: Path::new("/sys/module/pn533_usb").exists(),
             has_daemon: ["/usr/sbin/pcscd", "/usr/bin/pcscd", "/usr/local/sbin/pcscd"]
                 .iter()
                 .any(|path| Path::new(path).exists()),
+            hides_processes: std::fs::read_to_string("/proc/self/mounts")
+                .is_ok_and(|mounts| hides_processes(&mounts)),
+            packages: Packages::this(),
+        }
+    }
+
+    pub(super) fn permission_text(self) -> &'static str {
+        if self.hides_processes {
+            "This computer hides the processes of other users (/proc is mounted with hidepid), and the smart card \
+             service runs as a user of its own: it cannot see who asks, and a polkit rule does not change that. \
+             Whoever administers this computer can mount /proc without hidepid, or let the service see processes \
+             by the group that the option gid of that mount names."
+        } else {
+            "Only some users may use readers. This rule allows you. It is in force at once."
+        }
+    }
+
+    pub(super) fn permission_command(self) -> Option<&'static str> {
+        (!self.hides_processes).then_some(POLKIT_RULE)
+    }
+
+    /// The command that installs the drivers of readers.
+    pub(super) fn driver_command(self) -> Option<&'static str> {
+        match self.packages {
+            _ if !cfg!(target_os = "linux") => None,
+            Packages::Apt => Some("sudo apt-get install libccid libacsccid1"),
+            Packages::Dnf => Some("sudo dnf install pcsc-lite-ccid"),
+            Packages::Pacman => Some("sudo pacman -S ccid"),
+            Packages::Other => None,
         }
     }
 
@@ -54,7 +130,17 @@ impl Machine {
         } else if self.has_daemon {
             Some("sudo systemctl enable --now pcscd.socket")
         } else {
-            Some("sudo apt-get install pcscd libccid")
+            // Debian starts the service when it is installed; others do not.
+            match self.packages {
+                Packages::Apt => Some("sudo apt-get install pcscd libccid"),
+                Packages::Dnf => Some(
+                    "sudo dnf install pcsc-lite pcsc-lite-ccid\nsudo systemctl enable --now pcscd.socket",
+                ),
+                Packages::Pacman => {
+                    Some("sudo pacman -S pcsclite ccid\nsudo systemctl enable --now pcscd.socket")
+                }
+                Packages::Other => None,
+            }
         }
     }
 
@@ -68,5 +154,34 @@ impl Machine {
         cfg!(unix).then_some(
             "gpgconf --kill scdaemon\necho 'disable-ccid' >> ~/.gnupg/scdaemon.conf\necho 'pcsc-shared' >> ~/.gnupg/scdaemon.conf",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proc_that_hides_processes_is_known_by_the_mount_in_force() {
+        for (mounts, hides) in [
+            ("proc /proc proc rw,nosuid,relatime 0 0", false),
+            ("proc /proc proc rw,nosuid,hidepid=2,gid=26 0 0", true),
+            ("proc /proc proc rw,hidepid=invisible 0 0", true),
+            ("proc /proc proc rw,hidepid=1 0 0", true),
+            ("proc /proc proc rw,hidepid=ptraceable,subset=pid 0 0", true),
+            ("proc /proc proc rw,hidepid=0 0 0", false),
+            ("proc /proc proc rw,hidepid=off 0 0", false),
+            (
+                "proc /proc proc rw,hidepid=2 0 0\nproc /proc proc rw 0 0",
+                false,
+            ),
+            (
+                "proc /srv/proc proc rw,hidepid=2 0 0\nproc /proc proc rw 0 0",
+                false,
+            ),
+            ("", false),
+        ] {
+            assert_eq!(hides_processes(mounts), hides, "{mounts}");
+        }
     }
 }

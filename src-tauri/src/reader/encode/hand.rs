@@ -1,5 +1,5 @@
-//! One thread that holds the card in one transaction, and does what it is told, command by
-//! command. A card that does not answer keeps this thread, and nobody else.
+//! A thread that holds the card in one transaction, and executes orders one by one. A card that
+//! does not answer blocks only this thread.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -13,17 +13,17 @@ use tokio::time::timeout;
 use super::super::card::{Card, Context as _, Fault, Stack};
 use super::turn::Command;
 
-/// How long a card may take for a command (the admin API's rule).
+/// Time limit for a command to the card (a rule of the admin API).
 const COMMAND_TIME: Duration = Duration::from_secs(5);
-/// How long another program may keep the card for itself before that.
+/// Time limit for another program to release the card before that.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// How often a card that waits is asked whether it is there: Windows resets one that is held for
-/// 5 seconds without a question.
+/// How often an idle card is asked whether it is present: Windows resets a card that is held for 5
+/// seconds without a request.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// Longest short command (ISO 7816-4): header, length, 255 bytes, expected length.
 const COMMAND_MAX: usize = 261;
 
-/// Something to be done with the card.
+/// An order for the thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Send(Vec<u8>),
@@ -31,8 +31,8 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// What a command asks for; `None` if it is none for a card: of the reader's own commands only
-    /// the UID and the reading and writing of pages are let through (PC/SC part 3).
+    /// The order of a command; `None` if it is not for a card. Of the reader's own commands, only
+    /// those that get the UID and read and write pages are allowed (PC/SC part 3).
     pub(super) fn of(command: &Command) -> Option<Self> {
         if command.reset {
             return Some(Self::Reset);
@@ -45,14 +45,14 @@ impl Order {
 
 type Outcome = Result<Vec<u8>, Fault>;
 
-/// The thread, from outside. Dropped, it lets the card go.
+/// A handle to the thread. Dropping it releases the card.
 pub(super) struct Hand {
     orders: Sender<Order>,
     outcomes: answers::UnboundedReceiver<Outcome>,
 }
 
 impl Hand {
-    /// Takes the card of a reader.
+    /// Starts the thread, which takes the card of a reader.
     pub(super) async fn take<S: Stack + Send + 'static>(
         stack: S,
         reader: &str,
@@ -65,12 +65,12 @@ impl Hand {
             .spawn(move || hold(stack, &reader, &to_do, &done));
         started.map_err(|error| Fault::Other(error.to_string()))?;
         let mut hand = Self { orders, outcomes };
-        // The first outcome says that the card is held.
+        // The first outcome means that the card is held.
         hand.outcome(CONNECT_TIME).await?;
         Ok(hand)
     }
 
-    /// Does one thing; what came of it, and how long that took in microseconds.
+    /// Executes one order. Returns its outcome and its duration in microseconds.
     pub(super) async fn carry(&mut self, order: Order) -> (Outcome, u64) {
         let watch = Stopwatch::start();
         let outcome = match self.orders.send(order) {
@@ -86,7 +86,7 @@ impl Hand {
             Ok(Some(outcome)) => outcome,
             Ok(None) => Err(Fault::Removed),
             Err(_) => {
-                // What it answers later is the answer to nothing.
+                // A late answer must not be taken for the answer to a later command.
                 self.outcomes.close();
                 Err(Fault::Mute)
             }
@@ -108,7 +108,7 @@ fn hold(
         })
     });
     if let Err(fault) = held {
-        // Nobody waits for it any more.
+        // If the handle is gone, nobody receives this.
         let _ = done.send(Err(fault));
     }
 }
@@ -119,13 +119,13 @@ fn obey(card: &mut dyn Card, orders: &Receiver<Order>, done: &answers::Unbounded
             Ok(Order::Send(command)) => card.transmit(&command),
             Ok(Order::Reset) => card.reset(),
             Err(RecvTimeoutError::Timeout) => {
-                // If it is gone, the next command says so.
+                // If the card is gone, the next command fails.
                 let _ = card.keep_alive();
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        // A card that leaves may answer with nothing at all.
+        // A card that is being removed may give an empty answer.
         let outcome = outcome.and_then(|answer| match answer.len() {
             0 | 1 => Err(Fault::Removed),
             _ => Ok(answer),
@@ -161,7 +161,7 @@ mod tests {
             assert!(order(apdu).is_some(), "{apdu}");
         }
         let long = format!("90{}", "00".repeat(COMMAND_MAX));
-        // A load of the reader's keys, its own escape, an unknown class, no hex, nothing.
+        // A load of the reader's keys, its own escape, an unknown class, bad hex, nothing.
         for apdu in [
             "FF82000006FFFFFFFFFFFF",
             "FF00000002D402",

@@ -1,5 +1,5 @@
-//! The calls of the service that encodes. An answer that was lost on its way is asked for again:
-//! the same question gets the same answer.
+//! The calls to the service that encodes. If a response is lost, the call is repeated: the same
+//! request gets the same response.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use super::super::apdu::hex;
 use super::{Stopped, Turn};
 use crate::backend::{Backend, ByEncoder};
 
-/// How long a service that cannot be reached is asked again. The inlay lies on the reader
-/// meanwhile, and the session is good for a minute.
+/// How long calls to an unreachable service are repeated. The inlay stays on the reader in the
+/// meantime, and the session lasts for a minute.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two attempts, doubled each time.
+/// Pause between two attempts, doubled each time.
 const PAUSE: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(3);
 
-/// Why there is no turn. Each is a sentence for people.
+/// Why there is no next turn. Each holds a sentence for people.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoTurn {
-    /// The service refuses what was asked for, and refuses it again.
+    /// The service refuses the request, and would refuse it again.
     Refused(String),
-    /// The same inlay, placed on the reader again, may be encoded.
+    /// A temporary failure: placing the inlay on the reader again may help.
     Failed(String),
 }
 
@@ -38,12 +38,12 @@ impl<'b> Calls<'b> {
         Self { backend }
     }
 
-    /// Begins, or goes on with what was begun for this UID.
+    /// Begins an encoding, or resumes the one that exists for this UID.
     pub(super) async fn begin(&self, wanted: &Map<String, Value>) -> Result<Turn, NoTurn> {
         self.post("/admin/v1/encodings", &json!(wanted)).await
     }
 
-    /// Answers a turn; the next one.
+    /// Sends the answers of a turn, and returns the next turn.
     pub(super) async fn answer(
         &self,
         turn: &Turn,
@@ -80,7 +80,7 @@ impl<'b> Calls<'b> {
             if parts.status.is_success() {
                 match serde_json::from_slice(&answer) {
                     Ok(turn) => return Ok(turn),
-                    // Cut off on its way.
+                    // The response was cut off, so the call is repeated.
                     Err(_) if watch.elapsed() < PATIENCE => {}
                     Err(_) => {
                         let why = "The service's answer cannot be understood.";
@@ -96,16 +96,16 @@ impl<'b> Calls<'b> {
     }
 }
 
-/// A day's limit of the token, which no second attempt gets around.
+/// The code of a token's daily limit: another attempt on the same day cannot succeed.
 const TOO_MANY_UNPROVED: &str = "too_many_unproved";
-/// Refusals that end by themselves, or once the inlay is placed there again.
+/// Codes of errors that end by themselves, or once the inlay is placed again.
 const FOR_NOW: [&str; 2] = ["encoding_open", "turn_stale"];
 
 fn problem(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-/// Why the service refuses, in its own words.
+/// The service's own explanation of a refused call.
 fn refusal(status: StatusCode, body: &[u8]) -> NoTurn {
     let problem = problem(body);
     let why = match problem["detail"].as_str() {

@@ -1,52 +1,52 @@
-//! What the page hears of an encoding: `ui/src/lib/shell/types.ts` is made from it.
+//! Progress of an encoding for the page; `ui/src/lib/shell/types.ts` is generated from these types.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::turn::{Command, Step, Turn};
 
-/// Where an encoding stands.
+/// Progress of an encoding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingProgress"))]
 pub struct Told {
-    /// The reader's name.
+    /// The name of the reader.
     pub reader: String,
-    /// The insertion.
+    /// The number of the insertion that is encoded.
     pub insertion: u64,
-    /// The encoding's id at the service.
+    /// The encoding's id at the service; none until it has begun.
     pub id: Option<i64>,
-    /// Its state, by the service's word.
+    /// The encoding's state, by the admin API's name.
     #[cfg_attr(test, ts(type = "EncodingState"))]
     pub state: String,
-    /// Why it is not encoded, by the service's word.
+    /// The reason why the inlay is not encoded, by the admin API's name.
     #[cfg_attr(test, ts(type = "EncodingReason | null"))]
     pub reason: Option<String>,
-    /// Why the service refuses to encode it, in its own words. Another attempt is refused, too.
+    /// The service's explanation of a refusal. Another attempt would be refused, too.
     pub refusal: Option<String>,
-    /// What came of it.
+    /// The result of an encoding that succeeded.
     #[cfg_attr(
         test,
         ts(type = "{ tag_id: number; slug: string; url: string; counter: number } | null")
     )]
     pub result: Option<Value>,
-    /// How far it is.
+    /// The number of steps so far.
     pub step: Step,
-    /// The step that is under way.
+    /// The name of the step in progress.
     pub doing: Option<String>,
-    /// The steps that were made.
+    /// The completed steps, oldest first.
     pub log: Vec<Line>,
 }
 
-/// A step that was made: its name, its status and its time. Its data are not noted, whatever they
-/// are: a session that the factory key opened can be read by whoever sees them.
+/// A completed step: its name, its status and its time. The data is never logged, because it
+/// reveals all keys of a session that the factory key opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingLine"))]
 pub struct Line {
-    /// What it was.
+    /// The name of the step.
     pub name: String,
     /// The status word; `None` for a new activation, and if no answer came.
     pub status: Option<String>,
-    /// How long it took, in microseconds.
+    /// The duration, in microseconds.
     pub micros: u64,
 }
 

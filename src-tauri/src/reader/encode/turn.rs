@@ -1,15 +1,15 @@
-//! What the service wants next, as the admin API says it.
+//! The next commands of an encoding, as the admin API returns them.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A turn.
+/// A response of the admin API with the next commands.
 #[derive(Debug, Deserialize)]
 pub(super) struct Turn {
     pub(super) id: i64,
     pub(super) seq: u32,
     pub(super) state: String,
-    /// None: it is over.
+    /// The commands to send. Empty when the encoding has ended.
     #[serde(default)]
     pub(super) commands: Vec<Command>,
     #[serde(default)]
@@ -20,22 +20,22 @@ pub(super) struct Turn {
     pub(super) result: Option<Value>,
 }
 
-/// How many steps are done, of how many.
+/// Progress of an encoding in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingStep"))]
 pub struct Step {
-    /// Those that are done.
+    /// The number of completed steps.
     pub at: u32,
-    /// All of them.
+    /// The number of all steps.
     pub of: u32,
 }
 
-/// A command to the card, or a new activation of it.
+/// A command to the card, or a request to activate it again.
 #[derive(Debug, Deserialize)]
 pub(super) struct Command {
     #[serde(default)]
     pub(super) apdu: Option<String>,
-    /// The statuses with which it goes on.
+    /// The status words that let the encoding continue.
     #[serde(default)]
     pub(super) expect: Vec<String>,
     #[serde(default)]
@@ -44,7 +44,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Whether the next command follows this answer.
+    /// Whether the next command may follow this answer.
     pub(super) fn is_expected(&self, answer: &[u8]) -> bool {
         let Some(status) = self.status(answer) else {
             // The answer to a new activation has no status.
@@ -54,7 +54,7 @@ impl Command {
         expected.any(|expected| expected.eq_ignore_ascii_case(&status))
     }
 
-    /// The status of an answer to it.
+    /// The status word of an answer; `None` for a new activation.
     pub(super) fn status(&self, answer: &[u8]) -> Option<String> {
         let status = answer.last_chunk::<2>().filter(|_| !self.reset)?;
         Some(super::super::apdu::hex(status))

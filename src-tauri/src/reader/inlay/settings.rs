@@ -1,56 +1,60 @@
-//! The settings of an NTAG 424 DNA's message file, as anyone may ask for them:
-//! who may write it, and which codes the chip writes into its URL (data sheet
-//! `NT4H2421Gx` rev 3.0, sections 8.2.3, 9.3 and 10.7.2).
+//! The settings of an NTAG 424 DNA's message file, which anyone may read: who may write it, and
+//! which codes the chip writes into its URL (data sheet `NT4H2421Gx` rev 3.0, sections 8.2.3, 9.3
+//! and 10.7.2).
 
 use serde::Serialize;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
 use super::Lock;
 
-/// An access condition that nobody has to meet.
+/// The access condition "free": no authentication needed.
 const FREE: u8 = 0xE;
-/// An access condition that nobody can meet.
+/// The access condition "never".
 const NEVER: u8 = 0xF;
-/// Hexadecimal digits of the counter, which stands before the MAC in the plain mirror.
+/// Hexadecimal digits of the counter, which is before the MAC in the plain mirror.
 const COUNTER_DIGITS: usize = 6;
 
-/// Which codes a chip writes into its URL.
+/// The codes that a chip writes into its URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipCodes"))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Codes {
-    /// It does not tell.
+    /// The chip does not report its settings.
     Unknown,
-    /// None: its content never changes.
+    /// It writes no codes that could verify a tap.
     Off,
-    /// A code of its own at each read.
+    /// It writes a new code at each read.
     On {
-        /// How it shows UID and counter; none if it shows neither.
+        /// How it mirrors UID and counter; none if it mirrors neither.
         #[cfg_attr(test, ts(type = "Mirror | null"))]
         mirror: Option<Mirror>,
-        /// What its MAC covers; none if the service has no setting for it.
+        /// The MAC input in the canonical form; none if only a URL template defines it.
         #[cfg_attr(test, ts(type = "MacFrom | null"))]
         mac_from: Option<MacFrom>,
         /// The number of the key that encrypts UID and counter.
         meta_key: Option<u8>,
-        /// The number of the key that makes the MAC.
+        /// The number of the key that generates the MAC.
         file_key: Option<u8>,
-        /// Why the service cannot check these codes, as a sentence; none if it can.
+        /// Whether the codes are in the canonical form, `uid` and `token`. Other forms need a URL
+        /// template.
+        canonical: bool,
+        /// Why the codes verify no tap, as a sentence; none if they do.
         problem: Option<String>,
     },
 }
 
-/// The settings of a file.
+/// The parsed settings of a file.
 pub(super) struct FileSettings {
     access: [u8; 2],
     sdm: Option<Sdm>,
 }
 
-/// Secure Dynamic Messaging: what is mirrored, and where in the file.
+/// Secure Dynamic Messaging: the mirrored values, and their offsets in the file.
 struct Sdm {
     meta_read: u8,
     file_read: u8,
-    shows_both: bool,
+    shows_uid: bool,
+    shows_counter: bool,
     uid: Option<usize>,
     counter: Option<usize>,
     picc_data: Option<usize>,
@@ -60,7 +64,7 @@ struct Sdm {
 }
 
 impl FileSettings {
-    /// From the answer to `GetFileSettings`; `None` if it is none.
+    /// Parses the answer to `GetFileSettings`; `None` if it is malformed.
     pub(super) fn parse(answer: &[u8]) -> Option<Self> {
         let (&[_, option, a0, a1, _, _, _], rest) = answer.split_first_chunk()?;
         let sdm = match option & 0x40 {
@@ -73,7 +77,7 @@ impl FileSettings {
         })
     }
 
-    /// Who may write the file. Whoever may change the settings may allow themselves to write.
+    /// Who may write the file. Whoever may change the settings can also allow themselves to write.
     pub(super) fn lock(&self) -> Lock {
         let [rw_change, read_write] = self.access;
         let conditions = [rw_change >> 4, rw_change & 0x0F, read_write & 0x0F];
@@ -86,8 +90,8 @@ impl FileSettings {
         }
     }
 
-    /// Which codes the chip writes into `file`: the whole file as it was read,
-    /// its two bytes of length first.
+    /// The codes that the chip writes into `file`, which is the whole file as it was read,
+    /// including its two bytes of length.
     pub(super) fn codes(&self, file: &[u8]) -> Codes {
         let Some(sdm) = &self.sdm else {
             return Codes::Off;
@@ -109,13 +113,15 @@ impl FileSettings {
             mac_from,
             meta_key: key(sdm.meta_read),
             file_key: key(sdm.file_read),
-            problem: sdm.problem(file, mac_from).map(str::to_owned),
+            canonical: mac_from.is_some() && sdm.is_canonical(file),
+            problem: sdm.problem().map(str::to_owned),
         }
     }
 }
 
 impl Sdm {
-    /// From what follows the file's size. The order of the offsets is that of the data sheet's table 71.
+    /// Parses the bytes after the file's size. The offsets have the order of the data sheet's table
+    /// 71.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let (&[options, _, access], offsets) = bytes.split_first_chunk()?;
         let (meta_read, file_read) = (access >> 4, access & 0x0F);
@@ -143,7 +149,8 @@ impl Sdm {
         Some(Self {
             meta_read,
             file_read,
-            shows_both: options & 0xC0 == 0xC0,
+            shows_uid: options & 0x80 != 0,
+            shows_counter: options & 0x40 != 0,
             uid,
             counter,
             picc_data,
@@ -153,36 +160,36 @@ impl Sdm {
         })
     }
 
-    /// Why the service cannot check codes that are made this way.
-    fn problem(&self, file: &[u8], mac_from: Option<MacFrom>) -> Option<&'static str> {
-        let Some(mac) = self.mac else {
+    /// Why such codes verify no tap, whichever URL template is used.
+    fn problem(&self) -> Option<&'static str> {
+        if self.mac.is_none() {
             return Some("It makes no MAC, so its codes prove nothing.");
-        };
-        if self.meta_read == NEVER || !self.shows_both {
-            return Some("It does not mirror both UID and counter, so its codes identify no tap.");
         }
-        if self.encrypts {
-            return Some("It encrypts a part of its URL, which the service does not support.");
+        if self.meta_read == NEVER || !(self.shows_uid || self.shows_counter) {
+            return Some("It mirrors neither UID nor counter, so its codes identify no tap.");
         }
+        (!self.shows_counter).then_some(
+            "It does not mirror its counter, so its code is always the same and proves no tap.",
+        )
+    }
+
+    /// Whether the code is in the parameters `uid` and `token`, covers both UID and counter, and
+    /// encrypts nothing else.
+    fn is_canonical(&self, file: &[u8]) -> bool {
         let behind = |name: &str, at: usize| {
             let before = file.get(..at).unwrap_or_default();
             let before = before.strip_suffix(name.as_bytes());
             before.is_some_and(|before| before.ends_with(b"?") || before.ends_with(b"&"))
         };
-        let is_in_place = match (self.uid, self.counter, self.picc_data) {
-            (Some(uid), Some(counter), None) => {
+        let is_in_place = match (self.uid, self.counter, self.picc_data, self.mac) {
+            (Some(uid), Some(counter), None, Some(mac)) => {
                 behind("uid=", uid) && behind("token=", counter) && mac == counter + COUNTER_DIGITS
             }
-            (None, None, Some(picc_data)) => behind("uid=", picc_data) && behind("token=", mac),
+            (None, None, Some(picc_data), Some(mac)) => {
+                behind("uid=", picc_data) && behind("token=", mac)
+            }
             _ => false,
         };
-        if !is_in_place {
-            return Some(
-                "Its code is not in the parameters uid and token. Write the URL from the tag's encoding sheet.",
-            );
-        }
-        mac_from.is_none().then_some(
-            "Its MAC input is not supported. Use the settings of the tag's encoding sheet.",
-        )
+        is_in_place && self.shows_uid && self.shows_counter && !self.encrypts
     }
 }

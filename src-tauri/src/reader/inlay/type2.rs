@@ -1,47 +1,59 @@
-//! NFC Forum Type 2 tags: pages of four bytes, which the reader reads (`FF B0`,
-//! PC/SC part 3). Which NTAG it is, the capability container's size tells: it
-//! cannot be rewritten, and the reader has no common command to ask the chip.
+//! NFC Forum Type 2 tags: pages of four bytes, which the reader reads (`FF B0`, PC/SC part 3).
+//!
+//! The kind of chip follows from its maker's byte in the UID and the last page of its memory,
+//! because chips of the same size differ in that page. If that is not conclusive, the chip is asked
+//! for its version, if its reader passes the command on. Otherwise the result is "another Type 2
+//! tag".
 
 mod lock;
+mod pages;
+mod passed;
 mod signature;
+
+use tapdesk_service::inlay::technology::ntag21x::Memory;
+use tapdesk_service::inlay::technology::type2::{GET_VERSION, NXP, of_version};
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
 use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
 use lock::Head;
+use pages::{Pages, Refused};
+use passed::Passed;
 
-/// The beginning of a storage card's answer to reset (PC/SC part 3, section
-/// 3.1.3.2.3.1), ISO 14443 A, part 3.
+/// Beginning of a storage card's answer to reset (PC/SC part 3, section 3.1.3.2.3.1), for ISO 14443
+/// A, part 3.
 const STORAGE_CARD: [u8; 13] = [
     0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, 0x03,
 ];
-/// Bytes of one read: four pages.
-const AT_ONCE: usize = 16;
 /// The first page of the data area.
 const DATA: usize = 4;
+/// The size of an Ultralight's data area in units of 8 bytes, and the last page of an Ultralight
+/// without settings (data sheet MF0ICU1, section 7.5).
+const ULTRALIGHT_SIZE: u8 = 0x06;
+const ULTRALIGHT_END: u8 = 0x0F;
 
-/// Whether the reader reads this card's pages itself.
+/// Whether the reader itself reads the pages of this card.
 pub(super) fn is_storage_card(atr: &[u8]) -> bool {
     atr.starts_with(&STORAGE_CARD)
 }
 
-/// Reads a Type 2 tag; `None` if the card is none, such as MIFARE Classic.
+/// Reads a Type 2 tag; `None` if the card is something else, such as MIFARE Classic.
 pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
-    let head = card.send("Read pages 0 to 3", &[0xFF, 0xB0, 0x00, 0x00, 0x10])?;
-    let is_locked = head.is_locked();
-    let head = head
-        .ok()
-        .and_then(|data| <[u8; AT_ONCE]>::try_from(data).ok());
-    let Some(head) = head else {
-        return Ok(is_locked.then_some(Contents {
-            chip: Chip::OtherType2,
-            memory: None,
-            lock: Lock::Unknown,
-            message: Message::Protected,
-            codes: Codes::Off,
-            uid: None,
-            original: Original::Unknown,
-        }));
+    let mut pages = Pages::new(card);
+    let head = match pages.four(0, "")? {
+        Ok(head) => head,
+        Err(Refused::Unreadable) => return Ok(None),
+        Err(Refused::Locked) => {
+            return Ok(Some(Contents {
+                chip: Chip::OtherType2,
+                memory: None,
+                lock: Lock::Unknown,
+                message: Message::Protected,
+                codes: Codes::Unknown,
+                uid: None,
+                original: Original::Unknown,
+            }));
+        }
     };
     let [
         u0,
@@ -60,7 +72,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         size,
         access,
     ] = head;
-    let uid = Some([u0, u1, u2, u3, u4, u5, u6]);
+    let uid = [u0, u1, u2, u3, u4, u5, u6];
     let head = Head {
         first_page: [u0, u1, u2, bcc],
         bits: [lock0, lock1],
@@ -71,27 +83,27 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         return Ok(Some(Contents {
             chip: Chip::OtherType2,
             memory: None,
-            lock: lock::lock(card, Chip::OtherType2, Head { access: 0, ..head }, false)?,
+            lock: lock::lock(&mut pages, None, Head { access: 0, ..head }, false)?,
             message: Message::Unformatted,
-            codes: Codes::Off,
-            uid,
+            codes: Codes::Unknown,
+            uid: Some(uid),
             original: Original::Unknown,
         }));
     }
-    let chip = match size {
-        0x06 => Chip::Ultralight,
-        0x12 => Chip::Ntag213,
-        0x3E => Chip::Ntag215,
-        0x6D => Chip::Ntag216,
-        _ => Chip::OtherType2,
+    let (message, is_protected) = message(&mut pages, memory)?;
+    let by_memory = by_memory(&mut pages, head.first_page, size)?;
+    let chip = match by_memory {
+        Some(chip) => chip,
+        None if u0 == NXP => by_version(pages.card),
+        None => Chip::OtherType2,
     };
-    let message = message(card, memory)?;
-    let is_protected = message == Message::Protected;
-    let lock = lock::lock(card, chip, head, is_protected)?;
-    // A new chip is not asked: one that cannot answer could not be written before it is placed again.
+    let layout = lock::Layout::of(chip, size, by_memory.is_some());
+    let lock = lock::lock(&mut pages, layout, head, is_protected)?;
+    // A new chip is not asked for its signature: a chip that does not know the command falls
+    // silent, and could be written only after it is placed again.
     let original = match (chip, &message) {
         (Chip::Ntag213 | Chip::Ntag215 | Chip::Ntag216, Message::Records { .. }) => {
-            signature::original(card, [u0, u1, u2, u3, u4, u5, u6])
+            signature::original(pages.card, uid)
         }
         _ => Original::Unknown,
     };
@@ -100,32 +112,61 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         memory: Some(memory),
         lock,
         message,
-        codes: Codes::Off,
-        uid,
+        codes: chip.codes_of_type2(),
+        uid: Some(uid),
         original,
     }))
 }
 
-/// The first message of the data area, of so many bytes.
-fn message(card: &mut Recorder<'_>, size: usize) -> Result<Message, Fault> {
+/// The chip by its maker, its size and the last page of its memory; `None` if they are not
+/// conclusive.
+fn by_memory(
+    pages: &mut Pages<'_, '_>,
+    first_page: [u8; 4],
+    size: u8,
+) -> Result<Option<Chip>, Fault> {
+    let (chip, last) = match Memory::by_size(size) {
+        _ if first_page[0] != NXP => return Ok(None),
+        Some(technology) => {
+            let last = Memory::of(technology).map_or(0, Memory::last_page);
+            (Chip::of_type2(Some(technology)), last)
+        }
+        None if size == ULTRALIGHT_SIZE => (Chip::Ultralight, ULTRALIGHT_END),
+        None => return Ok(None),
+    };
+    Ok(pages.end_with(last, first_page)?.then_some(chip))
+}
+
+/// The chip by the version that it reports.
+fn by_version(card: &mut Recorder<'_>) -> Chip {
+    match passed::ask(card, "Ask for the version", &[GET_VERSION]) {
+        Passed::Answered(version) => Chip::of_type2(of_version(&version)),
+        Passed::Silent | Passed::Refused => Chip::OtherType2,
+    }
+}
+
+/// The first message of the data area of `size` bytes, and whether even the beginning of the area
+/// needs a password. A failure after that may only mean that the chip has no such page.
+fn message(pages: &mut Pages<'_, '_>, size: usize) -> Result<(Message, bool), Fault> {
     let mut area = Area {
-        card,
+        pages,
         bytes: Vec::new(),
         size: size.min(MESSAGE_MAX),
     };
-    let found = area.message()?;
-    Ok(found.unwrap_or_else(|broken| broken))
+    let found = area.message()?.unwrap_or_else(|broken| broken);
+    let is_protected = found == Message::Protected && area.bytes.is_empty();
+    Ok((found, is_protected))
 }
 
-/// The data area, read as far as it was needed.
-struct Area<'a, 'c> {
-    card: &'a mut Recorder<'c>,
+/// The data area, which is read only as far as needed.
+struct Area<'p, 'a, 'c> {
+    pages: &'p mut Pages<'a, 'c>,
     bytes: Vec<u8>,
     size: usize,
 }
 
-impl Area<'_, '_> {
-    /// Walks the TLV blocks (Type 2 Tag 1.2, section 2.4) up to the message.
+impl Area<'_, '_, '_> {
+    /// Walks through the TLV blocks (Type 2 Tag 1.2, section 2.4) up to the message.
     fn message(&mut self) -> Result<Result<Message, Message>, Fault> {
         let mut at = 0;
         while at < self.size {
@@ -178,7 +219,7 @@ impl Area<'_, '_> {
         }))
     }
 
-    /// Reads on until so many bytes of the area are there.
+    /// Reads on until the area is known up to `end`.
     fn upto(&mut self, end: usize) -> Result<Result<(), Message>, Fault> {
         if end > self.size {
             return Ok(Err(Message::broken(
@@ -192,14 +233,10 @@ impl Area<'_, '_> {
                     "It begins beyond the memory that readers can address.",
                 )));
             };
-            let asked = format!("Read pages {page} to {}", page + 3);
-            let answer = self.card.send(&asked, &[0xFF, 0xB0, 0x00, number, 0x10])?;
-            if answer.is_locked() {
-                return Ok(Err(Message::Protected));
-            }
-            match answer.ok() {
-                Some(data) if data.len() == AT_ONCE => self.bytes.extend(data),
-                _ => {
+            match self.pages.four(number, "")? {
+                Ok(data) => self.bytes.extend(data),
+                Err(Refused::Locked) => return Ok(Err(Message::Protected)),
+                Err(Refused::Unreadable) => {
                     return Ok(Err(Message::broken(
                         "The memory cannot be read to its end.",
                     )));
@@ -210,14 +247,14 @@ impl Area<'_, '_> {
     }
 }
 
-/// A TLV block, by where it lies in the area.
+/// A TLV block, with its position in the area.
 enum Block {
-    /// One byte that says nothing.
+    /// One byte without meaning.
     Filler,
-    /// Nothing follows.
+    /// The terminator: nothing follows.
     End,
-    /// A message.
+    /// A block with the message.
     Message { from: usize, to: usize },
-    /// Something else, to be passed by.
+    /// Another block, which is skipped.
     Other { to: usize },
 }

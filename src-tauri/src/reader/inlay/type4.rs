@@ -1,5 +1,5 @@
-//! NFC Forum Type 4 tags: files that are selected and read (Type 4 Tag 1.2).
-//! The NTAG 424 DNA is one, and says so when it is asked for its version.
+//! NFC Forum Type 4 tags: files that are selected and read (Type 4 Tag 1.2). The NTAG 424 DNA is
+//! one; its version identifies it.
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
@@ -11,41 +11,44 @@ const SELECT_APPLICATION: [u8; 13] = [
 ];
 const GET_VERSION: [u8; 5] = [0x90, 0x60, 0x00, 0x00, 0x00];
 const MORE: [u8; 5] = [0x90, 0xAF, 0x00, 0x00, 0x00];
-/// The settings of file 2, which holds the message.
+/// Gets the settings of file 2, which holds the message.
 const GET_FILE_SETTINGS: [u8; 7] = [0x90, 0xF5, 0x00, 0x00, 0x01, 0x02, 0x00];
 /// `Read_Sig`: its answer ends in `9190`.
 const READ_SIGNATURE: [u8; 7] = [0x90, 0x3C, 0x00, 0x00, 0x01, 0x00, 0x00];
+/// Length of a signature in bytes: two numbers of the curve secp224r1.
+const SIGNATURE: usize = 56;
 const CAPABILITY_CONTAINER: [u8; 2] = [0xE1, 0x03];
-/// The part of the capability container that every version has.
+/// Length of the part of the capability container that every version has.
 const CONTAINER_LENGTH: u8 = 15;
 
-/// What is asked before the reads that raise the chip's counter.
+/// The last step before the reads that raise the chip's counter.
 pub(super) const SELECT_MESSAGE: &str = "Select the message's file";
 
-/// What the capability container says of the file with the message.
+/// The capability container's information on the message file.
 struct Container {
     /// `MLe`: most bytes of one answer.
     at_once: u16,
     file: [u8; 2],
-    /// The file's size, its two bytes of length included.
+    /// The file's size in bytes, including its two bytes of length.
     size: usize,
     readable: bool,
     lock: Lock,
 }
 
-/// Reads a Type 4 tag; `None` if the card is none.
+/// Reads a Type 4 tag; `None` if the card is something else.
 pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     let selected = card.send("Select the application for messages", &SELECT_APPLICATION)?;
     if selected.ok().is_none() {
         return Ok(None);
     }
     let (chip, uid) = chip(card)?;
-    let (settings, original) = if chip == Chip::Ntag424Dna {
+    let (settings, original) = if matches!(chip, Chip::Ntag424Dna | Chip::Ntag424DnaTt) {
         (settings(card)?, original(card, uid)?)
     } else {
         (None, Original::Unknown)
     };
-    // The capability container does not follow the settings by itself.
+    // The capability container does not follow changes of the settings, so the settings have
+    // priority.
     let lock = settings.as_ref().map(FileSettings::lock);
     let codes = |file: &[u8]| {
         let codes = settings.as_ref().map(|settings| settings.codes(file));
@@ -82,7 +85,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     }))
 }
 
-/// Which chip, and the UID by its own account; none if it hides it (all zeros).
+/// The kind of chip, and the UID that it reports; none if it hides the UID (all zeros).
 fn chip(card: &mut Recorder<'_>) -> Result<(Chip, Option<[u8; 7]>), Fault> {
     let hardware = card.send("Ask for the version: hardware", &GET_VERSION)?;
     if hardware.status != 0x91AF {
@@ -98,20 +101,28 @@ fn chip(card: &mut Recorder<'_>) -> Result<(Chip, Option<[u8; 7]>), Fault> {
             break;
         }
     }
-    // Vendor NXP, type NTAG (data sheet section 10.5.2).
+    // Vendor NXP, type NTAG. The low half of the subtype is 2 for DNA and 8 for TagTamper; its high
+    // half is the capacitance (data sheets NT4H2421Gx and NT4H2421Tx rev 3.0, section 10.5.2).
     let chip = match hardware.data[..] {
-        [0x04, 0x04, ..] => Chip::Ntag424Dna,
+        [0x04, 0x04, subtype, ..] => match subtype & 0x0F {
+            0x02 => Chip::Ntag424Dna,
+            0x08 => Chip::Ntag424DnaTt,
+            _ => Chip::OtherType4,
+        },
         _ => Chip::OtherType4,
     };
     let uid = last.first_chunk().copied().filter(|uid| *uid != [0; 7]);
-    // The last part has UID, batch and date: 14 bytes.
+    // The last part contains UID, batch and date: 14 bytes.
     Ok((chip, uid.filter(|_| last.len() >= 14)))
 }
 
-/// Whether the chip's maker signed its UID. A chip with random UIDs tells it in a session alone.
+/// Whether the chip's maker signed its UID. A chip with random UIDs reveals the signature only in
+/// an authenticated session.
 fn original(card: &mut Recorder<'_>, uid: Option<[u8; 7]>) -> Result<Original, Fault> {
     let answer = card.send("Ask for the maker's signature", &READ_SIGNATURE)?;
-    let signature = (answer.status == 0x9190).then_some(&*answer.data);
+    // An answer of another length is no signature, and so no evidence against the chip.
+    let is_signature = answer.status == 0x9190 && answer.data.len() == SIGNATURE;
+    let signature = is_signature.then_some(&*answer.data);
     Ok(Original::of(uid, signature))
 }
 
@@ -123,7 +134,7 @@ fn settings(card: &mut Recorder<'_>) -> Result<Option<FileSettings>, Fault> {
     Ok(FileSettings::parse(&settings.ok().unwrap_or_default()))
 }
 
-/// The capability container, or what its place says instead.
+/// The capability container, or the message state that its absence means.
 fn container(card: &mut Recorder<'_>) -> Result<Result<Container, Message>, Fault> {
     if let Some(refused) = select(
         card,
@@ -174,14 +185,15 @@ fn parse_container(data: &[u8]) -> Option<Container> {
         readable: read == 0x00,
         lock: match write {
             0x00 => Lock::Open,
-            // For an unknown chip this is all that is known of it.
+            // For an unknown chip only this mark is known, not whether the chip is locked.
             0xFF => Lock::Marked,
             _ => Lock::Key,
         },
     })
 }
 
-/// The message. What was read of its file, its length first, is left in `file`.
+/// Reads the message. The bytes that were read of its file, including its length, are left in
+/// `file`.
 fn message(
     card: &mut Recorder<'_>,
     container: &Container,
@@ -190,7 +202,7 @@ fn message(
     if let Some(refused) = select(card, SELECT_MESSAGE, container.file)? {
         return Ok(refused);
     }
-    // From here on nothing but reads, one after the other.
+    // From here on only reads, one after the other, so that the counter rises once.
     let length = match read_binary(card, 0, 2)? {
         Ok(length) => {
             file.extend(&length);
@@ -218,7 +230,7 @@ fn message(
     Ok(Message::parse(&file[2..]))
 }
 
-/// Selects a file; what that says of the message if it is refused.
+/// Selects a file. If that is refused, returns the message state that follows.
 fn select(card: &mut Recorder<'_>, asked: &str, file: [u8; 2]) -> Result<Option<Message>, Fault> {
     let command = [0x00, 0xA4, 0x00, 0x0C, 0x02, file[0], file[1]];
     let answer = card.send(asked, &command)?;
@@ -229,7 +241,7 @@ fn select(card: &mut Recorder<'_>, asked: &str, file: [u8; 2]) -> Result<Option<
     })
 }
 
-/// Exactly `length` bytes, at most 255, or what that says of the message.
+/// Reads exactly `length` bytes, at most 255, or returns the message state that follows.
 fn read_binary(
     card: &mut Recorder<'_>,
     offset: usize,

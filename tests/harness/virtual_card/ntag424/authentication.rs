@@ -1,14 +1,14 @@
-//! Who proves to have a key: `AuthenticateEV2First` and `NonFirst`, and their LRP variants
-//! (data sheet sections 9.1.5, 9.2.5, 10.4).
+//! Proofs of a key: `AuthenticateEV2First` and `NonFirst`, and their LRP variants (data sheet
+//! sections 9.1.5, 9.2.5, 10.4).
 //!
-//! The failure counters rise with the first half and sink with a second half that is right
-//! (AN12196, figures 11 and 12): a proof that is torn in the middle has failed.
+//! The failure counters rise with the first half, and fall with a correct second half (AN12196,
+//! figures 11 and 12): an interrupted proof counts as failed.
 
 use super::session::{cbc_decrypt, cbc_encrypt};
 use super::{Answer, Next, Session, VirtualNtag424};
 use crate::virtual_card::answer;
 
-/// From so many failures in a row the chip delays.
+/// The number of consecutive failures from which the chip delays.
 const DELAY_FROM: u16 = 50;
 /// `PCDCap2.1` and `PDCap2.1`: the bit of LRP mode.
 const LRP: u8 = 0x02;
@@ -23,15 +23,15 @@ pub(super) struct Handshake {
 
 #[derive(Clone)]
 enum Kind {
-    /// With the capabilities that the reader names.
+    /// A first proof, with the capabilities that the reader sends.
     First([u8; 6]),
-    /// Within a session, whose identifier and counter go on.
+    /// A proof within a session, whose identifier and counter continue.
     NonFirst { ti: [u8; 4], counter: u16 },
 }
 
 impl VirtualNtag424 {
-    /// Begins a session. The data are the key's number, the length of the capabilities,
-    /// and these.
+    /// Begins a session. `data` is the key's number, the length of the capabilities, and the
+    /// capabilities.
     pub(super) fn authenticate_first(&mut self, data: &[u8]) -> Answer {
         self.field.session = None;
         let (&key, rest) = data.split_first().ok_or(0x917E_u16)?;
@@ -57,7 +57,7 @@ impl VirtualNtag424 {
         self.challenge(key, Kind::NonFirst { ti, counter })
     }
 
-    /// The first half.
+    /// The first half of a proof: draws and encrypts the chip's random number.
     fn challenge(&mut self, key: u8, kind: Kind) -> Answer {
         let limits = self.configuration.failures;
         let slot = self.keys.get_mut(usize::from(key)).ok_or(0x9140_u16)?;
@@ -65,7 +65,7 @@ impl VirtualNtag424 {
         if limits.enabled && failures.total >= limits.limit {
             return Err(0x919D);
         }
-        // How long the delay is, is not published; here it grows with every failure.
+        // The length of the delay is not published; here it grows with every failure.
         let delay = failures.in_a_row.saturating_sub(DELAY_FROM - 1);
         if limits.enabled && self.field.delayed < delay {
             self.field.delayed += 1;
@@ -84,7 +84,7 @@ impl VirtualNtag424 {
         Ok(answer(&challenge, 0x91AF))
     }
 
-    /// The second half.
+    /// The second half of a proof: checks the reader's answer.
     pub(super) fn prove(&mut self, handshake: &Handshake, data: &[u8]) -> Answer {
         if data.len() != 32 {
             return Err(0x917E);
@@ -141,8 +141,8 @@ impl VirtualNtag424 {
         Some((session, [&told[..], &mac].concat()))
     }
 
-    /// Identifier and counter of the session, and in a first proof the capabilities of
-    /// chip and reader.
+    /// Identifier and counter of the session. A first proof also has the capabilities of chip and
+    /// reader.
     fn begun(&mut self, kind: &Kind) -> ([u8; 4], u16, Option<[u8; 12]>) {
         match *kind {
             Kind::NonFirst { ti, counter } => (ti, counter, None),
@@ -157,7 +157,7 @@ impl VirtualNtag424 {
     }
 }
 
-/// The first byte last.
+/// Moves the first byte to the end.
 fn rotated(bytes: &[u8; 16]) -> [u8; 16] {
     let mut rotated = *bytes;
     rotated.rotate_left(1);

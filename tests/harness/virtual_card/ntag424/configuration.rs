@@ -1,20 +1,20 @@
-//! `SetConfiguration` (data sheet section 10.5.1): what can be switched on, most of it for
-//! ever, and the tamper loop (`NT4H2421Tx` section 8.8).
+//! `SetConfiguration` (data sheet section 10.5.1): options that can be switched on, most of them
+//! permanently, and the tamper loop (`NT4H2421Tx` section 8.8).
 
 use super::protection::content;
 use super::settings::{FREE, NEVER};
 use super::{Answer, VirtualNtag424};
 
-/// How the chip is configured.
+/// The configuration of the chip.
 #[derive(Clone)]
 pub(super) struct Configuration {
-    /// Shows a random UID at each activation.
+    /// Whether it shows a random UID at each activation.
     pub(super) random_uid: bool,
-    /// Takes protected writes that are longer than a frame.
+    /// Whether it accepts protected writes that are longer than a frame.
     pub(super) chained_writes: bool,
-    /// Speaks LRP and not AES.
+    /// Whether it uses LRP instead of AES.
     pub(super) lrp: bool,
-    /// `PDCap2.5` and `.6`, which an owner may set.
+    /// `PDCap2.5` and `.6`, which the owner can set.
     pub(super) capabilities: [u8; 2],
     pub(super) failures: FailureLimits,
     tamper: Tamper,
@@ -24,20 +24,20 @@ pub(super) struct Configuration {
 #[derive(Clone, Copy)]
 pub(super) struct FailureLimits {
     pub(super) enabled: bool,
-    /// At so many a key is locked.
+    /// The number of failures at which a key is locked.
     pub(super) limit: u16,
-    /// What a right proof takes away.
+    /// The number of failures that a correct proof subtracts.
     pub(super) decrement: u16,
 }
 
-/// The loop and what was measured of it.
+/// The tamper loop, and its measurements.
 #[derive(Clone, Copy, Default)]
 struct Tamper {
-    /// The condition of `GetTTStatus`, once measuring is enabled.
+    /// The access condition of `GetTTStatus`, once measuring is enabled.
     access: Option<u8>,
-    /// The wire itself.
+    /// Whether the wire is cut.
     cut: bool,
-    /// As it was measured at this activation, and whether it ever was open.
+    /// The measurement at this activation, and whether the loop was ever open.
     open: bool,
     opened: bool,
 }
@@ -60,7 +60,7 @@ impl Default for Configuration {
 }
 
 impl Configuration {
-    /// The loop is measured when the chip comes into the field.
+    /// Measures the loop, when the chip enters the field.
     pub(super) fn measure_loop(&mut self) {
         let tamper = &mut self.tamper;
         if tamper.access.is_some() {
@@ -80,7 +80,7 @@ impl Configuration {
 }
 
 impl VirtualNtag424 {
-    /// Shows a random UID from now on.
+    /// Switches random UIDs on.
     #[must_use]
     pub fn with_random_uid(mut self) -> Self {
         self.configuration.random_uid = true;
@@ -88,14 +88,14 @@ impl VirtualNtag424 {
         self
     }
 
-    /// Speaks LRP from now on.
+    /// Switches to LRP mode.
     #[must_use]
     pub fn with_lrp(mut self) -> Self {
         self.switch_to_lrp();
         self
     }
 
-    /// Cuts the tamper loop, or mends it. It shows at the next activation.
+    /// Cuts the tamper loop, or repairs it. It is visible at the next activation.
     pub fn cut_loop(&mut self, cut: bool) {
         self.configuration.tamper.cut = cut;
     }
@@ -105,12 +105,12 @@ impl VirtualNtag424 {
         self.configuration.tamper.access.is_some()
     }
 
-    /// Whether it speaks LRP.
+    /// Whether it is in LRP mode.
     pub fn speaks_lrp(&self) -> bool {
         self.configuration.lrp
     }
 
-    /// Whether it hides its UID.
+    /// Whether it shows random UIDs.
     pub fn hides_uid(&self) -> bool {
         self.configuration.random_uid
     }
@@ -142,7 +142,7 @@ impl VirtualNtag424 {
                 configuration.capabilities = [five, six];
                 if mode & 0x02 != 0 {
                     self.switch_to_lrp();
-                    // Nothing of the session goes on in the other mode.
+                    // The session cannot continue in the other mode.
                     self.field.session = None;
                 }
             }
@@ -160,7 +160,7 @@ impl VirtualNtag424 {
                     configuration.failures.decrement = u16::from_le_bytes([d0, d1]);
                 }
             }
-            // Back modulation: nothing that a test could see.
+            // Back modulation, which has no visible effect in tests.
             (0x0B, &[0 | 1]) => {}
             _ => return Err(0x919E),
         }

@@ -1,4 +1,4 @@
-//! The chip's randomness: repeatable, or as a published transcript has it.
+//! The chip's randomness: reproducible, or from a published transcript.
 
 use std::collections::VecDeque;
 

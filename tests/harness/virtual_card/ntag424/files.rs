@@ -1,4 +1,4 @@
-//! The chip's three files, by its own commands (data sheet sections 10.7 and 10.8) and by those
+//! The chip's three files, by its native commands (data sheet sections 10.7 and 10.8) and by those
 //! of ISO 7816-4 (section 10.9).
 
 use tapdesk_service::inlay::ev2::{SELECT_APPLICATION, SELECT_NDEF, read_binary};
@@ -11,16 +11,16 @@ use super::settings::{FREE, FileSettings, Mode, NEVER, Use};
 use super::{Answer, VirtualNtag424};
 use crate::virtual_card::{VirtualCard as _, answer, ndef, status};
 
-/// The name of the application that every NTAG 424 DNA has, the NDEF application.
+/// The name of the NDEF application, which is the same on every NTAG 424 DNA.
 const APPLICATION: [u8; 7] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01];
 /// The capability container of a new chip (AN12196 rev 1.8, section 5.13).
 const CAPABILITY_CONTAINER: [u8; 23] = [
     0x00, 0x17, 0x20, 0x01, 0x00, 0x00, 0xFF, 0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00, 0x05,
     0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83,
 ];
-/// The key that the mirrors here encrypt UID and counter with.
+/// The key with which these mirrors encrypt UID and counter.
 const META_KEY: u8 = 1;
-/// The key that the mirrors here make their MAC with.
+/// The key with which these mirrors generate their MAC.
 const FILE_KEY: u8 = 2;
 /// The file with the NDEF message.
 const NDEF: usize = 1;
@@ -33,7 +33,7 @@ const HEADER: usize = 7;
 #[derive(Clone)]
 pub(super) struct Files {
     files: [File; 3],
-    /// `SDMReadCtr`.
+    /// The read counter, `SDMReadCtr`.
     counter: u32,
 }
 
@@ -41,11 +41,11 @@ pub(super) struct Files {
 struct File {
     content: Vec<u8>,
     settings: FileSettings,
-    /// Whether its settings are shown otherwise than they were written.
+    /// Whether it shows other settings than were written.
     misshown: bool,
 }
 
-/// What `ReadData` and `WriteData` are about.
+/// The part of a file that `ReadData` and `WriteData` access.
 struct Place {
     file: usize,
     offset: usize,
@@ -84,8 +84,8 @@ impl Files {
 }
 
 impl VirtualNtag424 {
-    /// The chip of `inlay`, encoded with its mirror for the tag at `tag_url`: the
-    /// first read after this has the counter after the inlay's.
+    /// The chip of `inlay`, encoded with its mirror for the tag at `tag_url`. Its next read has the
+    /// counter after the inlay's.
     ///
     /// # Panics
     /// When the URL is too long for the chip.
@@ -116,7 +116,7 @@ impl VirtualNtag424 {
             Mirror::Plain => (FREE, vec![uid_at, token_at, input, mac_at]),
             Mirror::Encrypted => (META_KEY, vec![uid_at, input, mac_at]),
         };
-        // Written and changed with key 0; UID and counter mirrored, as ASCII.
+        // Key 0 writes and changes the settings; UID and counter are mirrored as ASCII.
         let mut data = vec![0x40, 0x00, 0xE0, 0xC1, 0xFF, meta << 4 | FILE_KEY];
         for place in places {
             let place = u32::try_from(place).expect("a file is small").to_le_bytes();
@@ -126,7 +126,7 @@ impl VirtualNtag424 {
         chip
     }
 
-    /// Writes a message of one URL.
+    /// Writes a message with one URL.
     ///
     /// # Panics
     /// When it is too long for the chip.
@@ -134,7 +134,7 @@ impl VirtualNtag424 {
         self.set_message(&ndef::uri(url));
     }
 
-    /// Writes a message, its length before it.
+    /// Writes a message, preceded by its length.
     ///
     /// # Panics
     /// When it is too long for the chip.
@@ -145,7 +145,7 @@ impl VirtualNtag424 {
         file[2..][..message.len()].copy_from_slice(message);
     }
 
-    /// Shows other settings of its NDEF file than were written, as a chip of another make may.
+    /// Shows other settings of its NDEF file than were written, like a chip of another make.
     #[must_use]
     pub fn with_other_settings_shown(mut self) -> Self {
         self.files.files[NDEF].misshown = true;
@@ -178,7 +178,7 @@ impl VirtualNtag424 {
         &self.files.files[number - 1].content
     }
 
-    /// The URL that a phone reads when the chip comes into its field.
+    /// The URL that a phone reads when the chip enters its field.
     ///
     /// # Panics
     /// When it has no message of one URL.
@@ -192,7 +192,7 @@ impl VirtualNtag424 {
         ndef::url(&file[2..]).expect("a message of one URL")
     }
 
-    /// How often it was read.
+    /// The value of the read counter.
     pub fn counter(&self) -> u32 {
         self.files.counter
     }
@@ -210,7 +210,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// `ISOSelectFile`. Another application, or the same again, ends the session.
+    /// `ISOSelectFile`. Selecting an application by name, even the same one, ends the session.
     pub(super) fn select(&mut self, by_name: bool, data: &[u8]) -> Answer {
         if by_name {
             self.field.session = None;
@@ -229,7 +229,7 @@ impl VirtualNtag424 {
         Ok(status(0x9000))
     }
 
-    /// The NDEF file as somebody without a key sees it. The first read of a run raises the counter.
+    /// The NDEF file as read without a key. The first read of a run raises the counter.
     fn seen(&mut self, file: usize) -> Result<Vec<u8>, u16> {
         let File {
             content, settings, ..
@@ -249,7 +249,7 @@ impl VirtualNtag424 {
             return Err(0x919D);
         }
         self.files.counter += 1;
-        // In AES mode 5 bytes pad the PICC data.
+        // In AES mode, 5 random bytes pad the PICC data.
         let mut random = [0; 24];
         random[19..].copy_from_slice(&self.dice.draw::<5>());
         if self.configuration.lrp {
@@ -271,7 +271,7 @@ impl VirtualNtag424 {
         Ok(seen)
     }
 
-    /// `ISOReadBinary`, for what anyone may read, and outside of sessions alone.
+    /// `ISOReadBinary`, for files that anyone may read, and only outside of sessions.
     pub(super) fn read_binary(&mut self, offset: usize, length: usize) -> Answer {
         let file = self.field.selected.ok_or(0x6986_u16)?;
         if self.field.session.is_some() {
@@ -284,7 +284,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// `ISOUpdateBinary`, for what anyone may write, and outside of sessions alone (table 92).
+    /// `ISOUpdateBinary`, for files that anyone may write, and only outside of sessions (table 92).
     pub(super) fn update_binary(&mut self, offset: usize, data: &[u8]) -> Answer {
         let file = self.field.selected.ok_or(0x6986_u16)?;
         let granted = self.files.files[file].settings.granted(Use::Write, None);
@@ -303,7 +303,7 @@ impl VirtualNtag424 {
         Ok(())
     }
 
-    /// `ReadData`. Without a session it sees what `ISOReadBinary` does.
+    /// `ReadData`. Without a session it returns the same as `ISOReadBinary`.
     pub(super) fn read_data(&mut self, data: &[u8]) -> Answer {
         let place = Place::parse(data)?;
         if self.field.session.is_none() {
@@ -358,8 +358,8 @@ impl VirtualNtag424 {
         }
     }
 
-    /// What whole frames of a write were written when the rest did not come: a single
-    /// frame is written wholly or not at all (section 8.6).
+    /// The complete frames of a write whose rest did not arrive: a single frame is written
+    /// completely or not at all (section 8.6).
     pub(super) fn write_frames(&mut self, command: &[u8], received: usize) {
         let whole = received.min(command.len() - 1) / FRAME * FRAME;
         if whole == 0 {
@@ -383,7 +383,7 @@ impl VirtualNtag424 {
                     }
                 };
                 let data = &data[..data.len().min(place.length)];
-                // Beyond the file's end nothing is written.
+                // Data after the file's end is not written.
                 let _ = self.put(place.file, place.offset, data);
             }
             [0x00, 0xD6, high, low, ..] => {
@@ -413,13 +413,13 @@ impl VirtualNtag424 {
                 misshown,
             } = &chip.files.files[Self::numbered(number)?];
             let mut shown = settings.shown(content.len());
-            // A bit of `FileOption` that has no meaning.
+            // A reserved bit of `FileOption`.
             shown[1] ^= u8::from(*misshown) << 7;
             Ok(shown)
         })
     }
 
-    /// `ChangeFileSettings`. With SDM, the counter begins again (section 9.3.1).
+    /// `ChangeFileSettings`. With SDM, the counter restarts at zero (section 9.3.1).
     pub(super) fn change_file_settings(&mut self, data: &[u8]) -> Answer {
         let &number = data.first().ok_or(0x917E_u16)?;
         let settings = &self.files.files[Self::numbered(number)?].settings;
@@ -454,7 +454,7 @@ impl VirtualNtag424 {
         Ok(())
     }
 
-    /// `GetFileCounters` (section 10.7.3): the read counter, encrypted for whoever has its key.
+    /// `GetFileCounters` (section 10.7.3): the read counter, encrypted if a key protects it.
     pub(super) fn get_file_counters(&mut self, data: &[u8]) -> Answer {
         let &number = data.first().ok_or(0x917E_u16)?;
         let sdm = self.files.files[Self::numbered(number)?].settings.sdm();
@@ -481,7 +481,7 @@ impl Place {
         })
     }
 
-    /// This part of a file, if an answer can hold it. Length 0 is all that follows.
+    /// This part of a file, if an answer can hold it. Length 0 means the rest of the file.
     fn of<'c>(&self, content: &'c [u8], most: usize) -> Result<&'c [u8], u16> {
         let rest = content.get(self.offset..).filter(|rest| !rest.is_empty());
         let rest = rest.ok_or(0x91BE_u16)?;

@@ -1,4 +1,4 @@
-//! Which chip it is: its version, its UID, and its maker's signature.
+//! Identification of the chip: its version, its UID, and its maker's signature.
 
 use tapdesk_service::inlay::Uid;
 
@@ -9,17 +9,17 @@ use crate::virtual_card::answer;
 const PLAIN: u8 = 0x02;
 const TAMPER: u8 = 0x08;
 
-/// What the chip says of itself.
+/// The chip's data about itself.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) uid: Uid,
-    /// Hardware and software, as `GetVersion` tells them.
+    /// Hardware and software, in the form of `GetVersion`.
     version: [[u8; 7]; 2],
     /// Batch and date of production.
     production: [u8; 7],
-    /// Of its maker, if there is one: a chip in software was signed by nobody, and does not pretend.
+    /// The maker's signature. A chip in software has none, because nobody signed it.
     signature: Option<[u8; 56]>,
-    /// The UID that the reader sees, if it is not the chip's own.
+    /// The UID that the reader shows, if it differs from the chip's own.
     shown: Option<Vec<u8>>,
 }
 
@@ -44,14 +44,14 @@ impl Identity {
 }
 
 impl VirtualNtag424 {
-    /// A chip with a tamper loop, closed, as it leaves the factory.
+    /// A chip with a closed tamper loop, in factory state.
     pub fn tag_tamper(uid: Uid) -> Self {
         let mut chip = Self::new(uid);
         chip.identity.version[0][2] = TAMPER;
         chip
     }
 
-    /// Tells these three parts of its version, the UID in the last one apart.
+    /// Sets the three parts of its version, without the UID in the last one.
     #[must_use]
     pub fn with_version(mut self, version: [[u8; 7]; 2], production: [u8; 7]) -> Self {
         self.identity.version = version;
@@ -59,26 +59,26 @@ impl VirtualNtag424 {
         self
     }
 
-    /// Has this signature.
+    /// Sets the maker's signature.
     #[must_use]
     pub fn with_signature(mut self, signature: [u8; 56]) -> Self {
         self.identity.signature = Some(signature);
         self
     }
 
-    /// Shows the reader this UID, and keeps its own: no honest chip does.
+    /// Shows this UID to the reader, and keeps its own: no genuine chip does that.
     #[must_use]
     pub fn showing(mut self, uid: Uid) -> Self {
         self.identity.shown = Some(uid.bytes().to_vec());
         self
     }
 
-    /// Its own UID.
+    /// The chip's own UID.
     pub fn uid(&self) -> Uid {
         self.identity.uid
     }
 
-    /// With random UIDs, another at each activation (ISO 14443-3, section 6.5.4).
+    /// Draws a new UID at each activation, if random UIDs are on (ISO 14443-3, section 6.5.4).
     pub(super) fn draw_shown_uid(&mut self) {
         if self.configuration.random_uid {
             let [a, b, c] = self.dice.draw();
@@ -86,14 +86,13 @@ impl VirtualNtag424 {
         }
     }
 
-    /// What the reader answers to its own command for the UID.
+    /// The UID in the answer to the reader's own command.
     pub(super) fn shown_uid(&self) -> Vec<u8> {
         let own = self.identity.uid.bytes();
         answer(self.identity.shown.as_deref().unwrap_or(&own), 0x9000)
     }
 
-    /// `GetVersion`, whose answer comes in three parts. In a session the last one has the
-    /// MAC of all.
+    /// `GetVersion`, whose answer has three parts. In a session, the last part has the MAC of all.
     pub(super) fn get_version(&mut self, data: &[u8]) -> Answer {
         match &self.field.session {
             None if data.is_empty() => {}
@@ -132,15 +131,15 @@ impl VirtualNtag424 {
         answer(&sealed[version.len() * 7..], 0x9100)
     }
 
-    /// `GetCardUID`: the chip's own, in any session.
+    /// `GetCardUID`: the chip's own UID, in any session.
     pub(super) fn get_card_uid(&mut self, data: &[u8]) -> Answer {
         self.in_full(0x51, 0, data, |chip, _, _| {
             Ok(chip.identity.uid.bytes().to_vec())
         })
     }
 
-    /// `Read_Sig` (section 10.12). Its status is `9190`, as chips in the field have it; with
-    /// random UIDs it needs a session. Without a signature the command is not supported.
+    /// `Read_Sig` (section 10.12). Its status is `9190`, as on real chips. With random UIDs it
+    /// needs a session. Without a signature the command is not supported.
     pub(super) fn read_signature(&mut self, data: &[u8]) -> Answer {
         if self.configuration.random_uid && self.field.session.is_none() {
             return Err(0x91AE);

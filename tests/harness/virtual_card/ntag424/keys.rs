@@ -1,11 +1,11 @@
-//! The chip's five keys: their versions, their failure counters, and who changes one.
+//! The chip's five keys: versions, failure counters, and changes.
 
 use tapdesk_service::inlay::key::AesKey;
 
 use super::protection::content;
 use super::{Answer, VirtualNtag424};
 
-/// A key and what the chip keeps with it.
+/// A key, its version and its failure counters.
 #[derive(Clone)]
 pub(super) struct Slot {
     pub(super) key: AesKey,
@@ -13,17 +13,17 @@ pub(super) struct Slot {
     pub(super) failures: Failures,
 }
 
-/// How often a proof of a key was begun and not finished (AN12196, figures 11 and 12).
+/// Unfinished proofs of a key (AN12196, figures 11 and 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// `TotFailCtr`.
+    /// `TotFailCtr`: all failures, reduced by each correct proof.
     pub total: u16,
     /// `SeqFailCtr`: in a row.
     pub in_a_row: u16,
 }
 
 impl Slot {
-    /// Zeros of version 0.
+    /// The factory state: zeros with version 0.
     pub(super) const FACTORY: Self = Self {
         key: AesKey::FACTORY,
         version: 0,
@@ -35,7 +35,7 @@ impl Slot {
 }
 
 impl VirtualNtag424 {
-    /// With these keys, all of this version.
+    /// Sets all keys, with this version.
     #[must_use]
     pub fn with_keys(mut self, keys: [AesKey; 5], version: u8) -> Self {
         for (slot, key) in self.keys.iter_mut().zip(keys) {
@@ -45,7 +45,7 @@ impl VirtualNtag424 {
         self
     }
 
-    /// Puts a key into a slot.
+    /// Sets the key of a slot.
     pub fn set_key(&mut self, number: u8, key: AesKey, version: u8) {
         self.keys[usize::from(number)] = Slot {
             key,
@@ -54,12 +54,12 @@ impl VirtualNtag424 {
         };
     }
 
-    /// How often proofs of a key failed.
+    /// The failure counters of a key.
     pub fn failures(&self, number: u8) -> Failures {
         self.keys[usize::from(number)].failures
     }
 
-    /// Makes so many proofs of a key have failed.
+    /// Sets the failure counters of a key.
     pub fn set_failures(&mut self, number: u8, failures: Failures) {
         self.keys[usize::from(number)].failures = failures;
     }
@@ -75,8 +75,9 @@ impl VirtualNtag424 {
         })
     }
 
-    /// `ChangeKey` (section 10.6.1), by key 0 alone. Key 0 itself comes as it is: what
-    /// decrypts to it is it. Another comes mixed with the old one, with its check sum.
+    /// `ChangeKey` (section 10.6.1), only with key 0. The new key 0 is sent as it is, so any
+    /// decrypted value becomes the key. Another key is sent combined with the old one, and with its
+    /// check sum.
     pub(super) fn change_key(&mut self, data: &[u8]) -> Answer {
         if self.authenticated() != Some(0) {
             return Err(0x91AE);
@@ -86,7 +87,7 @@ impl VirtualNtag424 {
             let (sent, rest) = plain.split_first_chunk::<16>().ok_or(0x917E_u16)?;
             let (&version, rest) = rest.split_first().ok_or(0x917E_u16)?;
             let key = if header[0] == 0 {
-                // Neither check sum nor padding says that this is what was meant.
+                // Neither a check sum nor the padding protects against a wrong value.
                 AesKey::from_bytes(*sent)
             } else {
                 let old = slot.key.expose();
@@ -106,7 +107,7 @@ impl VirtualNtag424 {
     }
 }
 
-/// CRC-32/JAMCRC, by which `ChangeKey` checks a new key.
+/// CRC-32/JAMCRC, the check sum of a new key in `ChangeKey`.
 fn jam_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {

@@ -1,5 +1,5 @@
-//! Secure Dynamic Messaging: what a reader without a key sees of the NDEF file (data sheet
-//! section 9.3, tables 69 and 71).
+//! Secure Dynamic Messaging: the NDEF file as read without a key (data sheet section 9.3, tables 69
+//! and 71).
 
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::key::AesKey;
@@ -8,10 +8,10 @@ use tapdesk_service::inlay::technology::ntag424::{MetaKey, Mirrored, Session};
 
 use super::settings::{FREE, NEVER};
 
-/// What decides which settings a chip accepts.
+/// Properties of the chip that decide which settings it accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Traits {
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub(super) size: usize,
     pub(super) lrp: bool,
     pub(super) tag_tamper: bool,
@@ -27,12 +27,12 @@ impl Default for Traits {
     }
 }
 
-/// The settings of SDM in their parts. Places are bytes of the file.
+/// The parsed settings of SDM. Positions are bytes of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Sdm {
     meta_read: u8,
     file_read: u8,
-    /// The condition of `GetFileCounters`.
+    /// The access condition of `GetFileCounters`.
     pub(super) counter_read: u8,
     mirrors_uid: bool,
     mirrors_counter: bool,
@@ -40,14 +40,14 @@ pub(super) struct Sdm {
     counter: Option<usize>,
     picc_data: Option<usize>,
     tamper: Option<usize>,
-    /// The place of the encrypted file data, and its length in characters.
+    /// The position of the encrypted file data, and its length in characters.
     enc: Option<(usize, usize)>,
-    /// Where the input of the MAC begins, and the MAC.
+    /// The positions of the MAC's input and of the MAC.
     mac: Option<(usize, usize)>,
     limit: Option<u32>,
 }
 
-/// What the chip knows when it is read.
+/// The chip's state at a read.
 pub(super) struct Read<'a> {
     pub(super) uid: Uid,
     pub(super) counter: u32,
@@ -58,7 +58,7 @@ pub(super) struct Read<'a> {
 }
 
 impl Sdm {
-    /// From what follows the access rights; `None` if it is none.
+    /// Parses the bytes after the access rights; `None` if they are invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let (&[options, low, high], offsets) = bytes.split_first_chunk()?;
         let mut offsets = offsets.chunks(3).map(|offset| match *offset {
@@ -77,7 +77,7 @@ impl Sdm {
         let conditions_exist = matches!(meta_read, 0..=4 | FREE | NEVER)
             && matches!(file_read, 0..=4 | NEVER)
             && matches!(low & 0xF, 0..=4 | FREE | NEVER);
-        // ASCII, and what is reserved.
+        // ASCII, and the reserved bits.
         if options & 0x07 != 0x01 || low >> 4 != NEVER || !conditions_exist {
             return None;
         }
@@ -151,7 +151,7 @@ impl Sdm {
                 && self.mirrors_counter
         });
         let tamper = self.tamper.is_none_or(|at| {
-            // In encrypted file data it stands in the half that is encrypted.
+            // In encrypted file data it must be in the half that is encrypted.
             tag_tamper
                 && at + 2 <= size
                 && places.iter().all(|place| {
@@ -167,17 +167,17 @@ impl Sdm {
         inside && apart && window && encrypted && tamper && counted && names_something
     }
 
-    /// Whether the file can be read without its own right to be read.
+    /// Whether SDM lets anyone read the file, whatever its own right to read.
     pub(super) fn opens_file(&self) -> bool {
         self.file_read != NEVER
     }
 
-    /// Whether the counter is at its end.
+    /// Whether the counter has reached its limit.
     pub(super) fn is_used_up(&self, counter: u32) -> bool {
         counter >= self.limit.unwrap_or(0xFF_FFFF)
     }
 
-    /// The file's content as a reader without a key sees it.
+    /// The content of the file as read without a key.
     pub(super) fn mirror(&self, content: &[u8], read: &Read<'_>) -> Vec<u8> {
         let mut file = content.to_vec();
         let mode = if read.lrp { Mode::Lrp } else { Mode::Aes };

@@ -1,12 +1,12 @@
-//! What a command's communication mode asks for (data sheet section 9.1.7): nothing, a
-//! MAC each way, or a MAC and encrypted content.
+//! The communication mode of a command (data sheet section 9.1.7): plain, a MAC in both directions,
+//! or a MAC and encrypted content.
 
 use super::session::unpadded;
 use super::{Answer, VirtualNtag424};
 use crate::virtual_card::{answer, status};
 
 impl VirtualNtag424 {
-    /// A command of mode MAC: with MACs in a session, in clear without one.
+    /// A command in mode MAC: with MACs in a session, plain without one.
     pub(super) fn with_mac(
         &mut self,
         command: u8,
@@ -21,8 +21,8 @@ impl VirtualNtag424 {
         Ok(self.sealed(&done))
     }
 
-    /// A command of mode FULL, for which there must be a session. `work` gets what stands
-    /// in clear before the encrypted content, and the content, decrypted, with its padding.
+    /// A command in mode FULL, which needs a session. `work` gets the plain part before the
+    /// encrypted content, and the decrypted content with its padding.
     pub(super) fn in_full(
         &mut self,
         command: u8,
@@ -38,7 +38,7 @@ impl VirtualNtag424 {
         Ok(self.encrypted(&done))
     }
 
-    /// An answer with its MAC; none if the command ended the session.
+    /// An answer with its MAC, or without one if the command ended the session.
     pub(super) fn sealed(&mut self, data: &[u8]) -> Vec<u8> {
         match &mut self.field.session {
             Some(session) => answer(&session.answered(0x00, data), 0x9100),
@@ -57,7 +57,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// An answer in clear. In a session it counts as well.
+    /// A plain answer. In a session it raises the command counter as well.
     pub(super) fn plain(&mut self, data: &[u8]) -> Vec<u8> {
         if let Some(session) = &mut self.field.session {
             session.counted();
@@ -66,7 +66,7 @@ impl VirtualNtag424 {
     }
 }
 
-/// Decrypted content without its padding, or the refusal of it.
+/// Decrypted content without its padding, or the error status.
 pub(super) fn content(plain: &[u8]) -> Result<&[u8], u16> {
     unpadded(plain).ok_or(0x911E)
 }

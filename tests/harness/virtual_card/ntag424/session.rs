@@ -1,5 +1,5 @@
-//! What both sides know after an authentication, and the messages they protect
-//! with it: EV2 with AES (data sheet section 9.1), and with LRP (section 9.2).
+//! The shared state after an authentication, and the messages that it protects: EV2 with AES (data
+//! sheet section 9.1), and with LRP (section 9.2).
 
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
 use aes::{Aes128, Block};
@@ -26,14 +26,14 @@ enum Cipher {
         mac: AesKey,
     },
     Lrp {
-        /// The session's master key, expanded; MACs have updated key 0, encryption has 1.
+        /// The expanded session master key; MACs use updated key 0, encryption uses 1.
         master: Box<Lrp>,
         /// `EncCtr`: blocks encrypted or decrypted so far.
         blocks: u32,
     },
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy)]
 enum Way {
     Command,
@@ -41,7 +41,7 @@ enum Way {
 }
 
 impl Session {
-    /// From the randomness of both sides, in AES mode.
+    /// Derives the keys from the randomness of both sides, in AES mode.
     pub fn derive(key: u8, secret: &AesKey, ti: [u8; 4], a: &[u8; 16], b: &[u8; 16]) -> Self {
         let session_key = |label: [u8; 2]| {
             let head = [label[0], label[1], 0x00, 0x01, 0x00, 0x80];
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// One of AES mode that is under way.
+    /// A session in progress, in AES mode.
     pub fn of_keys(key: u8, ti: [u8; 4], counter: u16, enc: AesKey, mac: AesKey) -> Self {
         let cipher = Cipher::Aes { enc, mac };
         Self {
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    /// Its two keys, for encryption and for MACs; `None` in LRP mode.
+    /// Its keys for encryption and for MACs; `None` in LRP mode.
     pub fn keys(&self) -> Option<(&AesKey, &AesKey)> {
         match &self.cipher {
             Cipher::Aes { enc, mac } => Some((enc, mac)),
@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// The whole MAC of some content.
+    /// The MAC of some content, not truncated.
     pub(super) fn full_mac(&self, content: &[u8]) -> [u8; 16] {
         match &self.cipher {
             Cipher::Aes { mac, .. } => cmac(mac, content),
@@ -95,14 +95,14 @@ impl Session {
         }
     }
 
-    /// The MAC of a command, or of an answer to it, by its first byte.
+    /// The MAC of a command or its answer; `first` is their first byte.
     fn mac(&self, first: u8, counter: u16, content: &[u8]) -> [u8; 8] {
         let input = [&[first], &counter.to_le_bytes()[..], &self.ti, content].concat();
         let full = self.full_mac(&input);
         std::array::from_fn(|i| full[2 * i + 1])
     }
 
-    /// A command's data without its MAC, or why it is refused.
+    /// A command's data without its MAC, or the error status.
     pub(super) fn checked<'a>(&self, command: u8, data: &'a [u8]) -> Result<&'a [u8], u16> {
         let (content, mac) = data.split_last_chunk::<8>().ok_or(0x917E_u16)?;
         if self.mac(command, self.counter, content) == *mac {
@@ -112,20 +112,20 @@ impl Session {
         }
     }
 
-    /// The data of an answer with its MAC, for the second byte of its status. The
-    /// next command has the next counter.
+    /// The data of an answer with its MAC; `status` is the second byte of the status word. The next
+    /// command uses the next counter.
     pub(super) fn answered(&mut self, status: u8, data: &[u8]) -> Vec<u8> {
         self.counter = self.counter.wrapping_add(1);
         let mac = self.mac(status, self.counter, data);
         [data, &mac].concat()
     }
 
-    /// A command without protection was obeyed: it counts as well (AN12196, table 25).
+    /// Counts a command without protection that was executed (AN12196, table 25).
     pub(super) fn counted(&mut self) {
         self.counter = self.counter.wrapping_add(1);
     }
 
-    /// A command's content, decrypted, with its padding; `None` if the blocks are not whole.
+    /// A command's content, decrypted, with its padding; `None` if a block is incomplete.
     pub(super) fn decrypt(&mut self, content: &[u8]) -> Option<Vec<u8>> {
         let iv = self.iv(Way::Command);
         match &mut self.cipher {
@@ -147,7 +147,7 @@ impl Session {
         self.encrypt_blocks(&padded)
     }
 
-    /// Whole blocks, encrypted.
+    /// Encrypts complete blocks.
     pub(super) fn encrypt_blocks(&mut self, plain: &[u8]) -> Vec<u8> {
         let iv = self.iv(Way::Answer);
         match &mut self.cipher {
@@ -180,7 +180,7 @@ impl Session {
     }
 }
 
-/// What a session key takes of both sides' randomness.
+/// The part of both sides' randomness that goes into a session key.
 fn context(a: &[u8; 16], b: &[u8; 16]) -> [u8; 26] {
     let mut context = [0; 26];
     context[..2].copy_from_slice(&a[..2]);
@@ -192,16 +192,17 @@ fn context(a: &[u8; 16], b: &[u8; 16]) -> [u8; 26] {
     context
 }
 
-/// Content without its padding of `80` and zeros; `None` if it has none.
+/// Content without its padding of `80` and zeros; `None` if it has no padding.
 pub(super) fn unpadded(plain: &[u8]) -> Option<&[u8]> {
     let end = plain.iter().rposition(|byte| *byte != 0x00)?;
     (plain[end] == 0x80).then_some(&plain[..end])
 }
 
-/// AES-CBC of whole blocks.
+/// AES-CBC of complete blocks.
 ///
 /// # Panics
-/// When they are not whole.
+///
+/// When a block is incomplete.
 pub(super) fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> {
     let mut cipher = cbc::Encryptor::<Aes128>::new(key.expose().into(), iv.into());
     let blocks = plain.chunks(16).flat_map(|chunk| {
@@ -212,7 +213,7 @@ pub(super) fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> 
     blocks.collect()
 }
 
-/// The way back; `None` if the blocks are not whole.
+/// Decrypts; `None` if a block is incomplete.
 pub(super) fn cbc_decrypt(key: &AesKey, iv: &[u8; 16], encrypted: &[u8]) -> Option<Vec<u8>> {
     let mut cipher = cbc::Decryptor::<Aes128>::new(key.expose().into(), iv.into());
     let mut plain = Vec::with_capacity(encrypted.len());

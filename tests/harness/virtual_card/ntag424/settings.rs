@@ -1,14 +1,14 @@
-//! The settings of a file: who may do what, how its data travel, and what is mirrored
-//! (data sheet sections 8.2.3 and 10.7, tables 13, 69 and 73).
+//! The settings of a file: access rights, communication mode, and mirrors (data sheet sections
+//! 8.2.3 and 10.7, tables 13, 69 and 73).
 
 use super::mirror::{Sdm, Traits};
 
-/// An access condition that everybody meets.
+/// The access condition "free": no authentication needed.
 pub const FREE: u8 = 0xE;
-/// An access condition that nobody can meet.
+/// The access condition "never".
 pub const NEVER: u8 = 0xF;
 
-/// `FileOption`: whether SDM is on.
+/// `FileOption`: the bit that switches SDM on.
 const SDM: u8 = 0x40;
 
 /// The settings of a file.
@@ -16,13 +16,13 @@ const SDM: u8 = 0x40;
 pub struct FileSettings {
     /// `FileOption`: communication mode, and whether SDM is on.
     option: u8,
-    /// `AccessRights`, as they travel.
+    /// `AccessRights`, as transmitted.
     access: [u8; 2],
-    /// What follows when SDM is on, as it travels.
+    /// The settings of SDM if it is on, as transmitted.
     sdm: Vec<u8>,
 }
 
-/// What a command does with a file.
+/// The access of a command to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Read,
@@ -30,7 +30,7 @@ pub(super) enum Use {
     Change,
 }
 
-/// How data travel.
+/// The communication mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Plain,
@@ -39,8 +39,8 @@ pub(super) enum Mode {
 }
 
 impl FileSettings {
-    /// Plain communication without SDM. The conditions are those of reading,
-    /// writing, both, and changing the settings.
+    /// Plain communication without SDM, with the access conditions for reading, writing, both, and
+    /// changing the settings.
     pub fn plain(read: u8, write: u8, read_write: u8, change: u8) -> Self {
         Self {
             option: 0x00,
@@ -49,8 +49,8 @@ impl FileSettings {
         }
     }
 
-    /// From the data of `ChangeFileSettings`; `None` if a chip of AES mode without a
-    /// tamper loop refuses them for its NDEF file.
+    /// Parses the data of `ChangeFileSettings`; `None` if a chip in AES mode without a tamper loop
+    /// refuses them for its NDEF file.
     pub fn parse(data: &[u8]) -> Option<Self> {
         Self::parse_for(data, Traits::default())
     }
@@ -77,7 +77,7 @@ impl FileSettings {
         (option & !(SDM | 0x03) == 0 && conditions_exist && is_valid).then_some(settings)
     }
 
-    /// As `GetFileSettings` shows them.
+    /// The settings in the form of `GetFileSettings`.
     pub(super) fn shown(&self, size: usize) -> Vec<u8> {
         let size = u32::try_from(size).expect("a file is small").to_le_bytes();
         [
@@ -103,8 +103,8 @@ impl FileSettings {
         self.sdm.clear();
     }
 
-    /// How the file is used with this key, or with none, or why it is not. A right that
-    /// everybody has is used in clear, in a session as well (section 8.2.3.3).
+    /// The communication mode for this access with this key, or with none, or the error status. A
+    /// free right is used in plain mode, even in a session (section 8.2.3.3).
     pub(super) fn granted(&self, what: Use, key: Option<u8>) -> Result<Mode, u16> {
         let read_write = self.access[0] >> 4;
         let conditions = match what {

@@ -1,19 +1,17 @@
-//! What may be written to a page: lock bytes and capability container in one direction
-//! alone, the rest while nothing locks it (sections 8.5.2 to 8.5.7).
+//! Writing to a page: bits of lock bytes and capability container can only be set, other pages are
+//! written unless a lock prevents it (sections 8.5.2 to 8.5.7).
 
-use super::{CFGLCK, Config, VirtualType2};
+use super::{CFGLCK, Config, REFUSED, VirtualType2};
 
-/// A page that cannot be written. Readers answer so to a `NAK` of the chip.
-const REFUSED: u16 = 0x6300;
-/// The capability container.
+/// The page of the capability container.
 const CONTAINER: usize = 3;
-/// The static lock bytes, in the second half of it.
+/// The page of the static lock bytes, in its second half.
 const STATIC_LOCKS: usize = 2;
 
 impl VirtualType2 {
-    /// `WRITE` of one page; the status.
+    /// `WRITE` of one page; returns the status.
     pub(super) fn write_page(&mut self, page: usize, data: [u8; 4]) -> u16 {
-        if page >= self.chip.pages() {
+        if page >= self.chip.pages().0 {
             return 0x6A82;
         }
         if self.is_closed(page) {
@@ -22,7 +20,7 @@ impl VirtualType2 {
         let allowed = self.chip.config();
         let place = &mut self.memory[page * 4..][..4];
         match allowed {
-            // Bits can be set and not cleared.
+            // Bits can be set, but not cleared.
             _ if page == STATIC_LOCKS => {
                 place[2] |= data[2];
                 place[3] |= data[3];
@@ -43,18 +41,18 @@ impl VirtualType2 {
         0x9000
     }
 
-    /// A page whose writing was cut off: lock bytes and capability container are protected
-    /// (section 8.5.2), any other has the new bytes that came so far.
+    /// A page whose writing was cut off. Lock bytes and capability container are protected (section
+    /// 8.5.2); any other page gets the bytes that have arrived.
     pub(super) fn tear_page(&mut self, page: usize, data: &[u8]) {
         let locks = self.chip.config().map(|config| config.locks.0);
         let protected = page == STATIC_LOCKS || page == CONTAINER || Some(page) == locks;
-        if page < self.chip.pages() && !protected && !self.is_closed(page) {
+        if page < self.chip.pages().0 && !protected && !self.is_closed(page) {
             self.memory[page * 4..][..data.len()].copy_from_slice(data);
             self.writes += 1;
         }
     }
 
-    /// Whether the page cannot be written by somebody without the password.
+    /// Whether the page cannot be written without the password.
     fn is_closed(&mut self, page: usize) -> bool {
         let [cfg0, cfg1] = self.field().config;
         if page < STATIC_LOCKS {
@@ -74,8 +72,8 @@ impl VirtualType2 {
         }
     }
 
-    /// Whether a lock bit locks it. Bit 3 of the static lock bytes is page 3; a dynamic bit is for
-    /// 2 pages of an NTAG213, and for 16 of the others.
+    /// Whether a lock bit locks the page. Bit 3 of the static lock bytes is for page 3. A dynamic
+    /// bit is for 2 pages of an NTAG213, and for 16 of the others.
     fn is_locked(&self, page: usize) -> bool {
         let bit = |bytes: &[u8], bit: usize| bytes[bit / 8] >> (bit % 8) & 1 == 1;
         if page < 16 {

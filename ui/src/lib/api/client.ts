@@ -1,12 +1,14 @@
-// The client of the admin API. Paths, parameters, bodies and answers are checked against
-// the OpenAPI document, of which the types are generated. A script can do all that a screen does.
+// The client of the admin API. Paths, parameters, bodies and responses are checked against types
+// that are generated from the OpenAPI document. Scripts can do everything that screens do.
 
 import type { Downloaded } from "../shell/desktop";
 import { switchedSince } from "../shell/connection.svelte";
+import { reach } from "../shell/reach";
 import { shell } from "../shell/shell.svelte";
+import { heardTime } from "../ui/now.svelte";
 import { RowCount } from "../ui/rows";
 import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
-import { Problem, Switched } from "./problem";
+import { Problem, Switched, Unreachable } from "./problem";
 import type * as schema from "./schema";
 import { writes } from "./writes";
 
@@ -20,7 +22,7 @@ export interface Page<T> {
   count_is_estimate?: boolean | null;
 }
 
-export type Query = Record<string, string | number | boolean | null | undefined>;
+export type Query = Record<string, string | number | boolean | string[] | null | undefined>;
 
 /** Called before a write; returns whether to continue. */
 let confirmWrite: () => Promise<boolean> = async () => true;
@@ -29,17 +31,64 @@ export function askBeforeWrites(ask: () => Promise<boolean>): void {
   confirmWrite = ask;
 }
 
-/** Whether a write may go on that the shell sends, not this client. */
+/** Whether a write that the shell sends, and not this client, may continue. */
 export const mayWrite = (): Promise<boolean> => confirmWrite();
+
+/**
+ * Sends a change. If the service is lost, the change is not sent, because it would take effect much
+ * later.
+ */
+async function change(method: string, address: string, init: RequestInit): Promise<Response> {
+  if (reach.lost) throw new Unreachable(`${shell.ready?.connection.name} does not answer. Nothing was changed.`);
+  const response = await fetch(shell.base + address, { method, ...init }).catch(noAnswer);
+  const why = await unreachable(response);
+  if (why === null) return response;
+  throw new Unreachable(why);
+}
+
+/**
+ * Sends a request that changes nothing. If the service is lost, it waits, and is sent again
+ * afterwards.
+ */
+async function read(method: string, address: string, init: RequestInit): Promise<Response> {
+  const switched = switchedSince();
+  for (;;) {
+    if (reach.lost) {
+      await reach.back();
+      // The screens may show another service by now.
+      if (switched()) throw new Switched(false);
+    }
+    const answer = fetch(shell.base + address, { method, ...init }).catch(noAnswer);
+    // A hanging service may not respond long after it is known to be lost.
+    const response = await reach.unlessLost(answer);
+    if (response === null) continue;
+    const why = await unreachable(response);
+    if (why === null) return response;
+    if (!(await reach.isLost())) throw new Unreachable(why);
+  }
+}
+
+function noAnswer(): never {
+  throw new Problem(0, "The service does not answer.");
+}
+
+/**
+ * The reason why the response comes only from the shell and not from the service; `null` for a
+ * response of the service.
+ */
+async function unreachable(response: Response): Promise<string | null> {
+  if (response.status !== 502) return null;
+  const problem = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { code?: string; detail?: string } | null;
+  return problem?.code === "unreachable" ? (problem.detail ?? "") : null;
+}
 
 async function send(method: string, address: string, init: RequestInit = {}): Promise<Response> {
   if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
-  let response: Response;
-  try {
-    response = await fetch(shell.base + address, { method, ...init });
-  } catch {
-    throw new Problem(0, "The service does not answer.");
-  }
+  const response = writes(method, address) ? await change(method, address, init) : await read(method, address, init);
+  heardTime(response.headers.get("date"));
   if (response.ok) return response;
   const problem = (await response.json().catch(() => null)) as Partial<schema.Problem> | null;
   const detail = problem?.detail ?? `The service answered ${response.status}.`;
@@ -47,7 +96,10 @@ async function send(method: string, address: string, init: RequestInit = {}): Pr
   throw new Problem(response.status, detail, code, errors, current, response.headers.get("etag"));
 }
 
-/** The address of an operation. Parameters that its path does not name are its query; those without a value are left out. */
+/**
+ * The address of an operation. Parameters that are not in its path become its query; those without
+ * a value are left out.
+ */
 function operation(path: string, parameters: object = {}): string {
   const query = { ...parameters } as Query;
   const named = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -56,11 +108,12 @@ function operation(path: string, parameters: object = {}): string {
     return value;
   });
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)]));
+  const text = new URLSearchParams(pairs).toString();
   return `/admin/v1${named}${text ? `?${text}` : ""}`;
 }
 
-/** A body, and the version that is changed with it. */
+/** A body, and the version that it changes. */
 const sent = (body: BodyInit | undefined, type: string, etag: string | null = null): RequestInit => ({
   ...(body !== undefined && { body }),
   headers: { ...(body !== undefined && { "content-type": type }), ...(etag && { "if-match": etag }) },
@@ -70,7 +123,7 @@ const sentJson = (body: unknown, etag: string | null = null) => sent(JSON.string
 /** A resource, and its version for `If-Match`. */
 export interface Version<T> {
   value: T;
-  /** `null` if the service has no versions of it. */
+  /** `null` if the service has no versions of this resource. */
   etag: string | null;
 }
 
@@ -84,9 +137,9 @@ async function call<P extends string, M extends Method>(
   const address = operation(path, parameters);
   const verb = method.toUpperCase();
   const response = await send(verb, address, init);
-  // Work that was only accepted is answered with nothing, as is work that is done (202 and 204).
+  // Accepted work has an empty response, like completed work (202 and 204).
   const text = await response.text();
-  // What would follow from the answer of one service is not for another.
+  // A result from one service must not be used for another.
   if (switched()) throw new Switched(writes(verb, address));
   const value = (text === "" ? undefined : JSON.parse(text)) as AnswerOf<P, M>;
   return { value, etag: response.headers.get("etag") };
@@ -129,7 +182,7 @@ export const remove = async <P extends PathOf<"delete">>(path: P, parameters: Pa
 export const upload = async <P extends PathOf<"post">>(path: P, bytes: ArrayBuffer, type: string, parameters: ParametersOf<P, "post">) =>
   (await call("post", path, parameters as object, sent(bytes, type))).value;
 
-/** A request for a file. With a body it is sent by POST. */
+/** A request for a file. With a body, the method is POST. */
 export interface FileRequest {
   address: string;
   body?: unknown;
@@ -162,7 +215,7 @@ export async function fetchFile(
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** What a public operation answered, and how long it took in milliseconds. */
+/** The response of a public operation, and its time in milliseconds. */
 export interface PublicAnswer {
   status: number;
   body: unknown;

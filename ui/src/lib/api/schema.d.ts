@@ -13,9 +13,9 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description The newest first. Each request that changed something has one row, which is written with the
-         *     change: also one that changed many tags, and an import. Updates by visitors are interactions.
-         *     The rows are kept as long as the setting `audit_months` says.
+         * @description The newest first. Each request that changes something adds one row, in the same transaction. A
+         *     bulk change or an import adds one row as well. Updates by visitors are interactions and not in
+         *     the log. The setting `audit_months` limits how long rows are kept.
          */
         get: operations["get_audit"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         };
         /**
          * Check the audit log
-         * @description Reads all of it, and finds rows that were changed, removed or put in after they were written.
+         * @description Reads the whole log, and finds rows that were changed, removed or inserted later.
          */
         get: operations["get_audit_check"];
         put?: never;
@@ -55,7 +55,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description The newest first, up to the newest row when it begins.
+         * @description The newest first. Contains all rows that exist when the export begins.
          */
         get: operations["get_audit_export"];
         put?: never;
@@ -77,9 +77,11 @@ export interface paths {
         put?: never;
         /**
          * Back up the database
-         * @description The answer is a SQLite file, which `tapdesk-service restore` puts in place.
-         *     The header `Tapdesk-Inlay-Key` says `included` or `not-included`: without
-         *     the key, codes of the restored inlays verify only beside the same `inlay.key`.
+         * @description The answer is a SQLite file with a checksum after its last page, which SQLite ignores.
+         *     `tapdesk-service restore` verifies the checksum and puts the database in place. A passphrase
+         *     also seals the checksum, so nobody can change the backup unnoticed without the passphrase. The
+         *     header `Tapdesk-Inlay-Key` is `included` or `not-included`. Without the key, codes of the
+         *     restored inlays verify only with the same `inlay.key`.
          */
         post: operations["post_backup"];
         delete?: never;
@@ -97,20 +99,21 @@ export interface paths {
         };
         /**
          * Get the schedule of backups
-         * @description With what came of the last one. After each backup the service opens it, restores it beside where it lies, and
-         *     compares it with the database.
+         * @description Includes the result of the last backup. After each backup the service opens it, restores it next
+         *     to the file, and compares it with the database.
          */
         get: operations["get_backup_schedule"];
         /**
          * Set the schedule of backups
-         * @description The first one is made within a minute. A backup that fails is made again after an hour; the first failure is
-         *     told as `alert.backup_failed`. On PostgreSQL, backups are those of its own tools: 409.
+         * @description The first backup is made within a minute. A failed backup is repeated after an hour; the first
+         *     failure raises `alert.backup_failed`. On PostgreSQL this is not supported (409): use its own
+         *     tools.
          */
         put: operations["put_backup_schedule"];
         post?: never;
         /**
-         * End the schedule of backups
-         * @description What it has made stays where it is.
+         * Remove the schedule of backups
+         * @description The existing backups are kept.
          */
         delete: operations["delete_backup_schedule"];
         options?: never;
@@ -129,7 +132,7 @@ export interface paths {
         put?: never;
         /**
          * Make the scheduled backup now
-         * @description It is checked as every other one; `last` says what came of it.
+         * @description The backup is checked like every other one; `last` contains the result.
          */
         post: operations["post_backup_schedule_run"];
         delete?: never;
@@ -153,9 +156,9 @@ export interface paths {
         put?: never;
         /**
          * Move the service's time forward
-         * @description Only in test mode. Time runs on from there: rolling keys expire, old
-         *     interactions are removed. On SQLite it is the present again after a restart;
-         *     on PostgreSQL it is moved for all nodes, until one starts outside test mode.
+         * @description Only in test mode. The clock continues from the new time: rolling keys expire, and old
+         *     interactions are removed. On SQLite, a restart returns to the real time. On PostgreSQL, the
+         *     clock moves for all nodes until a node starts outside test mode.
          */
         post: operations["post_clock"];
         delete?: never;
@@ -175,13 +178,14 @@ export interface paths {
         put?: never;
         /**
          * Create the demo data
-         * @description Creates simulated tags that lead to an experience, with virtual inlays. Parts that already exist
-         *     stay as they are. Refused if one of the owner's tags has one of the slugs.
+         * @description Creates simulated tags that lead to an experience, with virtual inlays. Existing parts stay
+         *     unchanged. Fails if one of the owner's tags uses one of the slugs.
          */
         post: operations["post_demo"];
         /**
          * Remove the demo data
-         * @description Removes its tags and their virtual inlays, and the experience unless other tags lead to it.
+         * @description Removes the tags of the demo data and their virtual inlays. Also removes the experience, unless
+         *     other tags lead to it.
          */
         delete: operations["delete_demo"];
         options?: never;
@@ -198,16 +202,16 @@ export interface paths {
         };
         /**
          * Get the encoding root
-         * @description When it was made and first backed up. The root itself is never shown.
+         * @description Returns when it was created and first backed up. Tapdesk never shows the root itself.
          */
         get: operations["get_encoding_root"];
         put?: never;
         /**
          * Replace the encoding root
-         * @description What is encoded from now on has keys of a new root, which is in no backup yet. The present one only opens
-         *     chips. Encodings that are not over are given up; their chips are laid down again. If the root was
-         *     `compromised`, `/encoding-root/inlays` lists the inlays whose chips are to be laid down again for the tag
-         *     that they are on; until then their taps verify as before.
+         * @description New encodings use keys of a new root, which no backup contains yet. The current root only opens
+         *     chips from now on. Open encodings are abandoned: place their chips on the reader again. If the
+         *     root is `compromised`, `/encoding-root/inlays` lists the inlays whose chips must be encoded
+         *     again for their tag. Until then their taps still verify.
          */
         post: operations["post_encoding_root"];
         delete?: never;
@@ -225,7 +229,7 @@ export interface paths {
         };
         /**
          * List inlays of a compromised encoding root
-         * @description Those whose chip still has keys of it, the oldest first.
+         * @description Lists inlays whose chips still have keys of such a root, the oldest first.
          */
         get: operations["get_encoding_root_inlays"];
         put?: never;
@@ -251,9 +255,9 @@ export interface paths {
         put?: never;
         /**
          * Create an encoding run
-         * @description Each chip that is laid down becomes the inlay of the next of its tags: `POST /encodings` with
-         *     its `run_id`. A chip that was torn away comes back to its own tag; the tag of one that is
-         *     rejected, given up or wiped goes to the next chip.
+         * @description Each new chip becomes the inlay of the next tag: send `POST /encodings` with the `run_id`. A
+         *     chip that was removed too early keeps its tag. If a chip is rejected, abandoned or wiped, the
+         *     next chip gets its tag. A plan with a pattern creates tags, so it also needs the scope `tags`.
          */
         post: operations["post_encoding_runs"];
         delete?: never;
@@ -278,7 +282,9 @@ export interface paths {
         head?: never;
         /**
          * Change an encoding run
-         * @description A merge patch (RFC 7396). `"closed": true` closes it, `false` opens it again.
+         * @description A merge patch (RFC 7396). `"closed": true` closes the run, `false` opens it again. A run with a
+         *     pattern creates tags: to open it again, or to plan more inlays, the token also needs the scope
+         *     `tags`.
          */
         patch: operations["patch_encoding_runs_id"];
         trace?: never;
@@ -292,7 +298,8 @@ export interface paths {
         };
         /**
          * Export an encoding run
-         * @description A CSV file (RFC 4180) that is safe to open in a spreadsheet: what was made, and no key.
+         * @description A CSV file (RFC 4180) that is safe to open in a spreadsheet. It lists the encoded chips, without
+         *     keys.
          */
         get: operations["get_encoding_runs_id_export"];
         put?: never;
@@ -313,8 +320,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pass over the next tag of an encoding run
-         * @description The next new chip gets the tag after it. Tags that were passed over come once all others have an inlay.
+         * Skip the next tag of an encoding run
+         * @description The next new chip gets the tag after it. Skipped tags follow when all other tags have an inlay.
          */
         post: operations["post_encoding_runs_id_skip"];
         delete?: never;
@@ -338,14 +345,15 @@ export interface paths {
         put?: never;
         /**
          * Encode a chip
-         * @description Tells what to send to the chip that lies on a reader; the answers go to
-         *     `/encodings/{id}/answers`, which tells what to send next, until a turn has no commands. Whoever
-         *     relays needs to understand none of them, and learns no key. A chip that was torn away is laid
-         *     down again and posted again: its encoding goes on (200). With a chip that needs nothing but
-         *     a look, that look is all. `rejected` says in `reason` why a chip is not encoded.
+         * @description Returns the first commands for the chip on the reader. Send the answers of the chip to
+         *     `/encodings/{id}/answers`, which returns the next commands, until a turn has no commands. The
+         *     client only relays: it needs to understand no command, and learns no key. If a chip was removed
+         *     too early, place it on the reader and post it again: its encoding continues (200). If a chip is
+         *     already in the wanted state, Tapdesk only examines it. If the state is `rejected`, `reason`
+         *     explains why.
          *
-         *     A session with a chip that still has the factory key can be read by whoever sees its
-         *     commands: never log them.
+         *     While a chip has its factory key, anyone who sees the commands can decrypt the session: never
+         *     log them.
          */
         post: operations["post_encodings"];
         delete?: never;
@@ -366,9 +374,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Give up an encoding
-         * @description Its state becomes `abandoned`. The keys that its chip may have are kept, so that the chip can be encoded or
-         *     wiped later. An encoding that is over stays as it is.
+         * Abandon an encoding
+         * @description Sets the state to `abandoned`. Tapdesk keeps the keys that the chip may have, so that it can be
+         *     encoded or wiped later. A finished encoding stays unchanged.
          */
         delete: operations["delete_encodings_id"];
         options?: never;
@@ -387,10 +395,12 @@ export interface paths {
         put?: never;
         /**
          * Answer a turn of an encoding
-         * @description The next turn is on disk before it is answered. The same `seq` with the same answers gets the
-         *     same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
-         *     good for 60 seconds; after that the chip is looked at again. A turn of an encoding with `replace`
-         *     needs the scope `keys`, too.
+         * @description Tapdesk stores the next turn before it answers. A repeated `seq` with the same answers gets the
+         *     same turn again. Other answers, or a `seq` that is not the current one, get 409. A session is
+         *     valid for 60 seconds; after that Tapdesk examines the chip again. If the encoding has `replace`,
+         *     the token also needs the scope `keys`. After the chip is verified, Tapdesk opens the address
+         *     that the chip contains. The last turn waits for that at most a second, and `address` of the
+         *     encoding contains the result.
          */
         post: operations["post_encodings_id_answers"];
         delete?: never;
@@ -410,10 +420,10 @@ export interface paths {
         put?: never;
         /**
          * Preview an encoding
-         * @description A dry run: what would be written, byte by byte, and every step in words with the names of its
-         *     commands. Nothing is sent, and nothing is stored: no tag of a run is created, and no encoding
-         *     root. With the `uid` of a chip on the reader the answer is about that chip, as far as its
-         *     journal knows it; what only the chip can tell shows when it is encoded.
+         * @description A dry run. It shows every byte to write, and explains every step with the names of its commands.
+         *     Nothing is sent or stored: neither a tag of a run nor an encoding root is created. With the
+         *     `uid` of a chip on the reader, the answer is about that chip, based on its journal. Facts that
+         *     only the chip can provide appear during its encoding.
          */
         post: operations["post_encodings_preview"];
         delete?: never;
@@ -431,16 +441,18 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description A stream of server-sent events that does not end: `interaction` for each recorded tap,
-         *     `update` for each update of variables, `submission` for each form that was sent, and `inlay.encoded` for
-         *     each inlay that was encoded, after its commit, and `alert` for what this node has to tell its operator. If a
-         *     listener falls behind, a `missed`
-         *     event says how many events it missed; they are in the list of interactions. An
-         *     interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
-         *     the interactions since then first, in the order of commits; one may come twice. If that interaction is not
-         *     kept any more, a `missed` event comes first, with `null` for how many. If the interactions cannot be read, the
-         *     stream ends: come back with the last id. Without the header,
-         *     events from before the request are not sent. No event contains a rolling key.
+         * @description An endless stream of server-sent events. Events are sent after their commit: `interaction` for
+         *     each recorded tap, `update` for each update of variables, `submission` for each form, and
+         *     `inlay.encoded` for each encoded inlay. `alert` is a message of this node for its operator. If a
+         *     listener falls behind, a `missed` event contains the number of events that were not sent. Read
+         *     them from the list of interactions.
+         *
+         *     The `id` of an `interaction` event is the id of the interaction. A client that reconnects with
+         *     it as `Last-Event-ID`, as browsers do, first gets the interactions since then, in the order of
+         *     their commits. One of them may be sent twice. If that interaction is no longer kept, a `missed`
+         *     event with `null` comes first. If the interactions cannot be read, the stream ends: reconnect
+         *     with the last id. Without the header, the stream begins with events after the request. No event
+         *     contains a rolling key.
          */
         get: operations["get_events"];
         put?: never;
@@ -466,7 +478,8 @@ export interface paths {
         put?: never;
         /**
          * Create an experience
-         * @description It is published as version 1, which needs the scope `publish`, unless `draft` is true.
+         * @description The experience is published as version 1, which needs the scope `publish`, unless `draft` is
+         *     true.
          */
         post: operations["post_experiences"];
         delete?: never;
@@ -484,7 +497,7 @@ export interface paths {
         };
         /**
          * Get an experience
-         * @description `target_url` and `blocks` are the draft. The published content is the version with the number
+         * @description `target_url` and `blocks` are the draft. The published content is the version
          *     `published_version`.
          */
         get: operations["get_experiences_id"];
@@ -492,17 +505,17 @@ export interface paths {
         post?: never;
         /**
          * Delete an experience
-         * @description Refused while tags lead to it; the answer says how many.
+         * @description Fails while tags lead to the experience; the error contains their number.
          */
         delete: operations["delete_experiences_id"];
         options?: never;
         head?: never;
         /**
          * Change an experience
-         * @description A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
-         *     Blocks are replaced as a whole. The published version stays until the draft is published;
-         *     `publish=true` changes and publishes in one operation, and needs the scope `publish`. The name takes effect at once: visitors
-         *     do not see it. The kind cannot change.
+         * @description A merge patch (RFC 7396) of the name and the draft: members that are not sent stay unchanged.
+         *     Blocks are replaced as a whole. The published version stays until the draft is published.
+         *     `publish=true` changes and publishes in one operation, and needs the scope `publish`. A new name
+         *     takes effect at once, because visitors do not see it. The kind cannot change.
          */
         patch: operations["patch_experiences_id"];
         trace?: never;
@@ -516,8 +529,8 @@ export interface paths {
         };
         /**
          * Compare two versions of an experience
-         * @description One line for each block, rule or theme setting. Without parameters: the changes that publishing
-         *     the draft would make.
+         * @description The difference has one line for each block, rule or theme setting. Without parameters, it shows
+         *     the changes that publishing the draft would make.
          */
         get: operations["get_experiences_id_difference"];
         put?: never;
@@ -537,7 +550,7 @@ export interface paths {
         };
         /**
          * Export an experience as one file
-         * @description Its name and draft, and the images that the draft shows.
+         * @description The file contains the name and the draft, and the images that the draft shows.
          */
         get: operations["get_experiences_id_file"];
         put?: never;
@@ -563,10 +576,10 @@ export interface paths {
         put?: never;
         /**
          * Add an image to an experience
-         * @description The body is the image itself: PNG, JPEG, WebP or GIF, recognised by its first bytes and not by
-         *     its `Content-Type`, at most 16 MiB and 40 million pixels. It is stored as PNG or JPEG, upright,
-         *     at most 1600 pixels on a side, and without metadata (EXIF often says where a picture was taken).
-         *     Of an animation, the first frame is stored.
+         * @description The body is the image itself: PNG, JPEG, WebP or GIF, at most 16 MiB and 40 million pixels. Its
+         *     first bytes decide the format, not its `Content-Type`. Tapdesk stores it as PNG or JPEG,
+         *     upright, at most 1600 pixels on a side, and without metadata (EXIF often contains the place of a
+         *     picture). An animation is reduced to its first frame.
          */
         post: operations["post_experiences_id_images"];
         delete?: never;
@@ -584,14 +597,14 @@ export interface paths {
         };
         /**
          * Get an image
-         * @description Its bytes, as stored.
+         * @description Returns the bytes of the stored image.
          */
         get: operations["get_experiences_id_images_image_id"];
         put?: never;
         post?: never;
         /**
          * Delete an image
-         * @description Refused while the draft or the published version shows it.
+         * @description Fails while the draft or the published version shows the image.
          */
         delete: operations["delete_experiences_id_images_image_id"];
         options?: never;
@@ -608,15 +621,15 @@ export interface paths {
         };
         /**
          * Get the variables that an experience's tags lack
-         * @description The variables that its published page writes (or its draft, if it was never published).
+         * @description Returns the variables that the published page writes, or the draft if nothing was published.
          */
         get: operations["get_experiences_id_missing_variables"];
         put?: never;
         /**
          * Add the variables that an experience's tags lack
-         * @description Tags in use that lead there get each variable that the page writes and they lack, with an empty
-         *     value. Existing variables stay. A call changes up to 5,000 tags, in short batches: `more` says
-         *     whether to call again.
+         * @description Each tag in use that leads to the experience gets the variables that it lacks, with an empty
+         *     value. Existing variables stay unchanged. A call changes up to 5,000 tags, in short batches: if
+         *     `more` is true, call again.
          */
         post: operations["post_experiences_id_missing_variables"];
         delete?: never;
@@ -636,9 +649,9 @@ export interface paths {
         put?: never;
         /**
          * Preview an experience
-         * @description The result of a tap as if the draft, or the `content` in the request, was published: a redirect,
-         *     or the page as its visitor would see it. Nothing is recorded, and no rolling key is issued:
-         *     `ROLLING_KEY` stands in its place.
+         * @description Shows the result of a tap as if the draft, or the `content` in the request, were published: a
+         *     redirect, or the page that the visitor would see. Nothing is recorded, and no rolling key is
+         *     issued: `ROLLING_KEY` appears instead.
          */
         post: operations["post_experiences_id_preview"];
         delete?: never;
@@ -658,7 +671,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft
-         * @description It becomes a new version, to which taps lead from now on. If the draft does not differ from the
+         * @description The draft becomes a new version, and taps lead to it from now on. If the draft equals the
          *     published version, nothing changes.
          */
         post: operations["post_experiences_id_publish"];
@@ -679,9 +692,9 @@ export interface paths {
         put?: never;
         /**
          * Publish an earlier version again
-         * @description Its content becomes a new version, to which taps lead from now on. If that content is already
-         *     published, nothing changes. The draft becomes the same, unless it has unpublished changes: those
-         *     are kept.
+         * @description The content of the version becomes a new version, and taps lead to it from now on. If that
+         *     content is already published, nothing changes. The draft gets the same content, unless it has
+         *     unpublished changes: Tapdesk keeps those.
          */
         post: operations["post_experiences_id_rollback"];
         delete?: never;
@@ -699,7 +712,7 @@ export interface paths {
         };
         /**
          * List the versions of an experience
-         * @description All published versions, the newest first. A version never changes.
+         * @description Lists all published versions, the newest first. A version never changes.
          */
         get: operations["get_experiences_id_versions"];
         put?: never;
@@ -721,8 +734,8 @@ export interface paths {
         put?: never;
         /**
          * Import an experience from a file
-         * @description It becomes a new draft. Everything in the file is checked, and its images are encoded again, as
-         *     if each was uploaded. At most 48 MiB.
+         * @description The experience becomes a new draft. Tapdesk checks everything in the file, and encodes the
+         *     images again as if they were uploaded. At most 48 MiB.
          */
         post: operations["post_experiences_import"];
         delete?: never;
@@ -740,7 +753,7 @@ export interface paths {
         };
         /**
          * List experiences whose tags lack variables
-         * @description Forms and variable buttons change existing variables only: they fail for a tag that lacks the
+         * @description Forms and variable buttons only change existing variables, so they fail for a tag that lacks the
          *     variable. Lists every experience with such tags in use.
          */
         get: operations["get_experiences_missing_variables"];
@@ -762,7 +775,8 @@ export interface paths {
         /**
          * List templates of studio experiences
          * @description Ten pages to start from. To use one, create an experience from its members, and add its
-         *     variables to the tags that lead there.
+         *     variables to the tags that lead to it. Only the texts of the page are in the requested language.
+         *     Tapdesk's own words on the page are in the language of the tag, `language_code`.
          */
         get: operations["get_experiences_templates"];
         put?: never;
@@ -788,8 +802,8 @@ export interface paths {
         put?: never;
         /**
          * Create a factory order
-         * @description For each tag a random set of five keys is made and stored, which is used for one chip and for
-         *     nothing else. The order leaves as `/export`, `/instructions` and `/keys`.
+         * @description For each tag, Tapdesk creates and stores five random keys, which are used only for one chip.
+         *     Send the bureau `/export`, `/instructions` and `/keys`.
          */
         post: operations["post_factory_orders"];
         delete?: never;
@@ -811,8 +825,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a factory order
-         * @description For an order whose chips will not come: its keys are deleted with it, so that nobody can change a chip that a
-         *     bureau has written. Refused once a chip came back.
+         * @description For an order that will not be delivered. Its keys are deleted, so nobody can change chips that
+         *     the bureau has written. Fails once a chip has been delivered.
          */
         delete: operations["delete_factory_orders_id"];
         options?: never;
@@ -829,8 +843,8 @@ export interface paths {
         };
         /**
          * Export a factory order
-         * @description `order.csv` for a bureau (RFC 4180): what is written to the chip of each position, byte by
-         *     byte, and no key.
+         * @description `order.csv` for a bureau (RFC 4180): every byte to write to the chip of each position, without
+         *     keys.
          */
         get: operations["get_factory_orders_id_export"];
         put?: never;
@@ -851,13 +865,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Import what a bureau reports
-         * @description A CSV file: UTF-8, separated by commas or semicolons, with a header row. It needs `uid`, and one
-         *     of `position`, `slug` and `url`; `status` and `counter` are taken, other columns are not. Each
-         *     chip becomes the inlay of its position's tag with the keys of the position, `"bureau_keys":
-         *     true`, until it is laid down at goods-in: `POST /encodings` with `factory_order_id`. A `url` with
-         *     a code is a sample: the code must be one of the chip with the position's keys. The same file
-         *     again changes nothing.
+         * Import the report of a bureau
+         * @description A CSV file with a header row, in the same format as for `/tags/import`. It needs `uid`, and one
+         *     of `position`, `slug` and `url`. It can contain `status` and `counter`; other columns are
+         *     ignored. Each chip becomes the inlay of its position's tag, with the keys of the position and
+         *     `"bureau_keys": true`. Then place each delivered chip on the reader: `POST /encodings` with
+         *     `factory_order_id` replaces its keys. A `url` with a code is a sample: the code must be valid
+         *     for the chip and the position's keys. A repeated import of the same file changes nothing.
          */
         post: operations["post_factory_orders_id_import"];
         delete?: never;
@@ -875,8 +889,8 @@ export interface paths {
         };
         /**
          * Get the instructions of a factory order
-         * @description A text for the bureau: what the columns of `order.csv` mean, in which order a chip is written,
-         *     how `keys.sealed` is opened, and what to send back.
+         * @description A text for the bureau. It explains the columns of `order.csv`, the order in which a chip is
+         *     written, how to open `keys.sealed`, and which report to return.
          */
         get: operations["get_factory_orders_id_instructions"];
         put?: never;
@@ -898,9 +912,9 @@ export interface paths {
         put?: never;
         /**
          * Export the keys of a factory order
-         * @description `keys.sealed`: the keys of all positions, sealed with a passphrase. `/instructions` says how it
-         *     is opened; `tapdesk-service open-keys` does it. That the keys leave is in the audit log before
-         *     they do.
+         * @description `keys.sealed`: the keys of all positions, sealed with a passphrase. `/instructions` explains how
+         *     to open it, and `tapdesk-service open-keys` does it. The audit log records the export before the
+         *     answer is sent.
          */
         post: operations["post_factory_orders_id_keys"];
         delete?: never;
@@ -918,14 +932,14 @@ export interface paths {
         };
         /**
          * List inlays
-         * @description In the order in which they were created.
+         * @description In the order of their creation.
          */
         get: operations["get_inlays"];
         put?: never;
         /**
          * Create an inlay
          * @description Keys are write-only: Tapdesk never shows them again. The UID of a deleted inlay can be used
-         *     again; codes that were accepted under the same keys are not accepted again.
+         *     again. Codes that were accepted with the same keys are not accepted a second time.
          */
         post: operations["post_inlays"];
         delete?: never;
@@ -947,17 +961,17 @@ export interface paths {
         post?: never;
         /**
          * Delete an inlay
-         * @description Its codes no longer verify. It can be created again with the same keys:
-         *     codes that were accepted before stay spent.
+         * @description Codes of the inlay no longer verify. If the inlay is created again with the same keys, codes
+         *     that were accepted before stay used up.
          */
         delete: operations["delete_inlays_id"];
         options?: never;
         head?: never;
         /**
          * Change an inlay
-         * @description New keys start its counter from 0, because encoding a chip again resets it: codes made under the
-         *     old keys no longer verify. Former keys return with their counter, so that no code is accepted
-         *     twice. UID and technology cannot change.
+         * @description New keys restart the counter from 0, because a new encoding resets it on the chip. Codes made
+         *     with the old keys no longer verify. Former keys return with their counter, so that no code is
+         *     accepted twice. UID and technology cannot change.
          */
         patch: operations["patch_inlays_id"];
         trace?: never;
@@ -971,9 +985,9 @@ export interface paths {
         };
         /**
          * List interactions
-         * @description The newest first. The interactions of one tag, and those of no tag, are found by an index. Other filters scan from the
-         *     newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
-         *     continue while there is a `next`.
+         * @description The newest first. An index finds the interactions of one tag, and those without a tag. Other
+         *     filters scan from the newest interaction on. A page ends after 20,000 scanned interactions, even
+         *     if it contains few items: continue while there is a `next`.
          */
         get: operations["get_interactions"];
         put?: never;
@@ -1009,26 +1023,29 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what is kept of a tap's visitor
-         * @description How much there is, and what erasing would leave. A person who holds a tag taps it: while that
-         *     tap's rolling key lives, a verified tap proves it, and what is kept of its visitor can be exported
-         *     and erased. A visitor is a network address and a browser at one tag: taps from another phone or
-         *     network are somebody else's.
+         * Get the stored data of a tap's visitor
+         * @description Shows the amount of data, and the data that stays after an erasure. To export or erase the data,
+         *     the visitor must prove that they hold the tag: they tap it, and a verified tap proves it while
+         *     its rolling key is valid. A visitor's taps are this one, and those that the cookie of a rolling
+         *     key connects with it. Other taps from the same network with the same browser may be another
+         *     person's. Data that the person entered at other times can be found by its text, as for
+         *     submissions.
          */
         get: operations["get_interactions_id_visitor"];
         put?: never;
         post?: never;
         /**
-         * Erase what is kept of a tap's visitor
-         * @description Of each tap of the tag that the visitor made: the client, the country, system, language and group,
-         *     whether they had come before, its rolling key, the values that an update wrote, what a form sent,
-         *     what webhooks keep of it, and the values that the audit log has of these variables. Taps, verdicts
-         *     and counts stay, and so do the tag's variables, unless `empty_variables` is `true`. The audit log
-         *     says that it was done.
+         * Erase the stored data of a tap's visitor
+         * @description Erases for each of the visitor's taps: the client, country, system, language and group, the mark
+         *     whether they had come before, the rolling key, the values of an update, the fields of a form,
+         *     the copies for webhooks, and the values of these variables in the audit log. Later updates and
+         *     events of the tag also lose these values. Taps, verdicts and counts stay. The tag's variables
+         *     stay, too, unless `empty_variables` is `true`; no event contains the values that stay. The audit
+         *     log records the erasure.
          *
-         *     Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with `code:
-         *     "not_proved"` otherwise. It goes step by step, so that taps continue; the tap itself goes last. If
-         *     the request is interrupted, send it again.
+         *     Only a verified tap with a valid rolling key proves that a person holds the tag; otherwise the
+         *     answer is 409 with `code: "not_proved"`. The data is erased step by step, so that taps continue,
+         *     and this tap last. If the request is interrupted, send it again.
          */
         delete: operations["delete_interactions_id_visitor"];
         options?: never;
@@ -1044,11 +1061,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export what is kept of a tap's visitor
-         * @description A JSON document: the visitor's taps of the tag, what was written and sent with them, and in
-         *     words what is kept, why and for how long. Keys, their hashes and the digest of the client are not
-         *     in it. Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with
-         *     `code: "not_proved"` otherwise.
+         * Export the stored data of a tap's visitor
+         * @description A JSON document with the visitor's taps of the tag, the values and forms that were sent with
+         *     them, and an explanation of the stored data, its purpose and its retention. It does not contain
+         *     keys, their hashes, the digest of the client, or earlier values of variables. Only a verified
+         *     tap with a valid rolling key proves that a person holds the tag; otherwise the answer is 409
+         *     with `code: "not_proved"`.
          */
         get: operations["get_interactions_id_visitor_export"];
         put?: never;
@@ -1068,10 +1086,11 @@ export interface paths {
         };
         /**
          * Export interactions
-         * @description All interactions that the filters of the list select, the newest first, up to the newest at the
-         *     beginning of the export: however many there are. `Tapdesk-Cursor` names that one; an answer that
-         *     was broken off is continued with it. Keys, their hashes and clients are in no export. A cell that
-         *     a spreadsheet would take for a formula begins with an apostrophe.
+         * @description Exports all interactions that the filters of the list select, without a limit. The newest is
+         *     first, and newer interactions than at the start of the export are left out. `Tapdesk-Cursor`
+         *     contains this start, and continues an interrupted export. Exports never contain keys, their
+         *     hashes or clients. If a spreadsheet would take a cell for a formula, the cell begins with an
+         *     apostrophe.
          */
         get: operations["get_interactions_export"];
         put?: never;
@@ -1094,7 +1113,7 @@ export interface paths {
         post?: never;
         /**
          * Erase the personal traces of interactions without a tag
-         * @description The same for the taps of inlays that were on no tag.
+         * @description The same as for a tag, for taps of inlays that were not on a tag.
          */
         delete: operations["delete_interactions_no_tag_traces"];
         options?: never;
@@ -1111,7 +1130,7 @@ export interface paths {
         };
         /**
          * List master keys
-         * @description In the order in which they were created.
+         * @description In the order of their creation.
          */
         get: operations["get_master_keys"];
         put?: never;
@@ -1139,7 +1158,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a master key
-         * @description Refused while inlays have their keys from it.
+         * @description Fails while inlays use keys that are derived from it.
          */
         delete: operations["delete_master_keys_id"];
         options?: never;
@@ -1151,6 +1170,29 @@ export interface paths {
         patch: operations["patch_master_keys_id"];
         trace?: never;
     };
+    "/admin/v1/own-reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a read by this application
+         * @description Each read increases the counter of a chip that makes codes. The service does not report a read
+         *     that is noted here as a counter gap of later taps. The code stays valid: its tap can still be
+         *     sent. The service notes nothing if the code would not verify, or if the URL was copied from
+         *     another chip.
+         */
+        post: operations["post_own_reads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/reports": {
         parameters: {
             query?: never;
@@ -1160,10 +1202,11 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description What taps came to, and those of the period before: in all, by bucket, experience, technology,
-         *     country, system, language, and hour of the week. Updates and submissions count at the time of
-         *     their tap. Counts stay when taps are erased or grow old: those by the day for ever, those by the
-         *     hour somewhat longer than interactions. The period is widened to whole buckets, at most 1,000.
+         * @description Counts taps, updates and submissions of a period and of the period before: in total, and by
+         *     bucket, experience, scan type, country, system, language and hour of the week. Test taps are
+         *     counted separately. Updates and submissions count at the time of their tap. Counts remain after
+         *     taps are erased or expire: daily counts for ever, hourly counts somewhat longer than
+         *     interactions. The period is widened to whole buckets, at most 1,000.
          */
         get: operations["get_reports"];
         put?: never;
@@ -1183,9 +1226,10 @@ export interface paths {
         };
         /**
          * Export a report
-         * @description The report as a file: a row for each value of each dimension, with its taps, updates and
-         *     submissions, and those of the period before. `hour_of_week` counts from Monday's first hour of
-         *     UTC, `visitor_group` the hundred groups of an experience that splits its visitors.
+         * @description The report as a file. It has a row for each value of each dimension, with taps, updates and
+         *     submissions of the period and of the period before. `hour_of_week` counts hours in UTC from the
+         *     first hour of Monday. `visitor_group` is one of the hundred groups of an experience that splits
+         *     its visitors. `test_taps` counts the taps that this application made, which are in no other row.
          */
         get: operations["get_reports_export"];
         put?: never;
@@ -1205,7 +1249,8 @@ export interface paths {
         };
         /**
          * Get the settings
-         * @description Each with its value and its source: argument, environment, stored setting or default.
+         * @description Returns each setting with its value and its source: argument, environment, stored setting or
+         *     default.
          */
         get: operations["get_settings"];
         put?: never;
@@ -1215,8 +1260,8 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description A merge patch (RFC 7396) of values: members that are not sent stay as they
-         *     are, `null` goes back to the default. The change takes effect at once.
+         * @description A merge patch (RFC 7396) of values: members that are not sent stay unchanged, and `null`
+         *     restores the default. The change takes effect at once.
          */
         patch: operations["patch_settings"];
         trace?: never;
@@ -1258,7 +1303,7 @@ export interface paths {
         head?: never;
         /**
          * Change a test sheet
-         * @description A merge patch (RFC 7396). `"closed": true` closes it, `false` opens it again.
+         * @description A merge patch (RFC 7396). `"closed": true` closes the sheet, `false` opens it again.
          */
         patch: operations["patch_sheets_id"];
         trace?: never;
@@ -1294,8 +1339,8 @@ export interface paths {
         put?: never;
         /**
          * Add a row to a test sheet
-         * @description The row is on disk before the answer is sent. A UID can have several rows; the verdict is stored
-         *     as sent.
+         * @description Tapdesk answers only after the row is on disk. A UID can have several rows. The verdict is
+         *     stored as sent.
          */
         post: operations["post_sheets_id_rows"];
         delete?: never;
@@ -1316,8 +1361,8 @@ export interface paths {
         put?: never;
         /**
          * Move the time of the simulated world forward
-         * @description From now on it is ahead, for simulated interactions only: their rolling keys expire earlier,
-         *     real ones do not.
+         * @description From now on the clock is ahead, but only for simulated interactions: their rolling keys expire
+         *     earlier.
          */
         post: operations["post_simulator_clock"];
         delete?: never;
@@ -1335,14 +1380,14 @@ export interface paths {
         };
         /**
          * List virtual inlays
-         * @description In the order in which they were created.
+         * @description In the order of their creation.
          */
         get: operations["get_simulator_inlays"];
         put?: never;
         /**
          * Create a virtual inlay
-         * @description For the service it is an inlay like any other, on a simulated tag: its taps are marked as
-         *     simulated everywhere.
+         * @description For the service it is an inlay like any other, on a simulated tag. All its taps are marked as
+         *     simulated.
          */
         post: operations["post_simulator_inlays"];
         delete?: never;
@@ -1364,7 +1409,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a virtual inlay
-         * @description Its inlay is deleted with it; its tag stays.
+         * @description Also deletes its inlay. The tag stays.
          */
         delete: operations["delete_simulator_inlays_id"];
         options?: never;
@@ -1383,7 +1428,7 @@ export interface paths {
         put?: never;
         /**
          * Tap a virtual inlay
-         * @description The chip's counter rises, then it makes a one-time URL. If the URL is opened, the answer
+         * @description The chip increases its counter and makes a one-time URL. If the URL is opened, the answer
          *     contains the rolling key, because the caller made this tap.
          */
         post: operations["post_simulator_inlays_id_tap"];
@@ -1402,7 +1447,7 @@ export interface paths {
         };
         /**
          * Get taps over time
-         * @description Taps in buckets of an hour or a day, in total, by reason and by tag, and what needs attention.
+         * @description Counts taps in buckets of an hour or a day, in total, by reason and by tag, and lists problems.
          *     The period is widened to whole buckets, at most 1,000.
          */
         get: operations["get_stats"];
@@ -1423,8 +1468,12 @@ export interface paths {
         };
         /**
          * List submissions
-         * @description What forms sent, the newest first. A submission is stored with the update of its variables, and
-         *     stays when they are changed again. Forms are those of studio experiences.
+         * @description Submissions of forms of studio experiences, the newest first. A submission is stored with the
+         *     update of its variables, and stays when they change again.
+         *
+         *     A form is refused if the tag lacks its variables or leads nowhere. It is kept with
+         *     `state=refused`: at most one per tap, and 100 per tag. `not_saved` explains the problem, and
+         *     `POST /submissions/{id}/save` saves it.
          */
         get: operations["get_submissions"];
         put?: never;
@@ -1448,13 +1497,37 @@ export interface paths {
         post?: never;
         /**
          * Erase a submission
-         * @description It goes with what webhooks have of it, what the trace of its tap says was written, and the values
-         *     that the audit log has of these variables of the tag. The tap, its verdict and its count stay,
-         *     because counters and statistics follow from them, and so do the values of the tag's variables,
-         *     unless `empty_variables` is `true`. What was exported or delivered before is out of reach. A form
-         *     that can be sent once per tag can be sent again.
+         * @description Erases the submission with the copies for webhooks, the values in the trace of its tap, and the
+         *     values of these variables in the audit log of the tag. Later updates of the tag lose these
+         *     values where they are the old values. Events that webhooks keep, or have not sent yet, lose
+         *     them, too. The tap, its verdict and its count stay, because counters and statistics depend on
+         *     them. The values of the tag's variables also stay, unless `empty_variables` is `true`; no event
+         *     contains the values that stay. Earlier exports and deliveries cannot be erased. If a form can be
+         *     sent once per tag, it can be sent again.
          */
         delete: operations["delete_submissions_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/submissions/{id}/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a refused submission
+         * @description Writes its values to the variables of the tag, like its form would have done, and sends webhook
+         *     events. If the problem persists, the answer is 409 with `code: "not_savable"`, and explains the
+         *     solution.
+         */
+        post: operations["post_submissions_id_save"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1470,10 +1543,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Erase the submissions of a person
-         * @description All that have a value, in the real world and in the simulated one, as the erasing of one does.
-         *     They go step by step, so that taps continue. If the request is interrupted, some of it is done:
-         *     send it again. The audit log says that it was done, and not of whom.
+         * Erase the entries of a person
+         * @description Erases all submissions that contain a value, and all updates without a form that set a variable
+         *     to it, in the real and the simulated world. Each is erased like a single submission. This
+         *     happens step by step, so that taps continue. If the request is interrupted, only a part is
+         *     erased: send it again. The audit log records the erasure, but not the person.
          */
         post: operations["post_submissions_erase"];
         delete?: never;
@@ -1491,13 +1565,79 @@ export interface paths {
         };
         /**
          * Export submissions
-         * @description All submissions that the filters of the list select, the newest first, up to the newest at the
-         *     beginning of the export. `Tapdesk-Cursor` names that one; an answer that was broken off is
-         *     continued with it. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+         * @description Exports all submissions that the filters of the list select. The newest is first, and newer
+         *     submissions than at the start of the export are left out. `Tapdesk-Cursor` contains this start,
+         *     and continues an interrupted export. If a spreadsheet would take a cell for a formula, the cell
+         *     begins with an apostrophe.
          */
         get: operations["get_submissions_export"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tag-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the tag URL for chips
+         * @description Completes the address that a person typed, and returns its last check. The service opens no URL.
+         */
+        get: operations["get_tag_url"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tag-url/carried": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count inlays by tag URL
+         * @description Read this before you change the setting `tag_url`: existing chips and printed codes keep their
+         *     address.
+         */
+        get: operations["get_tag_url_carried"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tag-url/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the tag URL for chips
+         * @description Opens a test URL of this service through the address, within 12 seconds, and stores the result
+         *     with the setting. Follows redirects only on the same host. If another server answers, the result
+         *     says only that it is another server. A phone that opens `phone_url`, or a verified tap of a real
+         *     chip, also proves the address, if the request comes from another device and uses the host of the
+         *     address.
+         */
+        post: operations["post_tag_url_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1513,13 +1653,15 @@ export interface paths {
         };
         /**
          * List tags
-         * @description A search for three characters or more uses an index; a shorter one scans all tags.
+         * @description A search text of three or more characters uses an index. A shorter text scans all tags.
          */
         get: operations["get_tags"];
         put?: never;
         /**
          * Create a tag
-         * @description Only its name is required. The answer is the tag as get shows it.
+         * @description Only the name is required. The answer is the tag as its GET operation returns it. A token that
+         *     is limited to experiences cannot choose the slug. The tag gets the variables that the forms and
+         *     buttons of its experience's page write, with empty values, unless `add_variables` is `false`.
          */
         post: operations["post_tags"];
         delete?: never;
@@ -1541,17 +1683,19 @@ export interface paths {
         post?: never;
         /**
          * Delete a tag
-         * @description Its URL no longer leads anywhere, and its slug stays reserved: `restore` of `/tags/bulk`
-         *     restores it.
+         * @description The URL of the tag no longer leads anywhere. Its slug stays reserved. `restore` of `/tags/bulk`
+         *     restores the tag.
          */
         delete: operations["delete_tags_id"];
         options?: never;
         head?: never;
         /**
          * Change a tag
-         * @description A merge patch (RFC 7396): members that are not sent stay as they are; `null` empties a member,
-         *     if it can be empty. A replaced slug stays the tag's own, listed in `former_slugs`, and still
-         *     leads to the tag until it is released.
+         * @description A merge patch (RFC 7396): members that are not sent stay unchanged, and `null` empties a member
+         *     that can be empty. The tag keeps a replaced slug in `former_slugs`, and the old URL leads to the
+         *     tag until the slug is released. If the tag moves to another experience, it gets the variables
+         *     that the forms and buttons of the new page write, with empty values, unless `add_variables` is
+         *     `false`.
          */
         patch: operations["patch_tags_id"];
         trace?: never;
@@ -1640,7 +1784,7 @@ export interface paths {
         post?: never;
         /**
          * Release a former slug of a tag
-         * @description Inlays and prints with it no longer lead anywhere, and any tag can take it.
+         * @description Inlays and prints with this slug no longer lead anywhere, and any tag can use it.
          */
         delete: operations["delete_tags_id_former_slugs_slug"];
         options?: never;
@@ -1660,15 +1804,15 @@ export interface paths {
         post?: never;
         /**
          * Erase a tag's personal traces
-         * @description Erases who came to the tag: its visitors, and of each of its interactions the client, the
-         *     country, system, language and group, whether the visitor had come before, and the values that an update wrote. Interactions,
-         *     verdicts and counts stay, because counters and statistics follow from them, and so do the tag's
-         *     current variables, which are the owner's to delete. Of the audit log the values go that
-         *     administrators gave the tag; who changed it, when and from where stays. It works for a deleted
-         *     tag, too.
+         * @description Erases personal data of the tag's visitors. Each of its interactions loses the client, country,
+         *     system, language and group, the mark whether the visitor had come before, and the values that an
+         *     update wrote. Interactions, verdicts and counts stay, because counters and statistics depend on
+         *     them. The tag's current variables also stay: the owner can delete them. No event contains those
+         *     of their values that a visitor entered. The audit log loses the values that administrators gave
+         *     the tag, but keeps who changed it, when and from where. This also works for a deleted tag.
          *
          *     A long history is erased step by step, so that taps continue. If the request is interrupted,
-         *     some of it is done: send it again.
+         *     only a part is erased: send it again.
          */
         delete: operations["delete_tags_id_traces"];
         options?: never;
@@ -1723,14 +1867,18 @@ export interface paths {
         put?: never;
         /**
          * Change many tags
-         * @description Tags are changed in short batches, so that taps continue: each batch is changed as a whole or
-         *     not at all. If the call stops early, `stopped` says why, `undo` reverts what was done, and
-         *     `rest` does what was not.
+         * @description Tags that are assigned to an experience get the variables that the forms and buttons of its page
+         *     write, with empty values, unless `add_variables` is `false`. `variables_added` counts them.
+         *     `undo` removes the variables that are still empty.
          *
-         *     With `expected_count` nothing is changed if another number of tags is selected: 409, `code:
-         *     "count_changed"`. With `limit` the call ends after that many tags: the caller sends the requests
-         *     in `rest` one after the other, can show `done` as progress, and can stop at any time. The `undo`
-         *     of all answers together reverts everything.
+         *     Tags are changed in short batches, so that taps continue. Each batch is changed completely or
+         *     not at all. If the call stops early, `stopped` explains why, `undo` reverts the finished part,
+         *     and `rest` contains the remaining part.
+         *
+         *     With `expected_count`, nothing changes if the number of selected tags is different: the answer
+         *     is 409 with `code: "count_changed"`. With `limit`, the call ends after that many tags. Then send
+         *     the requests in `rest` one after the other: `done` shows the progress, and you can stop at any
+         *     time. The `undo` requests of all answers together revert everything.
          */
         post: operations["post_tags_bulk"];
         delete?: never;
@@ -1748,12 +1896,13 @@ export interface paths {
         };
         /**
          * Export tags
-         * @description A CSV file with the columns of import and one column for each property key. If it is imported,
-         *     it makes the same tags. A property that a tag does not have is `(none)`, one with an empty value
-         *     a single apostrophe; other cells are empty if there is no value. A cell that a spreadsheet would
-         *     take for a formula, or import for one of its words, begins with an apostrophe. `Tapdesk-Total`
-         *     is the number of tags when the export began. Simulated tags are never exported. Changes during
-         *     the export may be in it or not; each tag is as it was at one moment.
+         * @description A CSV file with the columns of an import, the `url` of each tag, and one column for each
+         *     property key. An import of the file creates the same tags. `(none)` marks a property that a tag
+         *     does not have, and a single apostrophe a property with an empty value. Other cells without a
+         *     value are empty. If a spreadsheet would take a cell for a formula, or an import would take it
+         *     for a keyword, the cell begins with an apostrophe. `Tapdesk-Total` is the number of tags at the
+         *     start of the export. Simulated tags are never exported. Changes during the export may or may not
+         *     be included, but each tag is consistent.
          */
         get: operations["get_tags_export"];
         put?: never;
@@ -1775,26 +1924,32 @@ export interface paths {
         put?: never;
         /**
          * Import tags
-         * @description A CSV file: UTF-8, separated by commas or semicolons, with a header row. The
-         *     columns are `slug`, `name`, `title`, `description`, `language_code`,
-         *     `status`, `experience_id`, `verifier_enabled`, `updates_require_verified`,
-         *     `has_qr_code`, `track_location`, `location` and `widget_settings` (as JSON),
-         *     `experience` (its name), `attribute:KEY`, `data:KEY`, `variable:KEY`, in any
-         *     order; and for a new inlay on the tag `uid`, `technology`, `mirror` (`none`
-         *     for no codes), `mac_from`, `meta_key`, `file_key` and `master_key_id`, which need
-         *     the scope `keys`. `name` is needed, with `mode=upsert` `slug`.
+         * @description A CSV file with a header row. The separator is `,`, `;`, a tab or `|`: Tapdesk detects it from
+         *     the header, or from a line `sep=;` before it. The encoding is UTF-8, UTF-16 or Windows-1252,
+         *     which Tapdesk detects from the bytes. Columns can be in any order: `slug`, `name`, `title`,
+         *     `description`, `language_code`, `status`, `experience_id`, `verifier_enabled`,
+         *     `updates_require_verified`, `has_qr_code`, `track_location`, `location` and `widget_settings`
+         *     (as JSON), `experience` (its name), `attribute:KEY`, `data:KEY` and `variable:KEY`. Columns for
+         *     a new inlay on the tag are `uid`, `technology`, `mirror` (`none` for no codes), `mac_from`,
+         *     `meta_key`, `file_key` and `master_key_id`; they need the scope `keys`. `name` is required, with
+         *     `mode=upsert` `slug` instead.
+         *
+         *     The result contains the encoding, the separator and the ignored columns (`ignored_columns`);
+         *     `notes` contains further information for people. A row with more or fewer cells than the header
+         *     is refused. UIDs, keys, slugs and counters are also refused if a spreadsheet turned them into
+         *     numbers or dates. A slug that looks like a number or a date needs a leading apostrophe.
          *
          *     | A cell | A new tag | A tag that is changed |
          *     |---|---|---|
-         *     | empty | has the default; the property is there, and empty | stays as it is |
-         *     | `(none)` | has the default, and no such property | stays as it is |
+         *     | empty | has the default; the property exists with an empty value | stays unchanged |
+         *     | `(none)` | has the default, and no such property | stays unchanged |
          *     | `(delete)` | has the default, and no such property | loses it: the property, the experience, the title, the description, the location or the widget settings |
-         *     | `'` alone | has the empty text | has the empty text |
-         *     | a text | has it | has it |
+         *     | only `'` | has the empty text | gets the empty text |
+         *     | a text | has this text | gets this text |
          *
-         *     `deleted` names, for each row, what is deleted; with `dry_run`, what would
-         *     be. A text that is one of these words itself has an apostrophe in front, as
-         *     export writes it; one that export put there is taken away again.
+         *     `deleted` lists the deleted values of each row; with `dry_run`, those that would be deleted. If
+         *     a text equals one of these keywords, put an apostrophe before it, as exports do. An import
+         *     removes the apostrophe again.
          *
          *     Results arrive during the import, each on its own line.
          */
@@ -1814,11 +1969,54 @@ export interface paths {
         };
         /**
          * List import presets
-         * @description Tables of other services, and what their columns are here.
+         * @description Lists tables of other services, and the meaning of their columns in Tapdesk.
          */
         get: operations["get_tags_import_presets"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tags/import/table": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a table
+         * @description Reads the file like `/tags/import`, and returns the likely meaning of its columns, so that a
+         *     person can choose the columns to import. Nothing is stored.
+         */
+        post: operations["post_tags_import_table"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/test-taps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Announce a test tap
+         * @description Marks the next tap of this URL within 30 seconds as a test tap of this application. Its
+         *     interaction gets this `origin`, and counts list it separately from visitors' taps. The tap may
+         *     reach any node of the database.
+         */
+        post: operations["post_test_taps"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1834,14 +2032,14 @@ export interface paths {
         };
         /**
          * List admin tokens
-         * @description The oldest first. The installation's own token is not among them.
+         * @description The oldest first. The installation's own token is not in the list.
          */
         get: operations["get_tokens"];
         put?: never;
         /**
          * Create an admin token
-         * @description Only this answer shows the token: store it. It grants nothing that the token of this request
-         *     does not, and for no longer.
+         * @description Only this answer contains the token: store it. The new token has at most the rights of the token
+         *     of this request, and expires no later.
          */
         post: operations["post_tokens"];
         delete?: never;
@@ -1862,7 +2060,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an admin token
-         * @description It is refused from now on. Its open streams of events and downloads end within a second.
+         * @description The token is invalid from now on. Its open event streams and downloads end within a second.
          */
         delete: operations["delete_tokens_id"];
         options?: never;
@@ -1879,7 +2077,7 @@ export interface paths {
         };
         /**
          * Get the token of this request
-         * @description What it may do. Every token opens this operation.
+         * @description Returns the rights of the token. Every token may call this operation.
          */
         get: operations["get_tokens_current"];
         put?: never;
@@ -1899,14 +2097,14 @@ export interface paths {
         };
         /**
          * List URL templates
-         * @description In the order in which they were created.
+         * @description In the order of their creation.
          */
         get: operations["get_url_templates"];
         put?: never;
         /**
          * Create a URL template
-         * @description Refused if one URL could match it and another template, or a route of the
-         *     service, or if its host is one by which the admin API is reached.
+         * @description Fails if a URL could match both this template and another template or a route of the service, or
+         *     if the host is one of the admin API's.
          */
         post: operations["post_url_templates"];
         delete?: never;
@@ -1928,15 +2126,15 @@ export interface paths {
         post?: never;
         /**
          * Delete a URL template
-         * @description Refused while inlays use it, and while an encoding that is half way, an open run, or a factory order whose chips
-         *     are to come writes chips by it.
+         * @description Fails while the template is in use by inlays, an unfinished encoding, an open run, or a factory
+         *     order that is not fully delivered.
          */
         delete: operations["delete_url_templates_id"];
         options?: never;
         head?: never;
         /**
          * Change a URL template
-         * @description Its keys are changed at `/url-templates/{id}/meta-keys`.
+         * @description To change its keys, use `/url-templates/{id}/meta-keys`.
          */
         patch: operations["patch_url_templates_id"];
         trace?: never;
@@ -1950,8 +2148,8 @@ export interface paths {
         };
         /**
          * Get the encoding sheet of a URL template
-         * @description Everything a chip needs to write its URLs as the template says: bytes, offsets and settings. It
-         *     contains no key. A template with `{*}` has none.
+         * @description Contains everything that a chip needs to write its URLs by the template: bytes, offsets and
+         *     settings, but no key. A template with `{*}` has no sheet.
          */
         get: operations["get_url_templates_id_encoding_sheet"];
         put?: never;
@@ -1973,13 +2171,13 @@ export interface paths {
         put?: never;
         /**
          * Add meta keys to a URL template
-         * @description They find the inlay of a URL with neither slug nor UID; each costs one more decryption. Existing
-         *     keys stay.
+         * @description These keys identify the inlay of a URL without slug and UID. Each key costs one more decryption.
+         *     Existing keys stay.
          */
         post: operations["post_url_templates_id_meta_keys"];
         /**
          * Remove a meta key from a URL template
-         * @description Refused while it is the only key that finds some inlays.
+         * @description Fails while some inlays can only be identified with this key.
          */
         delete: operations["delete_url_templates_id_meta_keys"];
         options?: never;
@@ -1998,8 +2196,8 @@ export interface paths {
         put?: never;
         /**
          * Find the template of one-time URLs
-         * @description The answer says how sure it is. No URL is opened. Only the keys in the request are used, and
-         *     they are not stored. A search takes at most 2 seconds, and one runs at a time.
+         * @description The answer contains its certainty. Tapdesk opens no URL. It uses only the keys in the request,
+         *     and does not store them. A search takes at most 2 seconds, and only one runs at a time.
          */
         post: operations["post_url_templates_solve"];
         delete?: never;
@@ -2019,9 +2217,11 @@ export interface paths {
         put?: never;
         /**
          * Check a tap's URL
-         * @description A dry run: nothing is consumed or recorded. If the code does not verify, all known keys are
-         *     tried in every role to find the wrong setting. With the `chip` on which a reader found the URL,
-         *     the answer says whether the URL was copied from another chip: the first finding says why.
+         * @description A dry run: it consumes and records nothing. If the code does not verify, the service tries all
+         *     known keys in every role to find the wrong setting. With the `chip` that contains the URL, the
+         *     service also finds out whether the URL was copied from another chip: the first finding explains
+         *     it. A token that is limited to experiences can check the URLs of its own tags, with the keys of
+         *     their inlays. Any other URL counts as the URL of no tag.
          */
         post: operations["post_verification"];
         delete?: never;
@@ -2039,19 +2239,20 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The oldest first. A token that is limited to experiences sees those that get events of these alone.
+         * @description The oldest first. A token that is limited to experiences sees the webhooks that only get events
+         *     of these.
          */
         get: operations["get_webhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
-         *     each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
-         *     repeated for three days, and for as long as the webhook takes nothing, with the same
-         *     `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
-         *     Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-         *     alone, and nothing to `include` in them. The webhook of a token that is limited to experiences gets
-         *     their events alone, and no alerts.
+         * @description Tapdesk sends events from now on to the URL, as described in the `webhooks` of this document:
+         *     each event at least once, signed according to Standard Webhooks 1.0. A failed request is
+         *     repeated for three days, and longer while the webhook accepts nothing, with the same
+         *     `webhook-id` and the same body. Redirects are failures. After five days of failures, the webhook
+         *     is switched off. Only this answer contains the secret: store it. A token without the scope
+         *     `read` can only choose alerts, without any `include`. The webhook of a token that is limited to
+         *     experiences only gets their events, and no alerts.
          */
         post: operations["post_webhooks"];
         delete?: never;
@@ -2073,17 +2274,19 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing more is sent to it; what waits, and its log, are gone.
+         * @description Nothing more is sent to the webhook. Its waiting events and its log are deleted. A token without
+         *     the scope `read` can only delete a webhook for alerts.
          */
         delete: operations["delete_webhooks_id"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description If it is switched on, it continues where it was: what happened meanwhile is sent. After a
-         *     restore, or a move to another database, it begins at that moment: what waited before is not sent.
-         *     Nor is what waits of types that it does not get any more. A token without the scope `read` can
-         *     change a webhook of alerts alone. Whose events a webhook gets stays as its maker's token had it.
+         * @description A webhook that is switched on again continues at its last position: events since then are sent.
+         *     After a restore, or a move to another database, it starts at that moment, and older waiting
+         *     events are not sent. Waiting events of types that it no longer gets are not sent either. A token
+         *     without the scope `read` can only change a webhook for alerts. The experiences of the creator's
+         *     token limit the webhook permanently.
          */
         patch: operations["patch_webhooks_id"];
         trace?: never;
@@ -2097,8 +2300,8 @@ export interface paths {
         };
         /**
          * List a webhook's attempts
-         * @description The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
-         *     that still wait, for as long as what the event tells of. They need the scope `read`, too.
+         * @description The newest first. Attempts are kept with their event: the last 1,000 events of a webhook and all
+         *     waiting ones, at most as long as the data that the event is about. Also needs the scope `read`.
          */
         get: operations["get_webhooks_id_attempts"];
         put?: never;
@@ -2120,10 +2323,11 @@ export interface paths {
         put?: never;
         /**
          * Send events again
-         * @description An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
-         *     1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
-         *     because its tag may have another name by now. Give `event_id` or `since`. To a webhook that is off
-         *     nothing is sent: 409, `code: "webhook_off"`. It needs the scope `read`, too.
+         * @description The last 1,000 events of a webhook, of any type, are kept: they are sent again with the same
+         *     `webhook-id` and the same body. An older event is created again. Its `webhook-id` then ends in
+         *     `_r` and a number, because its tag may have another name now. Send either `event_id` or `since`.
+         *     If the webhook is switched off, the answer is 409 with `code: "webhook_off"`. Also needs the
+         *     scope `read`.
          */
         post: operations["post_webhooks_id_resend"];
         delete?: never;
@@ -2143,9 +2347,9 @@ export interface paths {
         put?: never;
         /**
          * Rotate a webhook's secret
-         * @description Requests carry two signatures until the secret before has gone, so that no request is refused
-         *     meanwhile. Only this answer shows the new secret: store it. A token without the scope `read` can
-         *     rotate that of a webhook of alerts alone.
+         * @description Until the old secret expires, requests contain two signatures, so that receivers refuse none of
+         *     them. Only this answer contains the new secret: store it. A token without the scope `read` can
+         *     only rotate the secret of a webhook for alerts.
          */
         post: operations["post_webhooks_id_secrets"];
         delete?: never;
@@ -2165,8 +2369,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off. If it
-         *     fails, that counts for nothing: it switches no webhook off.
+         * @description Sends an event of the type `webhook.test` at once, without repetitions, also to a webhook that
+         *     is switched off. A failure has no consequences: it switches no webhook off. A token without the
+         *     scope `read` can only test a webhook for alerts.
          */
         post: operations["post_webhooks_id_test"];
         delete?: never;
@@ -2184,7 +2389,7 @@ export interface paths {
         };
         /**
          * Read this document as a page
-         * @description It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
+         * @description Requires no token, but one of the host names of the admin API. Public listeners do not serve it.
          */
         get: operations["get_docs"];
         put?: never;
@@ -2202,7 +2407,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process lives */
+        /** Check whether the process runs */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -2220,8 +2425,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An image of a page
-         * @description Its URL is in the page and cannot be guessed. An image never changes.
+         * Get an image of a page
+         * @description Only the page contains this URL, and it cannot be guessed. An image never changes.
          */
         get: operations["get_media_name"];
         put?: never;
@@ -2241,8 +2446,9 @@ export interface paths {
         };
         /**
          * Get the metrics
-         * @description For Prometheus, in the text format of `OpenMetrics`. They show how often an owner's tags are
-         *     tapped, so they need an admin token: `authorization.credentials_file` of a scrape job.
+         * @description The metrics, in the text format of `OpenMetrics` for Prometheus. They reveal how often an
+         *     owner's tags are tapped, so they require an admin token: set `authorization.credentials_file` in
+         *     the scrape job.
          */
         get: operations["get_metrics"];
         put?: never;
@@ -2262,7 +2468,7 @@ export interface paths {
         };
         /**
          * Get this document
-         * @description It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
+         * @description Requires no token, but one of the host names of the admin API. Public listeners do not serve it.
          */
         get: operations["get_openapi_json"];
         put?: never;
@@ -2280,7 +2486,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the database answers */
+        /** Check whether the database answers */
         get: operations["get_ready"];
         put?: never;
         post?: never;
@@ -2298,9 +2504,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where taps of simulated tags lead
-         * @description The built-in stand-in for an owner's domain: a page that shows the payload
-         *     of the key it is opened with, and updates a variable.
+         * Open the stand-in page of simulated tags
+         * @description The built-in stand-in for an owner's domain: a page that shows the payload of its key and
+         *     updates a variable.
          */
         get: operations["get_stand_in"];
         put?: never;
@@ -2320,15 +2526,15 @@ export interface paths {
         };
         /**
          * Tap a tag
-         * @description The target of an inlay's one-time URL, a QR code or a static URL. The code is verified and the
-         *     interaction recorded before the answer, which contains the rolling key as `rk`.
+         * @description The target of an inlay's one-time URL, a QR code or a static URL. Tapdesk verifies the code and
+         *     records the interaction before it answers. The answer contains the rolling key as `rk`.
          */
         get: operations["get_t_slug"];
         put?: never;
         /**
          * Send a form of a page
-         * @description Forms of a studio page use it without JavaScript. It updates variables, and answers with the
-         *     page as it is now. Sent again, it counts as the same submission.
+         * @description Forms of a studio page use it without JavaScript. It updates variables and returns the updated
+         *     page. A repeated form counts as the same submission.
          */
         post: operations["post_t_slug"];
         delete?: never;
@@ -2348,8 +2554,8 @@ export interface paths {
         put?: never;
         /**
          * Update tag variables
-         * @description Sets existing variables of the tag that the rolling key was issued for: all or none, and once.
-         *     The same request with the same `Idempotency-Key` gets the same answer until the key expires.
+         * @description Sets existing variables of the tag that the rolling key was issued for: all or none, and once. A
+         *     repeated request with the same `Idempotency-Key` gets the same answer until the key expires.
          */
         post: operations["post_v2_interactions_data"];
         delete?: never;
@@ -2691,48 +2897,53 @@ export interface components {
     schemas: {
         /** @description The result of adding missing variables. */
         AddedVariables: {
-            /** @description Whether other tags still lack some: call again. */
+            /** @description Whether other tags still lack variables. If true, call again. */
             more: boolean;
             /**
              * Format: int64
-             * @description How many tags got variables in this call.
+             * @description Number of tags that got variables in this call.
              */
             tags: number;
         };
-        /** @description By how much to move the clock. */
+        /**
+         * @description Whether tags that come to an experience get the variables that the forms and buttons of its page write, with empty values. Existing values stay.
+         * @default true
+         */
+        AddVariables: boolean;
+        /** @description A step of the clock. */
         Advance: {
             /**
              * Format: int64
-             * @description Milliseconds to move it forward by, at most ten years.
+             * @description Milliseconds to move the clock forward, at most ten years.
              */
             advance_ms: number;
         };
-        /** @description By how much to move the simulated world's time. */
+        /** @description A step of the simulated clock. */
         AdvanceSimulated: {
             /**
              * Format: int64
-             * @description Milliseconds to move it forward by.
+             * @description Milliseconds to move the clock forward.
              */
             advance_ms: number;
         };
         AesKey: string;
-        /** @description Something that the operator should know. */
+        /** @description An alert for the operator. */
         AlertEvent: {
-            /** @description Its type, as webhooks have it. */
+            /** @description The alert's type, as in webhooks. */
             alert: components["schemas"]["EventKind"];
-            /** @description When. */
+            /** @description When the alert was raised. */
             at: components["schemas"]["Timestamp"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             event: "alert";
-            /** @description What happened, and what to do about it. */
+            /** @description The problem, and the way to solve it. */
             message: string;
         };
-        /** @description All experiences with tags that lack something. */
+        /** @description All experiences whose tags lack variables. */
         AllMissingVariables: {
-            /** @description In the order of the experiences. */
+            /** @description One entry per experience, in the order of the experiences. */
             items: components["schemas"]["MissingVariables"][];
         };
         /** @description NXP AN10922 over an input that the owner chooses. */
@@ -2747,26 +2958,34 @@ export interface components {
              */
             scheme: "an10922";
         };
-        /** @description Assign to an experience, or with `null` to none. */
+        /** @description Assigns the tags to an experience, or with `null` to none. */
         AssignTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             action: "assign";
+            /** @description Whether the tags get the variables that the page of the experience writes. */
+            add_variables?: components["schemas"]["AddVariables"];
             experience_id: components["schemas"]["ExperienceId"] | null;
-            /** @description Which tags. */
+            /**
+             * @description Variables to remove where they are empty; no variables are added. `undo` lists here the
+             *     variables that the assignment added.
+             */
+            remove_variables?: components["schemas"]["PropertyKey"][];
+            /** @description The tags to change. */
             select: components["schemas"]["TagSelection"];
         };
         AssignTagBulkRequest: components["schemas"]["AssignTagBulkChange"] & {
             /**
              * Format: int64
-             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             * @description Number of tags that the caller expects to select. If the number is different, nothing is
+             *     changed.
              */
             expected_count?: number | null;
             /**
              * Format: int32
-             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             * @description Maximum number of tags that this call changes. `rest` contains the requests for the others.
              */
             limit?: number | null;
         } & {
@@ -2776,12 +2995,11 @@ export interface components {
              */
             action: "assign";
         };
-        /** @description What needs attention. Zero is good. */
+        /** @description Counts of problems. Zero is good. */
         Attention: {
             /**
              * Format: int64
-             * @description Verified taps with a counter gap: reads of their inlay before them never reached the
-             *     service.
+             * @description Verified taps with a counter gap: earlier reads of their inlay never reached the service.
              */
             counter_gaps: number;
             /**
@@ -2791,7 +3009,13 @@ export interface components {
             factory_keys: number;
             /**
              * Format: int64
-             * @description Tags of which an inlay reported an open or broken tamper loop.
+             * @description Free disk space of a SQLite database, in mebibytes, if it is below the setting
+             *     `disk_low_mebibytes` or below 64; null otherwise. 0 means that the disk is full.
+             */
+            low_disk_mebibytes?: number | null;
+            /**
+             * Format: int64
+             * @description Tags with an inlay that reported an open or broken tamper loop.
              */
             opened_tags: number;
             /**
@@ -2801,72 +3025,78 @@ export interface components {
             replays: number;
             /**
              * Format: int64
-             * @description Tags in use that were tapped and lead to no experience.
+             * @description Tags in use that were tapped but lead to no experience.
              */
             unset_tags: number;
             /**
              * Format: int64
-             * @description Inlays whose counter is at its end.
+             * @description Inlays whose counter has reached its maximum.
              */
             used_up: number;
         };
-        /** @description Who made a request. */
+        /** @description The sender of a request. */
         AuditActor: {
             id?: components["schemas"]["TokenId"] | null;
             /**
-             * @description `token` for a stored token; with the installation's own: `desktop`, `encoder`,
-             *     `command_line`, or `installation` for another program.
+             * @description `token` for a stored token. For the installation's own token: `desktop`, `encoder`,
+             *     `command_line`, or `installation` for any other program.
              */
             kind: string;
-            /** @description The name of the stored token at that time. */
+            /** @description The name that the stored token had at that time. */
             name?: string | null;
         };
-        /** @description Whether the log is whole. */
+        /** @description The result of a check of the audit log. */
         AuditCheck: {
-            /** @description What is wrong with it, naming the row; `null` if nothing is. */
+            /** @description The first problem, with the number of its row; `null` if the log is intact. */
             problem?: string | null;
         };
         /** @description A row of the audit log: a request that changed something. */
         AuditRow: {
-            /** @description What they did: `tags.update`. */
+            /** @description The operation, such as `tags.update`. */
             action: string;
-            /** @description Who. */
+            /** @description The sender of the request. */
             actor: components["schemas"]["AuditActor"];
-            /** @description From which address. */
+            /** @description IP address of the client. */
             address: string;
-            /** @description What it is, as far as it differs; of a change of many, what was asked for. */
+            /** @description Members that changed, with their new values. For a bulk change, the members of the request. */
             after?: unknown;
-            /** @description When. */
+            /** @description Time of the request. */
             at: components["schemas"]["Timestamp"];
-            /** @description What it was, as far as it differs; `null` if it is new, or erased. Long values are left out. */
+            /**
+             * @description Members that changed, with their old values. `null` if the object is new or the values were
+             *     erased. Long values are left out.
+             */
             before?: unknown;
-            /** @description Of this row and of the one before, in hex: nothing can be changed or left out in between. */
+            /** @description Hash of this row and of the previous hash, in hex. It reveals changed and missing rows. */
             hash: string;
             /**
              * Format: int64
-             * @description Its number. They rise by one.
+             * @description Number of the row. Numbers increase by one.
              */
             id: number;
-            /** @description What they did it to, as a path within the admin API: `tags/41`. */
+            /** @description The object of the operation, as a path within the admin API: `tags/41`. */
             object: string;
         };
-        /** @description What came of a backup: it was restored beside where it lies, and compared with the database. */
+        /**
+         * @description The result of a backup. Tapdesk restores each backup next to the file and compares it with the
+         *     database.
+         */
         BackupResult: {
-            /** @description When it was made. */
+            /** @description When the backup was made. */
             at: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description Its size.
+             * @description Size of the file, in bytes.
              */
             bytes: number;
-            /** @description Why it is not good. */
+            /** @description The error, if the backup failed a check. */
             error?: string | null;
-            /** @description Its name in the folder. */
+            /** @description Name of the file in the folder. */
             file?: string | null;
-            /** @description Whether it is good. */
+            /** @description Whether the backup passed all checks. */
             ok: boolean;
         };
-        /** @description The backups that the service makes by itself. */
+        /** @description The schedule of backups. */
         BackupSchedule: {
             /** @description Whether there is a schedule. */
             enabled: boolean;
@@ -2877,16 +3107,16 @@ export interface components {
             every_hours?: number | null;
             /** @description The backups in the folder that the schedule has made, the oldest first. */
             files: string[];
-            /** @description The folder, on the machine of the service. */
+            /** @description Folder for the backups, on the machine of the service. */
             folder?: string | null;
             /**
              * Format: int32
-             * @description How many are kept.
+             * @description Number of newest backups that are kept.
              */
             keep?: number | null;
             last?: components["schemas"]["BackupResult"] | null;
             next_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Whether they contain the key that unlocks inlay keys, sealed with the passphrase. */
+            /** @description Whether backups contain the key that unlocks inlay keys, sealed with the passphrase. */
             sealed: boolean;
         };
         /** @description A block of a studio page. Every text except keys can contain macros, and so can a button's URL. */
@@ -2911,19 +3141,19 @@ export interface components {
         Bucket: "hour" | "day";
         /** @description The taps of one bucket. */
         BucketCount: components["schemas"]["Count"] & {
-            /** @description When the bucket begins. */
+            /** @description Start of the bucket. */
             at: components["schemas"]["Timestamp"];
         };
         /** @description The taps of one bucket. */
         BucketTaps: components["schemas"]["Taps"] & {
-            /** @description When the bucket begins. */
+            /** @description Start of the bucket. */
             at: components["schemas"]["Timestamp"];
         };
         /** @description A button with a link. */
         ButtonBlock: {
-            /** @description What it says. */
+            /** @description Label of the button. */
             label: string;
-            /** @description How much it stands out. */
+            /** @description Emphasis of the button. */
             look?: components["schemas"]["ButtonLook"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2934,17 +3164,43 @@ export interface components {
             url: string;
         };
         /**
-         * @description How much a button stands out.
+         * @description The emphasis of a button.
          * @enum {string}
          */
         ButtonLook: "filled" | "outlined";
         Bytes: string;
-        /** @description A stretch of the bytes. */
+        /** @description A range of the bytes. */
         ByteStretch: {
-            /** @description How many bytes it has; 0 for an empty MAC input. */
+            /** @description Length in bytes; 0 for an empty MAC input. */
             length: number;
-            /** @description Its first byte. */
+            /** @description Position of its first byte. */
             offset: number;
+        };
+        /** @description A tag URL that chips contain. */
+        CarriedTagUrl: {
+            /** @description Whether it is the current setting. */
+            in_force: boolean;
+            /**
+             * Format: int64
+             * @description Number of inlays that contain it.
+             */
+            inlays: number;
+            /** @description The tag URL, as inlays contain it. */
+            tag_url: string;
+        };
+        /** @description The tag URLs that chips contain. */
+        CarriedTagUrls: {
+            /**
+             * @description Tag URLs of inlays that were encoded here, most inlays first. `GET /inlays?carried_tag_url=`
+             *     lists the inlays.
+             */
+            items: components["schemas"]["CarriedTagUrl"][];
+            /**
+             * Format: int64
+             * @description Number of tags with a printed code (`has_qr_code`). Each code contains the tag URL of the
+             *     day on which it was printed.
+             */
+            printed_codes: number;
         };
         /**
          * @description Whether the chip is the one that made the code.
@@ -2953,21 +3209,21 @@ export interface components {
         Carrier: "same" | "copied" | "not_comparable";
         /** @description A variable's change by an update. */
         Change: {
-            /** @description The variable. */
+            /** @description Key of the variable. */
             key: components["schemas"]["PropertyKey"];
-            /** @description Its value since. */
+            /** @description Its value after the update. */
             new: string;
-            /** @description Its value before. */
-            old: string;
+            /** @description Its value before; null if a visitor had entered it whose data was erased later. */
+            old?: string | null;
         };
-        /** @description The chip on which a reader found a URL. */
+        /** @description The chip from which a reader read a URL. */
         Chip: {
-            /** @description Whether the chip's settings say that it writes codes into its URL; null if they were not read. */
-            makes_codes?: boolean | null;
             /**
-             * @description The technology: one of those of an inlay, or another word for any other chip; null if
-             *     unknown.
+             * @description Whether the chip's settings make it write codes into its URL; null if they were not read. It
+             *     is ignored for chips other than NTAG 424 DNA, because only those show their settings.
              */
+            makes_codes?: boolean | null;
+            /** @description The technology: that of an inlay, or another word for any other chip; null if unknown. */
             technology?: string | null;
             /** @description The UID in hexadecimal, of 4, 7 or 10 bytes; null if unknown. */
             uid?: string | null;
@@ -2977,14 +3233,14 @@ export interface components {
         ClockView: {
             now: components["schemas"]["Timestamp"];
         };
-        /** @description Taps, and what they led to, beside those of the period before. */
+        /** @description Taps, updates and submissions, with those of the period before. */
         Compared: components["schemas"]["Count"] & {
-            /** @description The same of the period before, which is as long. */
+            /** @description The same counts for the period before, which has the same length. */
             before: components["schemas"]["Count"];
         };
         /** @description Blocks that depend on a condition. */
         ConditionBlock: {
-            /** @description The blocks that are shown if it is met. */
+            /** @description The blocks that are shown if it applies. */
             blocks: components["schemas"]["Block"][];
             /** @description The blocks that are shown otherwise. */
             otherwise?: components["schemas"]["Block"][];
@@ -2993,22 +3249,22 @@ export interface components {
              * @enum {string}
              */
             type: "condition";
-            /** @description The condition. */
+            /** @description Condition that selects the blocks. */
             when: components["schemas"]["When"];
         };
-        /** @description What a visitor agreed to. */
+        /** @description A visitor's agreement to a text. */
         Consent: {
-            /** @description The text beside the checkbox. */
+            /** @description The text next to the checkbox. */
             text: string;
             /**
              * Format: int32
-             * @description The version of the experience whose page showed it.
+             * @description The version of the experience whose page showed the text.
              */
             version: number;
         };
-        /** @description It updated variables. */
+        /** @description The key updated variables. */
         ConsumedKeyState: {
-            /** @description When. */
+            /** @description Time of that update. */
             consumed_at: components["schemas"]["Timestamp"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3016,23 +3272,23 @@ export interface components {
              */
             state: "consumed";
         };
-        /** @description A content as the API takes it and storage keeps it: not checked yet. */
+        /** @description A content as the API and storage represent it, before it is checked. */
         ContentFields: {
-            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
+            /** @description For a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][];
-            /** @description Which kind of experience it is. */
+            /** @description The kind of experience, which decides which members it has. */
             kind: components["schemas"]["ExperienceKind"];
             /**
-             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
-             *     decides; if there is none, `target_url` does.
+             * @description For a redirect: other targets under conditions. The first rule whose conditions all apply
+             *     decides; if no rule applies, `target_url` is used.
              */
             rules?: components["schemas"]["Rule"][];
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
+             * @description For a redirect: an `http` or `https` URL. It may contain macros after its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string;
-            /** @description Of a studio experience: how its page looks. */
+            /** @description For a studio experience: the appearance of its page. */
             theme?: components["schemas"]["Theme"];
         };
         /**
@@ -3040,35 +3296,35 @@ export interface components {
          * @enum {string}
          */
         Corners: "soft" | "round" | "square";
-        /** @description How many taps, and what they led to. */
+        /** @description The number of taps, and the number of their results. */
         Count: {
             /**
              * Format: int64
-             * @description Those of them after which their visitor sent a form.
+             * @description The number of taps after which the visitor sent a form.
              */
             submissions: number;
             /**
              * Format: int64
-             * @description Taps.
+             * @description Number of taps in the bucket or with the value.
              */
             taps: number;
             /**
              * Format: int64
-             * @description Those of them after which their visitor changed variables.
+             * @description The number of taps after which the visitor changed variables.
              */
             updates: number;
         };
         /**
-         * @description What the counter did that the URL of a tap shows.
+         * @description How the counter in a tap's URL moved.
          * @enum {string}
          */
         CounterMove: "rose" | "repeated" | "jumped";
         /**
-         * @description The counter that the tap's URL shows did one of these. Of a chip that makes no MAC
-         *     nobody knows who wrote it.
+         * @description The counter in the tap's URL moved in one of these ways. If the chip makes no MAC, anyone
+         *     may have written the counter.
          */
         CounterWhen: {
-            /** @description What it did. At least one. */
+            /** @description The moves. At least one. */
             any_of: components["schemas"]["CounterMove"][];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3077,7 +3333,7 @@ export interface components {
             type: "counter";
         };
         CountryCode: string;
-        /** @description The visitor's country is known and one of these. */
+        /** @description The visitor's country is known and is one of these. */
         CountryWhen: {
             /** @description Codes of two letters (ISO 3166-1) such as `DE`. At least one. */
             any_of: components["schemas"]["CountryCode"][];
@@ -3087,7 +3343,7 @@ export interface components {
              */
             type: "country";
         };
-        /** @description There is a new tag. */
+        /** @description The row created a tag. */
         CreatedTagImportOutcome: components["schemas"]["ImportedTag"] & {
             /** @enum {string} */
             outcome: "created";
@@ -3095,7 +3351,7 @@ export interface components {
         CreatedTagImportRow: components["schemas"]["CreatedTagImportOutcome"] & {
             /**
              * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
+             * @description Row number in a spreadsheet; the header is row 1.
              */
             row: number;
         } & {
@@ -3105,46 +3361,47 @@ export interface components {
              */
             outcome: "created";
         };
-        /** @description A token that was just created. */
+        /** @description A token right after its creation. */
         CreatedToken: components["schemas"]["StoredToken"] & {
             /** @description The token itself, which begins with `tapdesk_`. It is never shown again. */
             token: string;
         };
-        /** @description A webhook that was just created. */
+        /** @description A webhook right after its creation. */
         CreatedWebhook: components["schemas"]["Webhook"] & {
-            /** @description What signs its requests. It is never shown again. */
+            /** @description The secret that signs its requests. It is never shown again. */
             secret: string;
         };
         /** @description The token of a request. */
         CurrentToken: {
-            /** @description The only experiences it may do it with; `null` if it is not limited. */
+            /** @description The only experiences that the token can use; `null` if it is not limited. */
             experience_ids?: components["schemas"]["ExperienceId"][] | null;
             expires_at?: components["schemas"]["Timestamp"] | null;
             id?: components["schemas"]["TokenId"] | null;
-            /** @description Its purpose; empty for the installation's own token. */
+            /** @description Purpose of the token; empty for the installation's own token. */
             name: string;
-            /** @description What it may do; `admin` is everything. */
+            /** @description Scopes of the token; `admin` includes all others. */
             scopes: components["schemas"]["Scope"][];
         };
-        /** @description Delete. The slugs stay reserved for the tags. */
+        /** @description Deletes the tags. Their slugs stay reserved for them. */
         DeleteTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             action: "delete";
-            /** @description Which tags. */
+            /** @description The tags to delete. */
             select: components["schemas"]["TagSelection"];
         };
         DeleteTagBulkRequest: components["schemas"]["DeleteTagBulkChange"] & {
             /**
              * Format: int64
-             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             * @description Number of tags that the caller expects to select. If the number is different, nothing is
+             *     changed.
              */
             expected_count?: number | null;
             /**
              * Format: int32
-             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             * @description Maximum number of tags that this call changes. `rest` contains the requests for the others.
              */
             limit?: number | null;
         } & {
@@ -3154,25 +3411,25 @@ export interface components {
              */
             action: "delete";
         };
-        /** @description The demo data. */
+        /** @description The demo data that exists after the request. */
         Demo: {
-            /** @description Whether any part was missing and was created. */
+            /** @description Whether a part was missing and has been created. */
             made: boolean;
-            /** @description Its tags. Two of them have a virtual inlay in the simulator. */
+            /** @description The tags of the demo data. Two of them have a virtual inlay in the simulator. */
             tags: components["schemas"]["DemoTag"][];
         };
-        /** @description What was removed. */
+        /** @description The result of the removal. */
         DemoRemoved: {
-            /** @description How many tags. */
+            /** @description Number of tags that were removed. */
             tags: number;
         };
         /** @description A tag of the demo data. */
         DemoTag: {
-            /** @description What it shows, in words. */
+            /** @description Description of the tag for people. */
             about: string;
-            /** @description Its identifier. */
+            /** @description Identifier of the tag. */
             id: components["schemas"]["TagId"];
-            /** @description The last part of its URL. */
+            /** @description The last part of the tag's URL. */
             slug: string;
         };
         /** @description How an inlay's keys are derived from a master key. */
@@ -3184,34 +3441,37 @@ export interface components {
         };
         /** @description The difference between two versions. */
         Difference: {
-            /** @description Whether they differ. */
+            /** @description Whether the two versions differ. */
             differs: boolean;
             /**
              * Format: int32
-             * @description The version that is compared; `null` if none was published.
+             * @description The old version; `null` if none was published.
              */
             from?: number | null;
-            /** @description The lines of both, in order. */
+            /** @description The lines of both versions, in order. */
             lines: components["schemas"]["DifferenceLine"][];
             /**
              * Format: int32
-             * @description The version it is compared with; `null` for the draft.
+             * @description The new version; `null` for the draft.
              */
             to?: number | null;
         };
-        /** @description A line of a difference: a part of one of the contents, or of both. */
+        /** @description A line of a difference: a part of one content, or of both. */
         DifferenceLine: {
             /** @description Which content it belongs to. */
             change: components["schemas"]["LineChange"];
             /** @description Its nesting depth within conditions. */
             depth: number;
-            /** @description What it says, in one line or several. */
+            /** @description The text of the part, in one line or several. */
             text: string;
-            /** @description What it is: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of a condition. */
+            /**
+             * @description The kind of part: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of
+             *     a condition.
+             */
             what: string;
         };
         DiversificationInput: string;
-        /** @description A line. */
+        /** @description A horizontal line between blocks. */
         DividerBlock: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3219,54 +3479,66 @@ export interface components {
              */
             type: "divider";
         };
-        /** @description An encoding. */
+        /** @description The encoding of a chip. */
         Encoding: {
             /** @description Whether the tag may have other inlays, too. */
             additional: boolean;
+            address?: components["schemas"]["EncodingAddress"] | null;
             /**
              * Format: int32
-             * @description The counter of the read that proved it.
+             * @description The counter of the read that verified the chip.
              */
             counter?: number | null;
-            /** @description When it began. */
+            /** @description When the encoding began. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
-             * @description The version with which its keys are written.
+             * @description The version of the keys to write.
              */
             generation?: number | null;
-            /** @description Its identifier. */
+            /** @description Identifier of the encoding. */
             id: components["schemas"]["EncodingId"];
             inlay_id?: components["schemas"]["InlayId"] | null;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             mode?: components["schemas"]["Mode"] | null;
-            /** @description Whether its keys are random ones instead of derived from the encoding root. */
+            /** @description Whether the keys are random instead of derived from the encoding root. */
             own_keys: boolean;
             reason?: components["schemas"]["EncodingReason"] | null;
             run_id?: components["schemas"]["EncodingRunId"] | null;
             /**
              * Format: int32
-             * @description The number of its turn.
+             * @description The number of the current turn.
              */
             seq: number;
-            /** @description How far it is. */
+            /** @description The progress of the encoding. */
             state: components["schemas"]["EncodingState"];
             tag_id?: components["schemas"]["TagId"] | null;
             technology?: components["schemas"]["Technology"] | null;
-            /** @description The chip: 7 bytes, or 4 of one with random UIDs. */
+            /** @description UID of the chip: 7 bytes, or 4 bytes of a chip with random UIDs. */
             uid: string;
-            /** @description When its last turn was made. */
+            /** @description When the last turn was created. */
             updated_at: components["schemas"]["Timestamp"];
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
-            /** @description Whether it is to be as it left the factory. */
+            /** @description Whether the chip returns to its factory state. */
             wipe: boolean;
         };
-        /** @description What a relay answers to a turn. */
+        /** @description The address that a chip contains. */
+        EncodingAddress: {
+            /**
+             * @description Whether this service was reached through the address. Null if nobody has tried yet, or if
+             *     the address belongs to a URL template, where Tapdesk has no test URL.
+             */
+            opened?: boolean | null;
+            reason?: components["schemas"]["TagUrlReason"] | null;
+            /** @description The tag URL, or the part of a URL template before its first placeholder. */
+            tag_url: string;
+        };
+        /** @description A relay's answers to a turn. */
         EncodingAnswers: {
             /**
-             * @description The answers in the order of the commands, in hexadecimal, up to the first unexpected one. If there are
-             *     fewer answers than commands, the next command may have been executed.
+             * @description The answers in the order of the commands, in hexadecimal, up to the first unexpected one. If
+             *     there are fewer answers than commands, the next command may have been executed.
              */
             answers: components["schemas"]["Bytes"][];
             fault?: components["schemas"]["EncodingFault"] | null;
@@ -3281,26 +3553,30 @@ export interface components {
             /** @description The bytes to send to the chip, in hexadecimal. */
             apdu?: string | null;
             /**
-             * @description The statuses with which the relay goes on to the next command; after any other one it stops. A
-             *     command to the chip always has some. A new activation has none, for its answer has no status.
+             * @description The statuses after which the relay continues with the next command; any other status stops
+             *     it. A command to the chip always has at least one. A new activation has none, because its
+             *     answer has no status.
              */
             expect?: string[];
-            /** @description The name of the step, for people. */
+            /** @description The name of the step, for display. */
             name: string;
-            /** @description If true, the reader activates the chip again; the answer is the ATR, and the relay goes on with any. */
+            /**
+             * @description If true, the reader activates the chip again. The answer is the ATR, and the relay continues
+             *     whatever it is.
+             */
             reset?: boolean;
         };
-        /** @description A command that was sent. */
+        /** @description A command that was sent to the chip. */
         EncodingExchange: {
             /** @description When its answer was reported. */
             at: components["schemas"]["Timestamp"];
-            /** @description Its name. */
+            /** @description Name of the command. */
             name: string;
-            /** @description The status word of its answer, in hexadecimal; null if none came. */
+            /** @description The status word of its answer, in hexadecimal; null without an answer. */
             status?: string | null;
         };
         /**
-         * @description What kept a relay from going on.
+         * @description The reasons why a relay stops early.
          * @enum {string}
          */
         EncodingFault: "removed" | "timeout";
@@ -3309,68 +3585,69 @@ export interface components {
          * @description An encoding of an inlay.
          */
         EncodingId: number;
-        /** @description What an encoding would do. */
+        /** @description The plan of an encoding. */
         EncodingPreview: {
             chip?: components["schemas"]["EncodingPreviewChip"] | null;
-            /** @description What would be on the chip, in words. */
+            /** @description The future content of the chip, for people. */
             facts: components["schemas"]["EncodingPreviewFact"][];
             /**
              * Format: int32
-             * @description The version of its new keys; of its present ones if it is finished. Null for chips without keys.
+             * @description The version of the new keys; for a finished chip, of its current keys. Null for chips
+             *     without keys.
              */
             generation?: number | null;
             reason?: components["schemas"]["EncodingReason"] | null;
             sheet?: components["schemas"]["EncodingSheet"] | null;
-            /** @description The slug in the URL; an example if the tag is not there yet. */
+            /** @description The slug in the URL; an example if the tag does not exist yet. */
             slug: string;
-            /** @description The steps in their order; none if it would not be encoded. */
+            /** @description The steps in their order; empty if the chip would not be encoded. */
             steps: components["schemas"]["EncodingPreviewStep"][];
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip that is written. */
+            /** @description The type of chip that would be written. */
             technology: components["schemas"]["Technology"];
-            /** @description What to think of before, in words. */
+            /** @description Warnings for people before the encoding. */
             warnings: string[];
         };
         /**
-         * @description What is known of the chip.
+         * @description Knowledge about the chip on the reader.
          * @enum {string}
          */
         EncodingPreviewChip: "new" | "known" | "half_way" | "finished";
-        /** @description A name and a text. */
+        /** @description A name and a text, for display. */
         EncodingPreviewFact: {
-            /** @description What it is about. */
+            /** @description Subject of the fact. */
             name: string;
-            /** @description What would be so. */
+            /** @description The fact as a sentence. */
             text: string;
         };
-        /** @description A step of an encoding, in words. */
+        /** @description A step of an encoding, for display. */
         EncodingPreviewStep: {
-            /** @description The names of its commands, in their order. */
+            /** @description The names of its commands, in order. */
             commands: string[];
-            /** @description What is done. */
+            /** @description Name of the step. */
             name: string;
-            /** @description How, and why. */
+            /** @description Explains how and why the step is done. */
             text: string;
         };
-        /** @description An encoding to be looked at before it begins. */
+        /** @description An encoding to preview. */
         EncodingQuestion: {
-            /** @description Whether it is to be encoded though the tag has an inlay already. */
+            /** @description Whether to encode the chip although the tag already has an inlay. */
             additional?: boolean;
             chip?: components["schemas"]["Technology"] | null;
-            /** @description Whether an NTAG 213, 215 or 216 is to be locked against writing, for ever. */
+            /** @description Whether to lock an NTAG 213, 215 or 216 against writing, permanently. */
             lock?: boolean;
-            /** @description Whether an NTAG 424 DNA is to be switched to LRP mode, for ever. */
+            /** @description Whether to switch an NTAG 424 DNA to LRP mode, permanently. */
             lrp?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
-            /** @description Whether its keys are to be random ones. */
+            /** @description Whether the new keys are random. */
             own_keys?: boolean;
-            /** @description Whether a finished chip is to be encoded again. */
+            /** @description Whether to encode a finished chip again. */
             replace?: boolean;
             run_id?: components["schemas"]["EncodingRunId"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
             technology?: components["schemas"]["Technology"] | null;
-            /** @description The UID that the reader shows, if a chip lies on it. */
+            /** @description The UID that the reader shows, if a chip is on the reader. */
             uid?: string | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
@@ -3379,86 +3656,92 @@ export interface components {
          * @enum {string}
          */
         EncodingReason: "not_encodable" | "foreign_key" | "foreign_slot" | "locked" | "delayed" | "lrp" | "random_id" | "uid_mismatch" | "url_too_long" | "already_encoded" | "tag_has_inlay" | "in_use_elsewhere" | "read_only" | "not_genuine";
-        /** @description A finished encoding. */
+        /** @description The result of a verified encoding. */
         EncodingResult: {
             /**
              * Format: int32
              * @description The counter of that read.
              */
             counter: number;
-            /** @description Its slug. */
+            /** @description The tag's slug, as in its tag URL. */
             slug: string;
-            /** @description The tag. */
+            /** @description Tag that the inlay belongs to. */
             tag_id: components["schemas"]["TagId"];
             /** @description The one-time URL of the read that proved it. */
             url: string;
         };
-        /** @description The root that keys of encoded chips are derived from. */
+        /** @description The root from which the keys of encoded chips are derived. */
         EncodingRoot: {
             backed_up_at?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int32
-             * @description Those of them that others may know.
+             * @description Number of earlier roots that others may know.
              */
             compromised: number;
             created_at?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
-             * @description Inlays whose chip has keys of such a root. It gets other ones when it is laid down again.
+             * @description Number of inlays whose chips have keys of a compromised root. Place each chip on the reader
+             *     again to replace its keys.
              */
             exposed_inlays: number;
             /**
              * Format: int32
-             * @description Earlier roots, which only open the chips that were encoded with them.
+             * @description Number of earlier roots. They only open the chips that were encoded with them.
              */
             retired: number;
         };
         /**
          * Format: int64
-         * @description A root that keys of inlays are derived from.
+         * @description A root key from which keys of inlays are derived.
          */
         EncodingRootId: number;
-        /** @description A run. */
+        /** @description An encoding run, with counts of its results. */
         EncodingRun: components["schemas"]["EncodingRunFields"] & {
             closed_at?: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["EncodingRunId"];
-            /** @description What it writes. */
+            /** @description The content that the run writes. */
             plan: components["schemas"]["EncodingRunPlan"];
             /**
              * Format: int64
-             * @description Its tags so far: chosen or created.
+             * @description Number of its tags so far, chosen or created.
              */
             tag_count: number;
             /**
              * Format: int64
-             * @description Its inlays that are verified.
+             * @description How many variables its tags got because the page of their experience writes them.
+             */
+            variables_added: number;
+            /**
+             * Format: int64
+             * @description Number of its verified inlays.
              */
             verified_count: number;
         };
-        /** @description What can be changed of a run. */
+        /** @description The fields of a run that can be changed. */
         EncodingRunFields: {
-            /** @description A closed run encodes nothing, until it is opened again. */
+            /** @description Whether the run is closed. A closed run encodes nothing until it is opened again. */
             closed?: boolean;
-            /** @description Its name. */
+            /** @description Name that the owner gave the run, shown in lists. */
             name: string;
             /**
              * Format: int32
-             * @description How many inlays are planned, if known.
+             * @description Number of planned inlays, if known.
              */
             planned?: number | null;
         };
-        /** @description What can be changed of a run. */
+        /** @description The fields of a run that can be changed. */
         EncodingRunFieldsPatch: {
-            /** @description A closed run encodes nothing, until it is opened again. */
+            /** @description Whether the run is closed. A closed run encodes nothing until it is opened again. */
             closed?: boolean | null;
-            /** @description Its name. */
+            /** @description Name that the owner gave the run, shown in lists. */
             name?: string;
             /**
              * Format: int32
-             * @description How many inlays are planned, if known.
+             * @description Number of planned inlays, if known.
              */
             planned?: number | null;
         };
@@ -3467,184 +3750,197 @@ export interface components {
          * @description A run of encodings.
          */
         EncodingRunId: number;
-        /** @description The tag of a run that the next chip gets. */
+        /** @description The tag that the next chip of a run gets. */
         EncodingRunNext: {
-            /** @description The tag's name. */
+            /** @description Present name of the tag, or the name that it will get. */
             name: string;
             /**
              * Format: int32
-             * @description The position, from 1.
+             * @description The position in the run, from 1.
              */
             position: number;
-            /** @description Whether it was passed over before. */
+            /** @description Whether it was skipped before. */
             skipped: boolean;
-            /** @description The tag's slug. */
+            /** @description Slug of the tag; null if the tag is not created yet. */
             slug?: string | null;
             tag_id?: components["schemas"]["TagId"] | null;
         };
-        /** @description What a run writes, and where its tags come from once those that were chosen have inlays. */
+        /** @description The content that a run writes, and where its tags come from once all chosen tags have inlays. */
         EncodingRunPlan: {
+            /** @description Whether created tags get the variables that the page of their experience writes. */
+            add_variables?: components["schemas"]["AddVariables"];
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever. */
+            /**
+             * @description If true, NTAG 213, 215 and 216 are locked against writing once they are verified. This
+             *     cannot be undone.
+             */
             lock?: boolean;
-            /** @description If true, NTAG 424 DNA are switched to LRP mode, for ever. A URL template of LRP mode needs it. */
+            /**
+             * @description If true, NTAG 424 DNA are switched to LRP mode, which cannot be undone. A URL template of
+             *     LRP mode requires it.
+             */
             lrp?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
-            /** @description If true, keys are random ones instead of derived from the encoding root. */
+            /** @description If true, keys are random instead of derived from the encoding root. */
             own_keys?: boolean;
             /**
-             * @description Tags are created as the run goes, with this name: `{n}` is the position, `{n:04}` the
-             *     same with zeros before it. Null: only chosen tags.
+             * @description Name of the tags that the run creates: `{n}` is the position, `{n:04}` the same with leading
+             *     zeros. Null: the run creates no tags and uses only chosen ones.
              */
             pattern?: string | null;
             technology?: components["schemas"]["Technology"] | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
-        /** @description A chip of a run, with what came of it last. */
+        /** @description A chip of a run, with its last result. */
         EncodingRunRow: {
-            /** @description When that was. */
+            /** @description Time of the last turn. */
             at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
              * @description The counter of the read that proved it.
              */
             counter?: number | null;
-            /** @description The encoding. */
+            /** @description Encoding of this chip. */
             encoding_id: components["schemas"]["EncodingId"];
             /**
              * Format: int32
-             * @description The version of its keys.
+             * @description Version of the chip's keys.
              */
             generation?: number | null;
             mode?: components["schemas"]["Mode"] | null;
+            /** @description Name of the tag, if there is one. */
+            name?: string | null;
             /**
              * Format: int32
              * @description The position of its tag, from 1; null once the tag went to another chip.
              */
             position?: number | null;
             reason?: components["schemas"]["EncodingReason"] | null;
-            /** @description The tag's slug. */
+            /** @description Slug of the tag, if there is one. */
             slug?: string | null;
-            /** @description How far it is; `reset` if it was wiped since. */
+            /** @description Progress of the encoding; `reset` if the chip was wiped later. */
             state: components["schemas"]["EncodingState"];
             tag_id?: components["schemas"]["TagId"] | null;
             technology?: components["schemas"]["Technology"] | null;
-            /** @description The chip: 7 bytes, or 4 of one with random UIDs. */
+            /** @description UID of the chip: 7 bytes, or 4 if it is random. */
             uid: string;
         };
-        /** @description How the chips of a template are written. */
+        /** @description The content and the settings of the chips of a template. */
         EncodingSheet: {
-            /** @description The bytes, in hex digits: zeros in the place of what the chip mirrors. */
+            /** @description The bytes in hex digits, with zeros in place of the parts that the chip mirrors. */
             bytes: string;
             change_file_settings?: components["schemas"]["FileSettings"] | null;
             mac_input?: components["schemas"]["ByteStretch"] | null;
             mirror_start?: components["schemas"]["MirrorStart"] | null;
-            /** @description What the chip mirrors, in the order of the URL. */
+            /** @description The placeholders that the chip mirrors, in the order of the URL. */
             mirrors: components["schemas"]["MirrorView"][];
-            /** @description Its cipher. */
+            /** @description The cipher mode of the chip. */
             mode: components["schemas"]["Mode"];
-            /** @description The slug in the URL; null if it has none. */
+            /** @description The slug in the URL; null if the URL contains none. */
             slug?: string | null;
             /**
-             * @description At which byte the chip writes the letters of its tamper loop; null without them. Within
-             *     the place of `enc` they are encrypted.
+             * @description Byte at which the chip writes the letters of its tamper loop; null without them. Within the
+             *     place of `enc` they are encrypted.
              */
             tamper_offset?: number | null;
-            /** @description The chip. */
+            /** @description Type of the chip. */
             technology: components["schemas"]["Technology"];
-            /** @description The URL with zeros in the place of what the chip mirrors. */
+            /** @description The URL, with zeros in place of the parts that the chip mirrors. */
             url: string;
             /** @description Where the bytes are written: `ndef_file`, from its first byte, or `pages`, from page 4 on. */
             written_to: components["schemas"]["WrittenTo"];
         };
         /**
-         * @description How far an encoding is.
+         * @description The progress of an encoding.
          * @enum {string}
          */
         EncodingState: "planned" | "writing" | "keyed" | "sealing" | "sealed" | "verified" | "interrupted" | "rejected" | "abandoned" | "reset";
-        /** @description How far an encoding is, in steps. */
+        /** @description Progress of an encoding, in steps. */
         EncodingStep: {
             /**
              * Format: int32
-             * @description Steps that are done.
+             * @description Number of steps that are done.
              */
             at: number;
             /**
              * Format: int32
-             * @description All steps.
+             * @description Number of all steps.
              */
             of: number;
         };
-        /** @description A turn: what the relay does next. */
+        /** @description A turn: the next action of the relay. */
         EncodingTurn: {
-            /** @description The commands, in their order. None: this insertion is over. */
+            /** @description The commands, in order. If empty, this insertion is over. */
             commands: components["schemas"]["EncodingCommand"][];
-            /** @description The encoding. */
+            /** @description Encoding that the turn belongs to. */
             id: components["schemas"]["EncodingId"];
             reason?: components["schemas"]["EncodingReason"] | null;
             result?: components["schemas"]["EncodingResult"] | null;
             /**
              * Format: int32
-             * @description The number of the turn, by which it is answered.
+             * @description The number of the turn; the answer repeats it.
              */
             seq: number;
-            /** @description How far the encoding is. */
+            /** @description State of the encoding. */
             state: components["schemas"]["EncodingState"];
-            /** @description How far it is, in steps. */
+            /** @description Progress, as a number of steps. */
             step: components["schemas"]["EncodingStep"];
         };
-        /** @description The envelope of the update operation (specification 4.2). */
+        /** @description The answer format of the update operation (specification 4.2). */
         Envelope: components["schemas"]["SuccessEnvelope"] | components["schemas"]["ErrorEnvelope"];
-        /** @description What was erased. */
+        /** @description The result of the erasure. */
         ErasedPerson: {
             /**
              * Format: int64
-             * @description How many submissions.
+             * @description Number of submissions, and of updates without a form, that were erased, or would be in a dry
+             *     run.
              */
             erased: number;
         };
-        /** @description What was erased. */
+        /** @description The result of the erasure. */
         ErasedVisitor: {
             /**
              * Format: int64
-             * @description Of how many taps.
+             * @description Number of taps whose data was erased.
              */
             interactions: number;
         };
-        /** @description Whose submissions are erased. */
+        /** @description The person whose data is erased. */
         ErasePerson: {
-            /** @description Whether variables that still have a value of them become empty. */
+            /** @description Whether to count the matches without erasing them. */
+            dry_run?: boolean;
+            /** @description Whether to empty variables that still have an erased value. */
             empty_variables?: boolean;
             experience_id?: components["schemas"]["ExperienceId"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
             /**
-             * @description What the person entered: all submissions go of which a whole value is this text, in whatever
-             *     case. A mail address, for example.
+             * @description A value that the person entered, such as an e-mail address. Selects all submissions and
+             *     updates with a value that equals this text. Upper and lower case are the same.
              */
             value: string;
         };
-        /** @description It was refused. */
+        /** @description The update was refused. */
         ErrorEnvelope: {
-            /** @description Always `true`. */
+            /** @description Always `true`: it marks an error. */
             error: boolean;
-            /** @description What is wrong. */
+            /** @description An explanation for people. */
             message: string;
         };
-        /** @description Something that happened, committed before it is told. */
+        /** @description Something that happened; it is sent after its commit. */
         Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"] | components["schemas"]["SubmissionEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["Inlay.encodedEvent"];
-        /** @description Which events an endpoint gets. */
+        /** @description The filter of an endpoint's events. */
         EventFilter: {
-            /** @description Only those of tags with these attributes. */
+            /** @description Only events of tags with these attributes. */
             attribute?: {
                 [key: string]: string;
             };
             experience_id?: components["schemas"]["ExperienceId"] | null;
             world?: ("live" | "simulated" | "all") & Record<string, never>;
         };
-        /** @description Which events an endpoint gets. */
+        /** @description The filter of an endpoint's events. */
         EventFilterPatch: {
-            /** @description Only those of tags with these attributes. */
+            /** @description Only events of tags with these attributes. */
             attribute?: {
                 [key: string]: string | null;
             } | null;
@@ -3652,41 +3948,43 @@ export interface components {
             world?: (("live" | "simulated" | "all") & Record<string, never>) | null;
         };
         /**
-         * @description The types of events.
+         * @description Types of webhook events.
          * @enum {string}
          */
         EventKind: "tap.verified" | "tap.not_verified" | "tap.not_checked" | "tag.updated" | "tag.tampered" | "inlay.encoded" | "submission.created" | "alert.webhook_disabled" | "alert.root_not_backed_up" | "alert.backup_failed" | "alert.writer_failed" | "alert.disk_low" | "alert.inlay_guessed" | "alert.copied_url" | "webhook.test";
         /** @description The expected result for every inlay of a sheet. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description Whether writing it is locked, for good or by a key; `null` if either will do. */
+            /** @description Whether it is locked against writing, for good or by a key; `null` if both are accepted. */
             locked?: boolean | null;
             /**
-             * @description The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
-             *     service's own tag URL, as it is when an inlay is judged.
+             * @description The base of its URL, as encoded: scheme, host, port and path; `null` for the service's own
+             *     tag URL at the time of the check.
              */
             tag_url?: string | null;
-            /** @description The `tag_verified` of its tap; `null` if any will do. */
+            /** @description The `tag_verified` of its tap; `null` if any value is accepted. */
             tag_verified?: boolean | null;
         };
         /**
-         * @description An experience as the admin API shows it. Its content is the draft. The published content is the
-         *     version with the number `published_version`.
+         * @description An experience as the admin API shows it.
+         *
+         *     Its content is the draft. The published content is the version with the number
+         *     `published_version`.
          */
         Experience: components["schemas"]["RedirectExperience"] | components["schemas"]["StudioExperience"];
         /** @description The taps that led to an experience. */
         ExperienceCount: components["schemas"]["Compared"] & {
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description Its name; `null` where there is none. */
+            /** @description Name of the experience; `null` if there is none. */
             name?: string | null;
         };
         /** @description An experience as one file. Its image identifiers are valid only within the file. */
         ExperienceFile: {
-            /** @description Its content. */
+            /** @description Draft of the experience. */
             content: components["schemas"]["ContentFields"];
-            /** @description Its images. */
+            /** @description Images that the content shows. */
             images?: components["schemas"]["FileImage"][];
-            /** @description Its name. */
+            /** @description Name of the experience. */
             name: string;
             /**
              * Format: int32
@@ -3696,7 +3994,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description An experience.
+         * @description An experience in all its versions.
          */
         ExperienceId: number;
         /**
@@ -3706,40 +4004,40 @@ export interface components {
         ExperienceKind: "redirect" | "studio";
         /** @description The writable members of an experience. */
         ExperienceMembers: {
-            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
+            /** @description For a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][] | null;
-            /** @description It cannot change. */
+            /** @description The kind: redirect or studio. It cannot change. */
             kind: components["schemas"]["ExperienceKind"];
-            /** @description Its name. Need not be unique. */
+            /** @description Name of the experience. Need not be unique. */
             name: string;
             /**
-             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
-             *     decides; if there is none, `target_url` does.
+             * @description For a redirect: alternative targets with conditions. The first rule whose conditions are all
+             *     met decides. If no rule matches, `target_url` does.
              */
             rules?: components["schemas"]["Rule"][];
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
+             * @description For a redirect: an `http` or `https` URL; macros can follow its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
-            /** @description Of a studio experience: how its page looks. */
+            /** @description For a studio experience: the design of its page. */
             theme?: components["schemas"]["Theme"];
         };
         /** @description The writable members of an experience. */
         ExperienceMembersPatch: {
-            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
+            /** @description For a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][] | null;
-            /** @description It cannot change. */
+            /** @description The kind: redirect or studio. It cannot change. */
             kind?: components["schemas"]["ExperienceKind"];
-            /** @description Its name. Need not be unique. */
+            /** @description Name of the experience. Need not be unique. */
             name?: string;
             /**
-             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
-             *     decides; if there is none, `target_url` does.
+             * @description For a redirect: alternative targets with conditions. The first rule whose conditions are all
+             *     met decides. If no rule matches, `target_url` does.
              */
             rules?: components["schemas"]["Rule"][] | null;
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
+             * @description For a redirect: an `http` or `https` URL; macros can follow its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
@@ -3747,22 +4045,22 @@ export interface components {
         };
         /** @description A template of a studio experience. */
         ExperienceTemplate: {
-            /** @description Its purpose, in a sentence. */
+            /** @description Purpose of the template, in one sentence. */
             about: string;
-            /** @description The experience, to be created and edited. */
+            /** @description The experience, ready to be created and edited. */
             experience: components["schemas"]["ExperienceMembers"];
-            /** @description Its page as a visitor sees it, if the tag has a value for everything. */
+            /** @description The page as a visitor sees it, if the tag has all values. */
             html: string;
-            /** @description Its name, which never changes. */
+            /** @description Stable name of the template. */
             name: string;
-            /** @description Its display name. */
+            /** @description Title of the template for people. */
             title: string;
-            /** @description The variables that a tag needs for it, with their initial values. */
+            /** @description The variables that a tag needs for the page, with their initial values. */
             variables: {
                 [key: string]: string;
             };
         };
-        /** @description Its five minutes are over. */
+        /** @description The five minutes of the key are over. */
         ExpiredKeyState: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3774,49 +4072,49 @@ export interface components {
         ExposedInlay: {
             /**
              * Format: int32
-             * @description The version of its keys.
+             * @description The version of the chip's keys.
              */
             generation: number;
-            /** @description The inlay. */
+            /** @description The inlay of the chip. */
             inlay_id: components["schemas"]["InlayId"];
-            /** @description The root. */
+            /** @description The compromised root of the chip's keys. */
             root_id: components["schemas"]["EncodingRootId"];
-            /** @description The tag's slug. */
+            /** @description Slug of the tag. */
             slug?: string | null;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description Its chip. */
+            /** @description UID of the chip. */
             uid: components["schemas"]["Uid"];
         };
-        /** @description A factory order. */
+        /** @description A factory order: chips that a bureau encodes for tags of this service. */
         FactoryOrder: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             exported_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["FactoryOrderId"];
-            /** @description Its name. */
+            /** @description Name that the owner gave it, shown in lists. */
             name: string;
-            /** @description What is written. */
+            /** @description How its chips write their URLs. */
             plan: components["schemas"]["FactoryOrderPlan"];
             /**
              * Format: int64
-             * @description Its positions.
+             * @description Number of positions, one chip each.
              */
             position_count: number;
             /**
              * Format: int64
-             * @description The chips that came back.
+             * @description Number of chips that the bureau has reported.
              */
             received_count: number;
             /**
              * Format: int64
-             * @description Those of them that have no keys of the bureau any more.
+             * @description Number of chips that have no key of the bureau any more.
              */
             rekeyed_count: number;
         };
         /**
          * Format: int64
-         * @description What a bureau is to encode.
+         * @description An order for an encoding bureau.
          */
         FactoryOrderId: number;
         /** @description How the chips of an order write their URLs. */
@@ -3825,107 +4123,107 @@ export interface components {
             mirror?: components["schemas"]["Mirror"] | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
-        /** @description A position of an order: one chip for one tag. */
+        /** @description One position of an order: one chip for one tag. */
         FactoryOrderPosition: {
-            /** @description The tag's name. */
+            /** @description Present name of the tag. */
             name: string;
             /**
              * Format: int32
-             * @description Its number, from 1.
+             * @description Number within the order, from 1.
              */
             position: number;
             received_at?: components["schemas"]["Timestamp"] | null;
-            /** @description The tag's slug, as it is now. */
+            /** @description The tag's present slug. */
             slug: string;
-            /** @description How far it is. */
+            /** @description Progress of the position. */
             state: components["schemas"]["FactoryOrderPositionState"];
-            /** @description The tag. */
+            /** @description Tag that the chip is encoded for. */
             tag_id: components["schemas"]["TagId"];
             uid?: components["schemas"]["Uid"] | null;
         };
         /**
-         * @description How far a position is.
+         * @description Progress of a position.
          * @enum {string}
          */
         FactoryOrderPositionState: "ordered" | "bureau_keys" | "rekeyed";
-        /** @description The result of a report. */
+        /** @description The result of an imported report. */
         FactoryOrderReport: {
             /**
              * Format: int32
-             * @description Chips that are the inlays of their tags now.
+             * @description Number of chips that became the inlays of their tags.
              */
             bound: number;
-            /** @description Whether nothing was written: the results say what would be done. */
+            /** @description Whether this was a dry run. If so, nothing was written, and the results are a preview. */
             dry_run: boolean;
-            /** @description Positions that have no chip after it. */
+            /** @description Positions that still have no chip. */
             missing: number[];
             /**
              * Format: int32
-             * @description Rows whose URL had a code of the chip, which was checked.
+             * @description Number of rows with a URL that contains a valid code of the chip.
              */
             proved: number;
             /**
              * Format: int32
-             * @description Rows of which nothing was taken.
+             * @description Number of rows that were not imported.
              */
             refused: number;
             /** @description The result of each row. */
             results: components["schemas"]["FactoryOrderReportRow"][];
             /**
              * Format: int32
-             * @description Chips that were before.
+             * @description Number of chips that were the inlays of their tags before.
              */
             unchanged: number;
         };
         /**
-         * @description What is done with a row.
+         * @description The effect of a row.
          * @enum {string}
          */
         FactoryOrderReportOutcome: "bound" | "unchanged" | "refused";
-        /** @description The result of a row. */
+        /** @description The result of one row. */
         FactoryOrderReportRow: {
-            /** @description What is done. */
+            /** @description The effect of the row. */
             outcome: components["schemas"]["FactoryOrderReportOutcome"];
             /**
              * Format: int32
-             * @description The position; null if the row names none.
+             * @description The position; null if the row contains none.
              */
             position?: number | null;
-            /** @description Why nothing was taken, in words. */
+            /** @description Why the row was not imported, for people. */
             reason?: string | null;
             /**
              * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
+             * @description Row number in a spreadsheet; the header is row 1.
              */
             row: number;
             uid?: components["schemas"]["Uid"] | null;
         };
         /**
-         * @description What can be entered in a field.
+         * @description The kind of entry that a field takes.
          * @enum {string}
          */
         FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox" | "consent";
         /** @description File data that the chip encrypted. */
         FileData: {
-            /** @description All of it, in hex digits. */
+            /** @description All file data, in hex digits. */
             hex: string;
-            /** @description The same as text, up to the first zero byte; null if it is no text. */
+            /** @description The same data as text, up to the first zero byte; null if they are not text. */
             text?: string | null;
         };
         /** @description An image in a file. */
         FileImage: {
             /** @description The image itself, Base64-encoded. */
             data: string;
-            /** @description How the content names it. */
+            /** @description The identifier that the content uses for it. */
             id: components["schemas"]["ImageId"];
         };
-        /** @description `ChangeFileSettings` of the NDEF file. It is sent under key 0, encrypted. */
+        /** @description `ChangeFileSettings` of the NDEF file. Send it encrypted with key 0. */
         FileSettings: {
-            /** @description The command's data after the file's number, in hex digits. */
+            /** @description The data of the command after the file number, in hex digits. */
             data: string;
             /**
              * Format: int32
-             * @description The file's number.
+             * @description The number of the file.
              */
             file: number;
             /**
@@ -3939,22 +4237,22 @@ export interface components {
              */
             meta_slot?: number | null;
         };
-        /** @description All tags that match when the call begins. */
+        /** @description All tags that match at the start of the call. */
         FilterTagSelection: {
-            /** @description All tags that match when the call begins. */
+            /** @description All tags that match at the start of the call. */
             filter: components["schemas"]["TagFilter"];
         };
         /** @description A reason why a code does not verify. */
         Finding: {
-            /** @description What it is, by name. */
+            /** @description Name of the problem, for programs. */
             kind: string;
-            /** @description The reason and the remedy, in words. */
+            /** @description Explanation for people: the reason, and how to solve it. */
             text: string;
         };
         /** @description The result of opening a one-time URL. */
         Followed: {
             interaction_id?: components["schemas"]["InteractionId"] | null;
-            /** @description Where it leads. */
+            /** @description The target of the redirect. */
             location?: string | null;
             /** @description The payload for the key. */
             payload?: {
@@ -3962,37 +4260,40 @@ export interface components {
             } | null;
             /**
              * Format: int64
-             * @description How long the payload took, in microseconds; null if it was not read.
+             * @description Duration of the payload call, in microseconds; null if the payload was not read.
              */
             payload_micros?: number | null;
             reason?: components["schemas"]["Reason"] | null;
-            /** @description The rolling key as received in the redirect; null if none was issued. */
+            /** @description The rolling key from the redirect; null if none was issued. */
             rk?: string | null;
-            /** @description The rolling key as clients send it. */
+            /** @description The rolling key in the form that clients send. */
             rk_base64?: string | null;
             /**
              * Format: int32
-             * @description The status of the tap's answer: 302 for a redirect.
+             * @description The HTTP status of the tap's answer: 302 for a redirect.
              */
             status: number;
-            /** @description Its `tag_verified`. */
+            /** @description The `tag_verified` of the interaction. */
             tag_verified?: boolean | null;
             /**
              * Format: int64
-             * @description How long the tap took until it was answered, in microseconds; null for a link preview.
+             * @description Duration of the tap, in microseconds; null for a link preview.
              */
             tap_micros?: number | null;
         };
         /**
-         * @description A typeface. All of them are on the visitor's device already.
+         * @description A typeface. All of them are already on the visitor's device.
          * @enum {string}
          */
         Font: "system" | "serif" | "rounded" | "mono";
-        /** @description A form. Its values become the tag's variables, and each sending is kept as a submission. */
+        /** @description A form. Its values become the tag's variables, and each sent form is stored as a submission. */
         FormBlock: {
             /** @description Its fields, each for a different variable. */
             fields: components["schemas"]["FormField"][];
-            /** @description Whether it can be sent once per tag. Forms for the same variables are one form. */
+            /**
+             * @description Whether it can be sent only once per tag. Forms for the same variables count as one
+             *     form.
+             */
             once?: boolean;
             /** @description The label of its button. */
             submit_label: string;
@@ -4004,11 +4305,11 @@ export interface components {
         };
         /** @description A field of a form. */
         FormField: {
-            /** @description The options: at least one for a choice, none for other kinds. */
+            /** @description The options: at least one for a choice, empty for other kinds. */
             choices?: components["schemas"]["Choice"][];
-            /** @description What can be entered. */
+            /** @description Kind of entry that the field takes. */
             kind: components["schemas"]["FieldKind"];
-            /** @description What it asks for. */
+            /** @description Label of the field. */
             label: string;
             /** @description Whether it is required. */
             required?: boolean;
@@ -4023,9 +4324,9 @@ export interface components {
         } & {
             [key: string]: string;
         };
-        /** @description A heading. */
+        /** @description A heading above other blocks. */
         HeadingBlock: {
-            /** @description Plain text. */
+            /** @description Plain text, with macros. */
             text: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4038,22 +4339,22 @@ export interface components {
         HourCount: components["schemas"]["Compared"] & {
             /**
              * Format: int32
-             * @description The hour of UTC, from 0.
+             * @description Hour of the day in UTC, from 0.
              */
             hour: number;
             /**
              * Format: int32
-             * @description The day: 1 is Monday.
+             * @description Day of the week: 1 is Monday.
              */
             weekday: number;
         };
         /**
-         * @description Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+         * @description Ids, and ranges of ids. Ids that do not exist or are deleted (for `restore`: are not
          *     deleted) are skipped.
          */
         IdsTagSelection: {
             /**
-             * @description Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+             * @description Ids, and ranges of ids. Ids that do not exist or are deleted (for `restore`: are not
              *     deleted) are skipped.
              */
             ids: components["schemas"]["TagIds"][];
@@ -4064,7 +4365,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description Its identifier, for the `image_id` of a block. */
             id: components["schemas"]["ImageId"];
-            /** @description Its type. */
+            /** @description Format of the stored bytes. */
             media_type: components["schemas"]["ImageType"];
             /**
              * Format: int64
@@ -4076,7 +4377,7 @@ export interface components {
         ImageBlock: {
             /** @description Alt text. Empty if decorative. */
             alt?: string;
-            /** @description Which. */
+            /** @description Image of the experience to show. */
             image_id: components["schemas"]["ImageId"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4096,101 +4397,158 @@ export interface components {
         ImageType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
         /** @description A column of another service. */
         ImportColumn: {
-            /** @description Whether that is a guess: no public document of the service has these titles. */
+            /**
+             * @description Whether the meaning is a guess, because no public document of the service contains these
+             *     titles.
+             */
             guessed?: boolean;
             /** @description The column of Tapdesk's tables. */
             ours: string;
             /**
-             * @description Its titles, any of which the table can have. Case makes no difference, nor do blanks,
-             *     hyphens and underscores between words.
+             * @description Possible titles of the column. They are compared without case, blanks, hyphens and
+             *     underscores between words.
              */
             theirs: string[];
         };
-        /** @description The tag of a row. In a dry run it has no id and no generated slug. */
+        /** @description The tag of a row. In a dry run it has no id, and no slug if that is generated. */
         ImportedTag: {
-            /** @description The columns whose values are deleted from an existing tag. */
+            /**
+             * @description The old cells of the columns in which the row changed an existing tag. To restore the
+             *     values, import these cells with the mode `upsert`.
+             */
+            before?: {
+                [key: string]: string;
+            };
+            /** @description The columns whose values were deleted from an existing tag. */
             deleted?: string[];
             id?: components["schemas"]["TagId"] | null;
             inlay_id?: components["schemas"]["InlayId"] | null;
-            /** @description Its slug. */
+            /** @description Slug of the tag. */
             slug?: string | null;
-            /** @description Warnings about it, in words. */
+            /** @description Number of variables that the tag got because the page of its experience writes them. */
+            variables_added?: number;
+            /** @description Warnings about the tag, for people. */
             warning?: string | null;
         };
         /** @description The columns of another service's table. */
         ImportPreset: {
-            /** @description Which of its tables this is. */
+            /** @description The table of the service that this preset is for. */
             about: string;
-            /** @description Its columns. */
+            /** @description The known columns of the table. */
             columns: components["schemas"]["ImportColumn"][];
-            /** @description Columns that every row gets. */
+            /** @description Columns with a fixed value that every row gets. */
             fixed?: {
                 [key: string]: string;
             };
-            /** @description Its name, for `preset`. */
+            lost?: components["schemas"]["LostColumns"] | null;
+            /** @description Name of the preset, for the parameter `preset`. */
             name: string;
-            /** @description What happens to other columns. Those of Tapdesk's own tables are always taken. */
+            /** @description How to treat other columns. Columns of Tapdesk's own tables are always imported. */
             others: components["schemas"]["OtherColumns"];
-            /** @description The public document that names its columns, if there is one. */
+            /** @description The public document that lists the columns, if there is one. */
             source?: string | null;
-            /** @description The service's name. */
+            /** @description Name of the service. */
             title: string;
         };
         /** @description The presets of an import. */
         ImportPresets: {
             items: components["schemas"]["ImportPreset"][];
         };
+        /** @description A file as an import would read it. */
+        ImportTable: {
+            /** @description The columns of the file, in their order. */
+            columns: components["schemas"]["ImportTableColumn"][];
+            /** @description The character encoding of the file. */
+            encoding: components["schemas"]["TableEncoding"];
+            /** @description Number of rows, without the header and empty rows. */
+            row_count: number;
+            /** @description The requested rows of the file. */
+            rows: components["schemas"]["ImportTableRow"][];
+            /**
+             * @description The character between cells.
+             * @example ;
+             */
+            separator: string;
+        };
+        /** @description A column of a file. */
+        ImportTableColumn: {
+            /** @description The likely meaning: a column of an import. Null if there is none. */
+            column?: string | null;
+            /**
+             * @description Whether the meaning is a guess, because no public document of the service contains this
+             *     heading.
+             */
+            guessed: boolean;
+            /** @description Heading of the column in the file. */
+            heading: string;
+        };
+        /** @description A row of a file. */
+        ImportTableRow: {
+            /** @description The cells as they are in the file. There can be more or fewer cells than columns. */
+            cells: string[];
+            /**
+             * Format: int32
+             * @description Row number in a spreadsheet; the header is row 1.
+             */
+            row: number;
+        };
         /**
-         * @description What an event contains only if it is asked for.
+         * @description Data that an event contains only on request.
          * @enum {string}
          */
-        Include: "uid" | "variables" | "file_data";
-        /** @description An inlay. */
+        Include: "uid" | "variables" | "attributes" | "file_data";
+        /** @description An inlay: a chip whose codes Tapdesk can verify. */
         Inlay: {
-            /** @description Whether its owner blocked it, because it was lost or cloned: its codes are not verified. */
+            /**
+             * @description Whether the owner blocked the inlay, because it was lost or cloned. Its codes are not
+             *     verified.
+             */
             blocked: boolean;
             blocked_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Whether its chip still has the keys that a bureau wrote: it gets its own when it is laid down at goods-in. */
+            /**
+             * @description Whether the chip still has the keys that a bureau wrote. It gets its own keys when the
+             *     delivered chip is placed on the reader.
+             */
             bureau_keys: boolean;
-            /** @description Whether it has a factory key, which everyone knows: its codes prove nothing. */
+            /** @description Whether a key is a factory key, which is publicly known. Codes with it prove nothing. */
             factory_keys: boolean;
             file_key_check?: components["schemas"]["KeyCheck"] | null;
-            /** @description Its identifier; the payload's `device_id`. */
+            /** @description Identifier of the inlay; the payload's `device_id`. */
             id: components["schemas"]["InlayId"];
             key_source?: components["schemas"]["KeySource"] | null;
             /**
              * Format: int32
-             * @description The highest counter accepted under its keys; 0 for none.
+             * @description The highest counter that was accepted with the current keys; 0 for none.
              */
             last_counter: number;
-            /** @description Where the part of the URL that its MAC covers begins. */
+            /** @description Start of the part of the URL that the MAC covers. */
             mac_from: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key_check?: components["schemas"]["KeyCheck"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /** @description The cipher of an NTAG 424 DNA. */
             mode: components["schemas"]["Mode"];
-            /** @description Whether it lives in the simulated world. */
+            /** @description Whether the inlay belongs to the simulated world. */
             simulated: boolean;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's technology. */
+            /** @description Type of the chip. */
             technology: components["schemas"]["Technology"];
-            /** @description The chip's UID. */
+            /** @description UID of the chip. */
             uid: components["schemas"]["Uid"];
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
-            /** @description Whether its counter has reached its end: the chip makes no further codes. */
+            /** @description Whether the counter has reached its maximum: the chip makes no further codes. */
             used_up: boolean;
         };
         /** @description An inlay was encoded, and its tap was verified. */
         "Inlay.encodedEvent": {
-            /** @description When. */
+            /** @description When the tap was verified. */
             at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
-             * @description The counter of the read that proved it.
+             * @description The counter of the verified read.
              */
             counter: number;
-            /** @description The encoding. */
+            /** @description The encoding of the chip. */
             encoding_id: components["schemas"]["EncodingId"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4199,34 +4557,37 @@ export interface components {
             event: "inlay.encoded";
             inlay_id?: components["schemas"]["InlayId"] | null;
             run_id?: components["schemas"]["EncodingRunId"] | null;
-            /** @description The tag. */
+            /** @description The tag to which the inlay was bound. */
             tag_id: components["schemas"]["TagId"];
-            /** @description The chip. */
+            /** @description The UID of the encoded chip. */
             uid: components["schemas"]["Uid"];
         };
         /**
          * Format: int64
-         * @description An inlay.
+         * @description An inlay, real or virtual.
          */
         InlayId: number;
-        /** @description Changes to an inlay. Members that are not sent stay as they are. */
+        /** @description Changes to an inlay. Members that are not sent stay unchanged. */
         InlayPatch: {
-            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
+            /** @description Whether to accept the all-zero factory key. Codes with it prove nothing. */
             allow_factory_keys?: boolean;
             /**
-             * @description Blocks the inlay, because it was lost or cloned: its authentic codes answer `false`, reason
-             *     `blocked`, from the commit on. They are spent: none of them verifies once the inlay is
-             *     unblocked. It cannot be null.
+             * @description Whether the inlay is blocked, because it was lost or cloned. Its authentic codes then get
+             *     `false` with reason `blocked`, as soon as the change is stored. These codes are used up:
+             *     they do not verify after the inlay is unblocked. It cannot be null.
              */
             blocked?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             /**
              * Format: int32
-             * @description Accepts the counter that its URLs show, after one that rose by too much: every code up to
-             *     it is spent. It only rises, and cannot be null.
+             * @description Accepts a counter that increased by too much. Every code up to this counter is used up. The
+             *     value can only increase, and cannot be null.
              */
             last_counter?: number;
-            /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
+            /**
+             * @description Start of the part of the URL that the MAC covers. It cannot be null: `none` is the empty
+             *     input.
+             */
             mac_from?: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
@@ -4236,7 +4597,7 @@ export interface components {
         };
         /** @description A tap and its result. */
         Interaction: {
-            /** @description When it was. */
+            /** @description Time of the tap. */
             at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
@@ -4252,16 +4613,20 @@ export interface components {
              */
             experience_version?: number | null;
             file_data?: components["schemas"]["FileData"] | null;
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["InteractionId"];
             inlay_id?: components["schemas"]["InlayId"] | null;
             /** @description Whether the answer contained a rolling key. */
             key_issued: boolean;
-            /** @description The first part of the visitor's language, as `de`; null if it is not known or was erased. */
+            /**
+             * @description The first part of the visitor's language, such as `de`; null if it is not known or was
+             *     erased.
+             */
             language?: string | null;
             /**
              * Format: int32
-             * @description The highest counter accepted before it; 0 for none.
+             * @description The counter before this tap: the highest accepted one, plus the reads of the inlay that this
+             *     application made since. 0 if there was none.
              */
             last_counter?: number | null;
             /**
@@ -4269,24 +4634,29 @@ export interface components {
              * @description How many reads of the inlay before this one never reached the service.
              */
             missed_reads: number;
-            /** @description Why. */
+            /**
+             * @description The origin of the tap: `visitor`, or a part of this application. Statistics count its test
+             *     taps separately.
+             */
+            origin: components["schemas"]["TapOrigin"];
+            /** @description Reason for the verdict. */
             reason: components["schemas"]["Reason"];
-            /** @description Whether this visitor had come to the tag in the 24 hours before. */
+            /** @description Whether this visitor tapped the tag in the 24 hours before. */
             returning_day: boolean;
-            /** @description Whether this visitor had come to the tag in the 30 days before. */
+            /** @description Whether this visitor tapped the tag in the 30 days before. */
             returning_month: boolean;
-            /** @description Whether it is simulated. */
+            /** @description Whether the tap is simulated. */
             simulated: boolean;
-            /** @description The last part of the tag's URL. */
+            /** @description The last part of the tag's URL; null if the tag is not within the token's reach any more. */
             slug?: string | null;
             system?: components["schemas"]["OperatingSystem"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The tag's name. */
+            /** @description The tag's name; null under the same condition as `slug`. */
             tag_name?: string | null;
             /** @description Whether the code proved a tap; `null` if it was not checked. */
             tag_verified?: boolean | null;
             tamper?: components["schemas"]["Tamper"] | null;
-            /** @description How the visitor came: `n` NFC, `q` QR code, `u` bare URL. */
+            /** @description The way of scanning: `n` NFC, `q` QR code, `u` bare URL. */
             tech: components["schemas"]["Tech"];
             uid?: components["schemas"]["Uid"] | null;
             /**
@@ -4298,7 +4668,7 @@ export interface components {
         };
         /** @description A tap was recorded. */
         InteractionEvent: {
-            /** @description Its time. */
+            /** @description When the tap was made. */
             at: components["schemas"]["Timestamp"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4307,12 +4677,14 @@ export interface components {
             event: "interaction";
             /** @description The interaction; its trace is at `/admin/v1/interactions/{id}`. */
             interaction_id: components["schemas"]["InteractionId"];
-            /** @description Why. */
+            /** @description Who made the tap. */
+            origin: components["schemas"]["TapOrigin"];
+            /** @description The reason for the verification result. */
             reason: components["schemas"]["Reason"];
-            /** @description Whether it is simulated. */
+            /** @description Whether the interaction is simulated. */
             simulated: boolean;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description Its `tag_verified`. */
+            /** @description The interaction's `tag_verified`; null if the tap was not checked. */
             tag_verified?: boolean | null;
         };
         /**
@@ -4320,23 +4692,30 @@ export interface components {
          * @description An interaction: one tap.
          */
         InteractionId: number;
-        /** @description Something that is kept of visitors, and why. */
+        /** @description A kind of data that is stored about visitors, and its reason. */
         KeptData: {
+            /**
+             * Format: int32
+             * @description After how many days it is deleted; `null` if its age does not decide, or is counted in
+             *     months.
+             */
+            days?: number | null;
             /** @description Whether it is erased with the data of a visitor. */
             erased: boolean;
             /**
              * Format: int32
-             * @description After how many months it is deleted; `null` if it is not by its age.
+             * @description After how many months it is deleted; `null` if its age does not decide, or is counted in
+             *     days.
              */
             months?: number | null;
-            /** @description What it is. */
+            /** @description Kind of data, in words. */
             what: string;
-            /** @description Why it is kept. */
+            /** @description Reason for storing it. */
             why: string;
         };
         KeyCheck: string;
         /**
-         * @description Where an inlay's keys come from.
+         * @description Source of an inlay's keys.
          * @enum {string}
          */
         KeySource: "own" | "master_key";
@@ -4353,7 +4732,7 @@ export interface components {
              */
             type: "language";
         };
-        /** @description Not written, because other rows were refused. */
+        /** @description The row is valid, but was not written because other rows were refused. */
         LeftOutTagImportOutcome: {
             /** @enum {string} */
             outcome: "left_out";
@@ -4361,7 +4740,7 @@ export interface components {
         LeftOutTagImportRow: components["schemas"]["LeftOutTagImportOutcome"] & {
             /**
              * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
+             * @description Row number in a spreadsheet; the header is row 1.
              */
             row: number;
         } & {
@@ -4391,7 +4770,7 @@ export interface components {
              */
             asset?: components["schemas"]["VenueAsset"];
             /**
-             * @description Free data.
+             * @description Free data of the owner.
              * @default {}
              */
             data?: {
@@ -4399,13 +4778,13 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Designated market area.
+             * @description Number of the designated market area.
              * @default 0
              */
             dma?: number;
             /**
              * Format: int64
-             * @description The owner's number for it.
+             * @description The owner's number for the place.
              * @default 0
              */
             id?: number;
@@ -4422,12 +4801,12 @@ export interface components {
              */
             lon?: number;
             /**
-             * @description Whether the tag stays where it is.
+             * @description Whether the tag stays at this place.
              * @default false
              */
             stationary?: boolean;
             /**
-             * @description Street and number.
+             * @description Street and house number.
              * @default
              */
             street?: string;
@@ -4442,7 +4821,7 @@ export interface components {
              */
             user_data?: unknown[];
             /**
-             * @description The venue.
+             * @description Venue at the place.
              * @default {
              *       "type": {
              *         "id": 0,
@@ -4457,18 +4836,18 @@ export interface components {
         /** @description A place (specification 2.4). */
         LocationPatch: {
             asset?: components["schemas"]["VenueAssetPatch"] | null;
-            /** @description Free data. */
+            /** @description Free data of the owner. */
             data?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: int64
-             * @description Designated market area.
+             * @description Number of the designated market area.
              */
             dma?: number | null;
             /**
              * Format: int64
-             * @description The owner's number for it.
+             * @description The owner's number for the place.
              */
             id?: number | null;
             /**
@@ -4481,9 +4860,9 @@ export interface components {
              * @description Longitude in degrees, -180 to 180.
              */
             lon?: number | null;
-            /** @description Whether the tag stays where it is. */
+            /** @description Whether the tag stays at this place. */
             stationary?: boolean | null;
-            /** @description Street and number. */
+            /** @description Street and house number. */
             street?: string | null;
             /** @description Free data of systems. */
             system?: unknown[] | null;
@@ -4491,9 +4870,18 @@ export interface components {
             user_data?: unknown[] | null;
             venue?: components["schemas"]["VenuePatch"] | null;
         };
+        /** @description Columns that Tapdesk cannot keep. */
+        LostColumns: {
+            /** @description Titles of the columns. */
+            theirs: string[];
+            /** @description The consequence for people; `{columns}` stands for the titles. */
+            words: string;
+        };
         /**
-         * @description Where the part of the URL that the SDMMAC covers begins (`SDMMACInputOffset`,
-         *     data sheet section 9.3.8). It ends at the character before the MAC.
+         * @description The start of the URL's part that the SDMMAC covers.
+         *
+         *     It is the chip's `SDMMACInputOffset` (data sheet section 9.3.8). The part ends at the character
+         *     before the MAC.
          * @enum {string}
          */
         MacFrom: "none" | "uid";
@@ -4507,17 +4895,17 @@ export interface components {
         };
         /** @description A key from which the keys of many inlays are derived. */
         MasterKey: {
-            /** @description When it was created. */
+            /** @description When the master key was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description How an inlay's keys are derived from it. */
+            /** @description How an inlay's keys are derived from the master key. */
             derivation: components["schemas"]["Derivation"];
-            /** @description Whether it is the all-zero factory key: codes of its inlays prove nothing. */
+            /** @description Whether it is the all-zero factory key. Codes of its inlays prove nothing. */
             factory_key: boolean;
-            /** @description Its identifier. */
+            /** @description Identifier of the master key. */
             id: components["schemas"]["MasterKeyId"];
-            /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye. */
+            /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes with this key, to compare keys by eye. */
             key_check: components["schemas"]["KeyCheck"];
-            /** @description Its name. */
+            /** @description Name of the master key. */
             name: string;
         };
         /**
@@ -4527,11 +4915,11 @@ export interface components {
         MasterKeyId: number;
         /** @description Changes to a master key. */
         MasterKeyPatch: {
-            /** @description Another name. */
+            /** @description New name of the master key. */
             name: string;
         };
         MasterSecret: string;
-        /** @description Specification 2.3. */
+        /** @description The object of specification 2.3. */
         Metadata: {
             description: string;
             /** Format: int64 */
@@ -4556,134 +4944,163 @@ export interface components {
          * @enum {string}
          */
         Mirror: "plain" | "encrypted";
-        /** @description A byte of a Type 2 tag. */
+        /** @description A byte in the memory of a Type 2 tag. */
         MirrorStart: {
-            /** @description `MIRROR_BYTE`. */
+            /** @description Value of `MIRROR_BYTE`: the byte within that page. */
             byte: number;
-            /** @description `MIRROR_PAGE`. */
+            /** @description Value of `MIRROR_PAGE`: the page where mirroring begins. */
             page: number;
         };
-        /** @description A placeholder in the bytes. */
+        /** @description The place of a placeholder in the bytes. */
         MirrorView: {
-            /** @description How many bytes it has. */
+            /** @description Length of the placeholder, in bytes. */
             length: number;
-            /** @description Its name. */
+            /** @description Name of the placeholder. */
             name: string;
-            /** @description Its first byte. */
+            /** @description Position of its first byte. */
             offset: number;
         };
         /** @description Variables that a page writes and its tags lack. */
         MissingVariables: {
             experience_id: components["schemas"]["ExperienceId"];
-            /** @description The experience's name. */
+            /** @description Name of the experience. */
             experience_name: string;
             /**
              * Format: int64
-             * @description How many tags in use that lead there lack one or more of them.
+             * @description Number of tags in use that lead to the experience and lack at least one variable.
              */
             tags: number;
-            /** @description The variables that are missing. */
+            /** @description Keys of the missing variables. */
             variables: components["schemas"]["PropertyKey"][];
         };
         /**
-         * @description The cipher of an NTAG 424 DNA. A URL in clear does not show it, so it is configured.
+         * @description The cipher of an NTAG 424 DNA. A URL does not show it, so it is configured.
          * @enum {string}
          */
         Mode: "aes" | "lrp";
         Network: string;
-        /** @description What the backup contains. */
+        /** @description Options of a new backup. */
         NewBackup: {
             /**
-             * @description With a passphrase, the backup contains the key that wraps inlay keys, sealed with it;
-             *     without one, it does not.
+             * @description Passphrase that seals the key that wraps inlay keys. Without a passphrase, the backup does
+             *     not contain this key.
              */
             passphrase?: string | null;
         };
-        /** @description A chip on a reader, and what it is to become. */
+        /** @description A chip on a reader, and the wanted result. */
         NewEncoding: {
-            /** @description Encode it though the tag has an inlay already. */
+            /** @description Whether to encode the chip although the tag already has an inlay. */
             additional?: boolean;
+            /**
+             * @description Encode the chip although its address, the setting `tag_url`, is not proved. This is for
+             *     tests on this computer. Otherwise the request fails with `address_not_proved`, unless it has
+             *     a URL template.
+             */
+            allow_unproved_address?: boolean;
             factory_order_id?: components["schemas"]["FactoryOrderId"] | null;
-            /** @description If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever. */
+            /**
+             * @description Whether the reader found a message on an NTAG 424 DNA. If that chip has its factory keys,
+             *     another program wrote the message: the encoding is rejected as `already_encoded`, unless
+             *     `replace` is true. Tapdesk reads the pages of an NTAG 213, 215 or 216 before it writes them,
+             *     so this member has no effect on them.
+             */
+            has_message?: boolean;
+            /**
+             * @description Whether to lock an NTAG 213, 215 or 216 against writing, permanently, once its URL is
+             *     proved.
+             */
             lock?: boolean;
             /**
-             * @description If true, an NTAG 424 DNA is switched to LRP mode, for ever: its codes are of that mode from then on,
-             *     it takes no URL of AES mode any more, and it cannot be wiped. A URL template of LRP mode needs it.
+             * @description Whether to switch an NTAG 424 DNA to LRP mode, permanently. Its codes then use this mode, it
+             *     accepts no URL of AES mode, and it cannot be wiped. A URL template of LRP mode requires it.
              */
             lrp?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /**
-             * @description If true, its keys are random ones instead of derived from the encoding root. A backup that is
-             *     older than the chip cannot open it then.
+             * @description Whether the new keys are random instead of derived from the encoding root. Then a backup
+             *     that is older than the chip cannot open it.
              */
             own_keys?: boolean;
             /**
-             * @description Encode a finished chip again, with other keys; one whose keys were imported; encode or wipe one that has lost the
-             *     keys it was known to have, or that was asked too often for a key that it does not have; write over what an NTAG
-             *     213, 215 or 216 has. It holds until the chip is posted again, and needs the scope `keys`, for the answers, too.
+             * @description Allows four cases: to encode a finished chip again, with other keys; to encode a chip whose
+             *     keys were imported; to encode or wipe a chip that lost its known keys, or that was asked too
+             *     often for a key that it does not have; and to overwrite the message of another program. It
+             *     applies until the chip is posted again. It needs the scope `keys`, also for the answers.
              */
             replace?: boolean;
             run_id?: components["schemas"]["EncodingRunId"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
             technology?: components["schemas"]["Technology"] | null;
-            /** @description The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs. */
+            /** @description The UID that the reader shows: 7 bytes, or 4 bytes of a chip with random UIDs. */
             uid: string;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
             /**
-             * @description If true, it is to be as it left the factory. A chip that is an inlay of a tag, or whose keys were imported,
-             *     needs the scope `keys` for that; with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+             * @description Whether to return the chip to its factory state. If the chip is the inlay of a tag, or its
+             *     keys were imported, the token needs the scope `keys`. The scope `encode` is enough with the
+             *     `run_id` of the open run that encoded the chip, while nobody has tapped it.
              */
             wipe?: boolean;
         };
-        /** @description Why the root is replaced. */
+        /** @description The reason why the root is replaced. */
         NewEncodingRoot: {
             /**
-             * @description If true, others may know the present root and all before it: chips that have keys of them get other ones
-             *     when they are laid down again.
+             * @description Whether others may know the current root and all earlier ones. If true, chips with keys of
+             *     these roots get new keys when they are placed on the reader again.
              */
             compromised?: boolean;
         };
-        /** @description A run to be created. */
+        /** @description An encoding run to create. */
         NewEncodingRun: {
-            /** @description Its name. */
+            /**
+             * @description Create the run although the address for its chips, the setting `tag_url`, is not proved.
+             *     Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.
+             *     Each encoding of the run must allow it again.
+             */
+            allow_unproved_address?: boolean;
+            /** @description Name of the run. */
             name: string;
-            /** @description What is written, and the pattern of tags that are created as the run goes. */
+            /** @description The content to write, and the pattern of tags that the run creates. */
             plan?: components["schemas"]["EncodingRunPlan"];
             /**
              * Format: int32
-             * @description How many inlays are planned; by default as many as there are tags, or an open number if the plan has a
-             *     pattern. Never fewer than there are tags, and without a pattern not more.
+             * @description Number of planned inlays. By default the number of tags, or no limit if the plan has a
+             *     pattern. At least the number of tags; without a pattern, at most that number.
              */
             planned?: number | null;
             /**
-             * @description The tags that get an inlay, in this order. Those that have one are left out; if none is left, or one is
-             *     deleted or simulated, the run is refused.
+             * @description The tags that get an inlay, in this order. Tags that already have one are left out. The
+             *     request fails if no tag is left, or if a tag is deleted or simulated.
              */
             tag_ids?: components["schemas"]["TagId"][];
         };
-        /** @description An experience to be created. */
+        /** @description An experience to create. */
         NewExperience: components["schemas"]["ExperienceMembers"] & {
-            /** @description Leave it unpublished. */
+            /** @description Whether to leave the experience unpublished. */
             draft?: boolean;
         };
-        /** @description An order to be created. */
+        /** @description A factory order to create. */
         NewFactoryOrder: {
-            /** @description Its name. */
+            /**
+             * @description Create the order although the address for its chips, the setting `tag_url`, is not proved.
+             *     Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.
+             */
+            allow_unproved_address?: boolean;
+            /** @description Name of the order. */
             name: string;
-            /** @description What is written. */
+            /** @description The content to write to the chips. */
             plan?: components["schemas"]["FactoryOrderPlan"];
-            /** @description Its tags, in the order of the positions. Those that have an inlay are left out. */
+            /** @description The tags, in the order of the positions. Tags that already have an inlay are left out. */
             tag_ids: components["schemas"]["TagId"][];
         };
-        /** @description An inlay to be created. */
+        /** @description An inlay to create. */
         NewInlay: {
-            /** @description Accept a factory key, too; its codes prove nothing. */
+            /** @description Whether to accept a factory key. Codes with it prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             /**
              * Format: int32
-             * @description The highest counter that its former service accepted: codes up to it are spent.
+             * @description The highest counter that the previous service accepted. Codes up to it are used up.
              */
             last_counter?: number;
             mac_from?: components["schemas"]["MacFrom"] | null;
@@ -4692,114 +5109,167 @@ export interface components {
             mirror?: components["schemas"]["Mirror"] | null;
             mode?: components["schemas"]["Mode"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's technology. */
+            /** @description Type of the chip. */
             technology: components["schemas"]["Technology"];
-            /** @description The chip's UID. */
+            /** @description UID of the chip. */
             uid: components["schemas"]["Uid"];
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
-        /** @description A master key to be created. */
+        /** @description A master key to create. */
         NewMasterKey: {
-            /** @description Accept the all-zero factory key, too; codes of its inlays prove nothing. */
+            /** @description Whether to accept the all-zero factory key. Codes of its inlays prove nothing. */
             allow_factory_keys?: boolean;
-            /** @description How an inlay's keys are derived from it. */
+            /** @description How an inlay's keys are derived from the master key. */
             derivation: components["schemas"]["Derivation"];
-            /** @description The key: 32 hex digits; of `sdm_backend` 2 to 128. */
+            /** @description The key: 32 hex digits, or 2 to 128 for `sdm_backend`. */
             key: components["schemas"]["MasterSecret"];
-            /** @description Its name. */
+            /** @description Name of the master key. */
             name: string;
         };
-        /** @description What the service is to do by itself. */
+        /** @description A new schedule of backups. */
         NewSchedule: {
             /**
              * Format: int32
              * @description Hours between two backups.
              */
             every_hours: number;
-            /** @description An absolute path on the machine of the service. It is made if it is missing. */
+            /** @description An absolute path on the machine of the service. The folder is created if it is missing. */
             folder: string;
             /**
              * Format: int32
-             * @description How many are kept. Only backups that the schedule has made are ever removed.
+             * @description Number of newest backups to keep. Only backups that the schedule has made are ever removed.
              */
             keep: number;
             /**
-             * @description With a passphrase, backups contain the key that unlocks inlay keys, sealed with it. The passphrase itself is
-             *     not stored. If it is not sent, backups are sealed as before; with null, they do not contain the key.
+             * @description With a passphrase, backups contain the key that unlocks inlay keys, sealed with it. The
+             *     passphrase itself is not stored. If this member is missing, backups stay sealed as before;
+             *     with null, they do not contain the key.
              */
             passphrase?: string | null;
         };
-        /** @description How the keys leave. */
+        /** @description The seal of exported keys. */
         NewSealedKeys: {
-            /** @description The passphrase that the keys are sealed with. Tell it to the bureau by another way than the file. */
+            /** @description The passphrase that seals the keys. Send it to the bureau by another channel than the file. */
             passphrase: string;
         };
-        /** @description A sheet to be created. */
+        /** @description A test sheet to create. */
         NewSheet: {
             /** @description The expected result for every inlay. It cannot change while rows are judged by it. */
             expected?: components["schemas"]["Expected"];
-            /** @description Its name. */
+            /** @description Name of the sheet. */
             name: string;
             /**
              * Format: int32
-             * @description How many inlays are planned, if known.
+             * @description Number of planned inlays, if known.
              */
             planned?: number | null;
         };
-        /** @description A token to be created. */
+        /** @description The writable members of a tag. */
+        NewTag: {
+            add_variables?: components["schemas"]["AddVariables"];
+            /** @description Properties for macros. No rolling key can change them. */
+            attributes?: components["schemas"]["Properties"];
+            /** @description Further properties for macros, a separate class in the specification. */
+            data?: components["schemas"]["Properties"];
+            /** @description A sentence for visitors. */
+            description?: string;
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            /**
+             * @description Whether the tag has a printed QR code in addition to its inlay. A visit without a code then
+             *     does not count as a failed check.
+             */
+            has_qr_code?: boolean;
+            /** @description Locale of the tag's texts, as in `en_US`. */
+            language_code?: string;
+            location?: components["schemas"]["Location"] | null;
+            /** @description The owner's name for the tag; need not be unique. */
+            name: string;
+            /** @description The last part of the tag's URL; random by default. */
+            slug?: components["schemas"]["Slug"];
+            /** @description Whether visitors can use the tag. */
+            status?: components["schemas"]["Status"];
+            /** @description The name for visitors. */
+            title?: string;
+            /** @description Switch that is copied to the payload. */
+            track_location?: boolean;
+            /** @description Whether a rolling key from a tap that did not verify may update variables. */
+            updates_require_verified?: boolean;
+            /** @description Properties whose values a visitor with a rolling key may change. */
+            variables?: components["schemas"]["Properties"];
+            /** @description Whether taps are verified. */
+            verifier_enabled?: boolean;
+            /** @description Settings of widgets by their name; copied to the payload. */
+            widget_settings?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        /** @description A tag URL to check. */
+        NewTagUrlCheck: {
+            /**
+             * @description An address as people type it: a host with optional scheme, port and path. Default: the
+             *     current setting `tag_url`.
+             */
+            tag_url?: string | null;
+        };
+        /** @description A token to create. */
         NewToken: {
             /**
-             * @description The only experiences it may do it with: those, their tags, and the taps that led to them.
-             *     Everything else does not exist for it. `null` for no limit.
+             * @description Limits the token to these experiences, their tags, and the taps that led to them. Nothing
+             *     else exists for the token. `null` for no limit.
              */
             experience_ids?: components["schemas"]["ExperienceId"][] | null;
             expires_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Its purpose. */
+            /** @description Purpose of the token. */
             name: string;
-            /** @description What it may do. By default, everything that the token of this request may. */
-            scopes?: components["schemas"]["Scope"][] | null;
+            /**
+             * @description Scopes of the token. There is no default, so that a token for a scraper does not get all
+             *     rights by accident.
+             */
+            scopes: components["schemas"]["Scope"][];
         };
-        /** @description A URL template to be created. */
+        /** @description A URL template to create. */
         NewUrlTemplate: {
-            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
+            /** @description Whether to accept the all-zero factory key. Codes with it prove nothing. */
             allow_factory_keys?: boolean;
-            /** @description Characters of `{enc}`, a multiple of 32. */
+            /** @description Number of characters of `{enc}`, a multiple of 32. */
             enc_length?: number | null;
-            /** @description Where the MAC's input begins: `none`, the name of a placeholder, or the chip's own offset. */
+            /** @description Start of the MAC input: `none`, the name of a placeholder, or the chip's own offset. */
             mac_from?: components["schemas"]["MacStart"];
-            /** @description Master keys whose shared meta keys do the same. */
+            /** @description Master keys whose shared meta keys identify inlays in the same way. */
             master_key_ids?: components["schemas"]["MasterKeyId"][];
-            /** @description Meta keys by which a tag is found without slug and UID. */
+            /** @description Meta keys that identify the inlay of a URL without slug and UID. */
             meta_keys?: components["schemas"]["AesKey"][];
             /** @description The cipher of an NTAG 424 DNA. */
             mode?: components["schemas"]["Mode"];
-            /** @description Its name. */
+            /** @description Name of the URL template. */
             name: string;
             /**
              * Format: int32
-             * @description The NDEF prefix code the chip is written with; by default the longest that fits.
+             * @description The NDEF prefix code on the chips; by default the longest that fits.
              */
             ndef_prefix?: number | null;
-            /** @description Byte of the tamper pair in the decrypted file data. */
+            /** @description Position of the tamper pair in the decrypted file data, in bytes. */
             tamper_at?: number | null;
-            /** @description The chip. */
+            /** @description Type of the chips. */
             technology: components["schemas"]["Technology"];
             /**
-             * @description The URL with `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`, `{tamper}` or
-             *     `{*}` (anything) in their places; a literal brace is doubled.
+             * @description The URL with the placeholders `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`,
+             *     `{tamper}` or `{*}` (anything). Double a literal brace.
              */
             template: string;
         };
-        /** @description A virtual inlay to be created. One of `tag_id`, `tag` and `name` says on which tag. */
+        /** @description A virtual inlay to create. One of `tag_id`, `tag` and `name` selects its tag. */
         NewVirtualInlay: {
-            /** @description Accept the all-zero factory key, too. */
+            /** @description Whether to accept the all-zero factory key. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             mac_from?: components["schemas"]["MacFrom"] | null;
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
-            /** @description A new simulated tag with this name alone. */
+            /** @description Name of a new simulated tag without other members. */
             name?: string | null;
             tag?: components["schemas"]["TagFields"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
@@ -4815,9 +5285,9 @@ export interface components {
         };
         /** @description A highlighted message with an icon for its tone. */
         NoticeBlock: {
-            /** @description More of it. */
+            /** @description Further text below the title. */
             text?: string;
-            /** @description What it says, in a few words. */
+            /** @description Short title of the notice. */
             title: string;
             /** @description Its icon and colour. */
             tone: components["schemas"]["Tone"];
@@ -4826,6 +5296,15 @@ export interface components {
              * @enum {string}
              */
             type: "notice";
+        };
+        /** @description A form that is stored, although its variables could not be written. */
+        NotSaved: {
+            /** @description The present obstacle to saving it, in words; `null` if it can be saved. */
+            in_the_way?: string | null;
+            /** @description The variables that the tag still lacks. */
+            missing_variables: components["schemas"]["PropertyKey"][];
+            /** @description Why it was refused. */
+            reason: components["schemas"]["UpdateFault"];
         };
         /** @description The layout of the `ntag424` crate: a shared meta key, and file keys by UID and slot. */
         Ntag424CrateDerivation: {
@@ -4846,7 +5325,7 @@ export interface components {
          * @description The operating system of a visitor's device, according to its browser.
          * @enum {string}
          */
-        OperatingSystem: "android" | "ios" | "windows" | "macos" | "linux" | "other";
+        OperatingSystem: "android" | "ios" | "ipados" | "windows" | "macos" | "linux" | "other";
         /** @description The visitor's device runs one of these operating systems. */
         OperatingSystemWhen: {
             /** @description The systems. At least one. */
@@ -4858,11 +5337,11 @@ export interface components {
             type: "operating_system";
         };
         /**
-         * @description What happens to a column that nobody knows.
+         * @description How to treat an unknown column.
          * @enum {string}
          */
         OtherColumns: "refuse" | "ignore";
-        /** @description The settings that one source names; the others it leaves as they are. */
+        /** @description The settings that one source names; the others stay as they are. */
         Overrides: {
             /**
              * Format: int64
@@ -4902,287 +5381,359 @@ export interface components {
             /** @description Addresses or address blocks of the proxies whose forwarding headers are trusted. */
             trusted_proxies?: components["schemas"]["Network"][] | null;
         };
+        /** @description A read of an inlay by this application. */
+        OwnRead: {
+            chip?: components["schemas"]["Chip"] | null;
+            /**
+             * Format: int32
+             * @description Number of interrupted reads of the chip right before this one. They may have increased its
+             *     counter.
+             */
+            torn?: number;
+            /** @description The URL that was read. */
+            url: string;
+        };
         /** @description A page of a list. */
         Page_AuditRow: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["AuditRow"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Encoding: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Encoding"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_EncodingRun: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["EncodingRun"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Experience: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Experience"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_ExposedInlay: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["ExposedInlay"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_FactoryOrder: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["FactoryOrder"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Image: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Image"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Inlay: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Inlay"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Interaction: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Interaction"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_MasterKey: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["MasterKey"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Sheet: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Sheet"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_StoredToken: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["StoredToken"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Submission: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Submission"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Tag: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Tag"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_TagProperty: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["TagProperty"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_UrlTemplate: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["UrlTemplate"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Version: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Version"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_VirtualInlay: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["VirtualInlay"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_Webhook: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Webhook"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
         /** @description A page of a list. */
         Page_WebhookAttempt: {
             /**
              * Format: int64
-             * @description How many items there are on all pages; only with `count=true`.
+             * @description Number of items on all pages; only with `count=true`.
              */
             count?: number | null;
-            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            /**
+             * @description Whether `count` is an estimate. Only present for an estimate, which requires
+             *     `estimate=true`.
+             */
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["WebhookAttempt"][];
-            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            /** @description Cursor of the next page: send it as `after`. `null` on the last page. */
             next?: string | null;
         };
-        /** @description Specification 2.2. */
+        /** @description The object of specification 2.2. */
         Payload: {
             /** Format: int64 */
             app_id: number;
@@ -5209,7 +5760,7 @@ export interface components {
              */
             id?: number;
             /**
-             * @description Its name.
+             * @description Name of the kind.
              * @default
              */
             name?: string;
@@ -5227,7 +5778,7 @@ export interface components {
              * @description The owner's number for the kind.
              */
             id?: number | null;
-            /** @description Its name. */
+            /** @description Name of the kind. */
             name?: string | null;
             /**
              * Format: int64
@@ -5245,8 +5796,8 @@ export interface components {
              */
             scheme: "plain_cmac";
         };
-        /** @description The result of a tap. */
-        Preview: components["schemas"]["RedirectPreview"] | components["schemas"]["StudioPreview"];
+        /** @description The result of a tap, with warnings. */
+        Previewed: components["schemas"]["RedirectPreviewed"] | components["schemas"]["StudioPreviewed"];
         /** @description The tap to preview. */
         PreviewedTap: {
             content?: components["schemas"]["ContentFields"] | null;
@@ -5255,57 +5806,71 @@ export interface components {
             /** @description The visitor's language, such as `de` or `pt-BR`; by default the tag's. */
             language?: string | null;
             operating_system?: components["schemas"]["OperatingSystem"] | null;
+            sample?: components["schemas"]["TagFields"] | null;
+            /**
+             * Format: int64
+             * @description Number of the tag's taps, including this one; by default its present number, or 1 for a
+             *     sample.
+             */
+            scan_count?: number | null;
             scheme?: components["schemas"]["Scheme"] | null;
-            /** @description The tag whose properties the macros get. It need not lead to this experience. */
-            tag_id: components["schemas"]["TagId"];
+            tag_id?: components["schemas"]["TagId"] | null;
             tamper?: components["schemas"]["Tamper"] | null;
             technology?: components["schemas"]["Tech"] | null;
+            /** @description Values of variables, in place of the tag's present ones. */
+            variables?: components["schemas"]["Properties"];
             /** @description The verdict of verification. */
             verification: components["schemas"]["VerificationState"];
             /**
              * Format: int32
-             * @description Which of a hundred groups, from 0, the visitor is in; by default the first.
+             * @description The visitor's group, 0 to 99; by default 0.
              */
             visitor_group?: number | null;
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
         Problem: {
-            /** @description What is wrong, for programs. */
+            /** @description Stable name of the problem, for programs. */
             code: components["schemas"]["ProblemCode"];
-            /** @description With 412, the resource as it is now, as get shows it; null if there is none. */
+            /**
+             * @description With 412, the current state of the resource, as its GET operation returns it; null if it
+             *     does not exist.
+             */
             current?: Record<string, never> | null;
-            /** @description What is wrong, and the way out, in words. */
+            /** @description Explanation for people: the problem, and how to solve it. */
             detail: string;
-            /** @description The fields that are wrong, if the problem is one of fields. */
+            /** @description The invalid fields, if the problem is about fields. */
             errors?: components["schemas"]["ProblemField"][];
             scope?: components["schemas"]["Scope"] | null;
             /**
              * Format: int32
-             * @description The status.
+             * @description The HTTP status code.
              */
             status: number;
-            /** @description The name of the status. */
+            /** @description The reason phrase of the HTTP status. */
             title: string;
         };
         /**
-         * @description What is wrong, for programs. A code is never renamed; new ones can come.
+         * @description Stable name of a problem, for programs. A code is never renamed; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "template_changed" | "too_many_templates" | "too_many_webhooks" | "webhook_off" | "too_many_unproved" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
-        /** @description A field that is wrong. */
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "template_changed" | "too_many_templates" | "too_many_webhooks" | "webhook_off" | "too_many_unproved" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "not_savable" | "saved_already" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "address_not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        /** @description An invalid field of a request. */
         ProblemField: {
-            /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
+            /**
+             * @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third
+             *     block.
+             */
             field: string;
-            /** @description What is wrong with it, and the way out, in words. */
+            /** @description Explanation for people: the problem with the field, and how to solve it. */
             message: string;
         };
         /** @description Progress: a row of `of` marks, the first of them filled. */
         ProgressBlock: {
-            /** @description What is counted. */
+            /** @description Label that names the counted thing. */
             label: string;
             /**
              * Format: int32
-             * @description How many there are.
+             * @description Number of marks in all.
              */
             of: number;
             /**
@@ -5314,7 +5879,7 @@ export interface components {
              */
             type: "progress";
             /**
-             * @description How many are filled: a number, or a macro that gives one. Anything else counts as 0.
+             * @description Number of filled marks, or a macro that gives a number. Any other text counts as 0.
              * @example {{tag:variable:stamps}}
              */
             value: string;
@@ -5335,22 +5900,22 @@ export interface components {
          * @enum {string}
          */
         Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
-        /** @description The taps of one reason. */
+        /** @description The taps with one reason. */
         ReasonTaps: {
             reason: components["schemas"]["Reason"];
             /** Format: int64 */
             taps: number;
         };
-        /** @description Specification 2.5. */
+        /** @description The body of an update (specification 2.5). */
         Record: {
             /** @description New values of existing variables. */
             data: components["schemas"]["VariableValues"];
             /** @description The rolling key, Base64-encoded. */
             rolling_key: string;
         };
-        /** @description Reads of a payload. */
+        /** @description The reads of a payload. */
         RecordedReads: {
-            /** @description When the first one was. */
+            /** @description Time of the first read. */
             first_at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
@@ -5360,32 +5925,32 @@ export interface components {
         };
         /** @description An update of variables. */
         RecordedUpdate: {
-            /** @description When. */
+            /** @description Time of the update. */
             at: components["schemas"]["Timestamp"];
             /** @description The changes. Empty if erased. */
             changes: components["schemas"]["Change"][];
         };
-        /** @description A redirect. */
+        /** @description Taps are redirected to the owner's domain. */
         RedirectContent: {
             /** @enum {string} */
             kind: "redirect";
-            /** @description Other targets under conditions: the first rule whose conditions are met decides. */
+            /** @description Other targets under conditions: the first rule that applies decides. */
             rules?: components["schemas"]["Rule"][];
-            /** @description The target, unless a rule decides. */
+            /** @description The target if no rule applies. */
             target_url: string;
         };
         RedirectExperience: components["schemas"]["RedirectContent"] & {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Whether the draft differs from what is published. */
+            /** @description Whether the draft differs from the published version. */
             draft: boolean;
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["ExperienceId"];
-            /** @description Its name. */
+            /** @description Name; need not be unique. */
             name: string;
             /**
              * Format: int32
-             * @description The version that taps lead to; `null` if none was ever published.
+             * @description The version that taps get; `null` if none was published.
              */
             published_version?: number | null;
             /**
@@ -5393,7 +5958,7 @@ export interface components {
              * @description How many tags are assigned to it.
              */
             tags: number;
-            /** @description When name or draft were last changed, or a version was published. */
+            /** @description When the name or the draft last changed, or a version was published. */
             updated_at: components["schemas"]["Timestamp"];
         } & {
             /**
@@ -5404,16 +5969,26 @@ export interface components {
         };
         /** @description A redirect to the owner's page. */
         RedirectPreview: {
+            /** @enum {string} */
+            kind: "redirect";
+            /**
+             * @description The final URL, with `ROLLING_KEY` in place of a rolling key. `null` if the target is a
+             *     single macro that gives no URL for this tag.
+             */
+            location?: string | null;
+        };
+        RedirectPreviewed: components["schemas"]["RedirectPreview"] & {
+            /**
+             * @description Warnings about the content, for people: macros that can have no value, which cannot be
+             *     saved, or countries that no visitor can come from.
+             */
+            warnings?: string[];
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             kind: "redirect";
-            /**
-             * @description The final URL, with `ROLLING_KEY` where a rolling key would stand.
-             *     `null` if the target is one macro that gives no URL for this tag.
-             */
-            location?: string | null;
         };
         RedirectVersion: components["schemas"]["RedirectContent"] & {
             /** @description The experience's name at that time. */
@@ -5432,17 +6007,17 @@ export interface components {
              */
             kind: "redirect";
         };
-        /** @description Nothing is done. */
+        /** @description The row was not imported. */
         RefusedTagImportOutcome: {
             /** @enum {string} */
             outcome: "refused";
-            /** @description Why, in words. */
+            /** @description The reason, for people. */
             reason: string;
         };
         RefusedTagImportRow: components["schemas"]["RefusedTagImportOutcome"] & {
             /**
              * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
+             * @description Row number in a spreadsheet; the header is row 1.
              */
             row: number;
         } & {
@@ -5454,75 +6029,78 @@ export interface components {
         };
         /** @description A refused update with a valid key. */
         RefusedUpdate: {
-            /** @description When. */
+            /** @description Time of the refusal. */
             at: components["schemas"]["Timestamp"];
-            /** @description Why. */
+            /** @description Reason for the refusal. */
             fault: components["schemas"]["UpdateFault"];
-            /** @description The variable that the tag lacked, if that is why. */
+            /** @description The variable that the tag lacked, if that is the reason. */
             variable?: string | null;
         };
-        /** @description What the taps of a period came to. */
+        /** @description Taps, updates and submissions of a period. */
         Report: {
-            /** @description Where the period before begins; it ends at `since`. */
+            /** @description Start of the period before; it ends at `since`. */
             before_since: components["schemas"]["Timestamp"];
-            /** @description How long each bucket is. */
+            /** @description Length of a bucket. */
             bucket: components["schemas"]["Bucket"];
-            /** @description Every bucket, the oldest first. */
+            /** @description All buckets, the oldest first. */
             buckets: components["schemas"]["BucketCount"][];
             /**
-             * @description Whether all taps are counted. After an upgrade or a move, older ones are counted one after
-             *     the other.
+             * @description Whether all taps are counted. After an upgrade or a move, older taps are counted step by
+             *     step.
              */
             complete: boolean;
-            /** @description By the visitor's country: two letters. */
+            /** @description Counts by the visitor's country: two letters. */
             countries: components["schemas"]["ValueCount"][];
-            /** @description By experience, most taps first. */
+            /** @description Counts by experience, most taps first. */
             experiences: components["schemas"]["ExperienceCount"][];
-            /** @description By hour of the week; hours without a tap are left out. */
+            /** @description Counts by hour of the week. Hours without taps are left out. */
             hours: components["schemas"]["HourCount"][];
-            /** @description By the first part of the visitor's language, as `de`. */
+            /** @description Counts by the first part of the visitor's language, such as `de`. */
             languages: components["schemas"]["ValueCount"][];
-            /** @description Where the first bucket begins. */
+            /** @description Start of the first bucket. */
             since: components["schemas"]["Timestamp"];
             /**
-             * @description Of one experience whose published version treats groups of visitors differently: by each of
-             *     its groups, and by those that no condition is for.
+             * @description For one experience whose published version divides visitors into groups: counts by the
+             *     groups of each condition, and by the remaining groups.
              */
             split: components["schemas"]["SplitCount"][];
-            /** @description By the system of the visitor's device. */
+            /** @description Counts by the operating system of the visitor's device. */
             systems: components["schemas"]["ValueCount"][];
-            /** @description By how the tag was scanned: `n` NFC, `q` QR code, `u` bare URL. */
+            /** @description Counts by scan type: `n` NFC, `q` QR code, `u` bare URL. */
             technologies: components["schemas"]["ValueCount"][];
-            /** @description All taps. */
+            /** @description Taps that this application made in the period to test tags. No other number contains them. */
+            test_taps: components["schemas"]["TestTapCounts"];
+            /** @description All taps of visitors, without test taps. */
             totals: components["schemas"]["Compared"];
-            /** @description Where the last bucket ends. */
+            /** @description End of the last bucket. */
             until: components["schemas"]["Timestamp"];
         };
-        /** @description What is sent again: one event, or all since a time. */
+        /** @description The events to send again: a single event, or all since a time. */
         ResendBody: {
-            /** @description The event's `webhook-id`. */
+            /** @description The `webhook-id` of the event. */
             event_id?: string | null;
             since?: components["schemas"]["Timestamp"] | null;
         };
-        /** @description Restore deleted tags. */
+        /** @description Restores deleted tags. */
         RestoreTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             action: "restore";
-            /** @description Which tags. A filter selects among the deleted ones. */
+            /** @description The tags to restore. A filter selects only deleted tags. */
             select: components["schemas"]["TagSelection"];
         };
         RestoreTagBulkRequest: components["schemas"]["RestoreTagBulkChange"] & {
             /**
              * Format: int64
-             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             * @description Number of tags that the caller expects to select. If the number is different, nothing is
+             *     changed.
              */
             expected_count?: number | null;
             /**
              * Format: int32
-             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             * @description Maximum number of tags that this call changes. `rest` contains the requests for the others.
              */
             limit?: number | null;
         } & {
@@ -5536,22 +6114,22 @@ export interface components {
         Rollback: {
             /**
              * Format: int32
-             * @description The version whose content is to be published again.
+             * @description Number of the version whose content is published again.
              */
             version: number;
         };
-        /** @description A new secret. */
+        /** @description The result of a rotation, with the new secret. */
         RotatedSecret: {
-            /** @description Until when the secret before it signs, too. */
+            /** @description When the old secret stops signing. */
             previous_secret_until: components["schemas"]["Timestamp"];
-            /** @description What signs requests from now on. It is never shown again. */
+            /** @description The secret that signs requests from now on. It is never shown again. */
             secret: string;
         };
-        /** @description How secrets are rotated. */
+        /** @description Options of the rotation. */
         Rotation: {
             /**
              * Format: int32
-             * @description For how many seconds the present secret signs, too; a day by default.
+             * @description Seconds for which the current secret also signs; by default a day.
              * @default null
              */
             keep_seconds?: number | null;
@@ -5566,7 +6144,7 @@ export interface components {
             /** @description The verdict in words. */
             reason?: string;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The UID in hexadecimal: that of the code, or else of the chip; `null` if neither is known. */
+            /** @description The UID in hexadecimal: from the code, or else from the chip; `null` if both are unknown. */
             uid?: string | null;
             /**
              * @description The verdict by name, such as `ok`, `copied_url`, `wrong_url`, `duplicate`, `unreadable`,
@@ -5576,21 +6154,32 @@ export interface components {
         };
         /** @description A target and its conditions. */
         Rule: {
-            /** @description The target of a tap then, under the same rules as the redirect's `target_url`. */
+            /**
+             * @description The target of a tap if they all apply. The rules for the redirect's `target_url` apply to
+             *     it.
+             */
             target_url: string;
             /** @description Conditions that must all be met. At least one. */
             when: components["schemas"]["When"][];
         };
-        /** @description The tag's scan count, this tap included, is within bounds. At least one is given. */
+        /** @description A tag after it was saved. */
+        SavedTag: components["schemas"]["Tag"] & {
+            /**
+             * @description Number of variables that the tag got because the page of its experience writes them; absent
+             *     if none.
+             */
+            variables_added?: number;
+        };
+        /** @description The tag's scan count, including this tap, is within bounds. At least one bound is given. */
         ScanCountWhen: {
             /**
              * Format: int64
-             * @description Lower bound, itself included.
+             * @description Lowest count, inclusive.
              */
             at_least?: number | null;
             /**
              * Format: int64
-             * @description Upper bound, itself included.
+             * @description Highest count, inclusive.
              */
             at_most?: number | null;
             /**
@@ -5600,12 +6189,12 @@ export interface components {
             type: "scan_count";
         };
         /**
-         * @description Light or dark.
+         * @description Light or dark appearance.
          * @enum {string}
          */
         Scheme: "auto" | "light" | "dark";
         /**
-         * @description A part of the admin API. Each route needs one.
+         * @description A part of the admin API. Each route requires one scope.
          * @enum {string}
          */
         Scope: "read" | "tags" | "experiences" | "publish" | "encode" | "keys" | "webhooks" | "export" | "admin";
@@ -5632,101 +6221,104 @@ export interface components {
              */
             version: number;
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_i64: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             /** Format: int64 */
             value: number;
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_Option_String: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             value: null | string;
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_RateLimit: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             value: components["schemas"]["RateLimit"];
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_SimulatedTargets: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             value: components["schemas"]["SimulatedTargets"];
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_String: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             value: string;
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_u32: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             /** Format: int32 */
             value: number;
         };
-        /** @description A setting in force. */
+        /** @description The current value of a setting. */
         Setting_Vec_String: {
-            /** @description Fixed by an argument or the environment: it cannot be changed here. */
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
             value: string[];
         };
-        /** @description The settings in force. */
+        /** @description The current settings, each with its source. */
         SettingsView: {
-            /** @description `app_id` of every payload. */
+            /** @description The `app_id` in every payload. */
             app_id: components["schemas"]["Setting_i64"];
-            /** @description How many months rows of the audit log are kept. */
+            /** @description Months for which rows of the audit log are kept. */
             audit_months: components["schemas"]["Setting_u32"];
             /** @description Header in which a trusted proxy names the visitor's country. */
             country_header: components["schemas"]["Setting_Option_String"];
-            /** @description Two-letter code used if a visitor's country is unknown; may be empty. */
+            /** @description Two-letter code used when a visitor's country is unknown; may be empty. */
             default_country: components["schemas"]["Setting_String"];
-            /** @description Room on the disk of a SQLite database, in mebibytes, below which an alert is raised; 0 for none. */
+            /**
+             * @description Free disk space of a SQLite database, in mebibytes, below which an alert is raised; 0 for no
+             *     alert.
+             */
             disk_low_mebibytes: components["schemas"]["Setting_u32"];
-            /** @description Host names that the admin API answers, beside loopback names and the listener's address. */
+            /** @description Host names of the admin API, in addition to loopback names and the listener's address. */
             hosts: components["schemas"]["Setting_Vec_String"];
-            /** @description How many calls of one client may be refused in a minute before it gets 429. */
+            /** @description Number of refused calls per client and minute. Above it, the client gets 429. */
             rate_limit: components["schemas"]["Setting_RateLimit"];
-            /** @description How many months interactions are kept. */
+            /** @description Months for which interactions are kept. */
             retention_months: components["schemas"]["Setting_u32"];
             /** @description The redirect target of simulated tags. */
             simulated_targets: components["schemas"]["Setting_SimulatedTargets"];
-            /** @description How many months submissions are kept. */
+            /** @description Months for which submissions are kept. */
             submission_months: components["schemas"]["Setting_u32"];
-            /** @description Public base of the tags' URLs, as it is printed and encoded. */
-            tag_url: components["schemas"]["Setting_String"];
+            /** @description Base of the URLs of tags that are printed and encoded. */
+            tag_url: components["schemas"]["TagUrlSetting"];
             /** @description Address blocks of proxies whose forwarding headers are trusted. */
             trusted_proxies: components["schemas"]["Setting_Vec_String"];
         };
-        /** @description Shared meta keys for a URL template. */
+        /** @description Shared meta keys of a URL template. */
         SharedKeys: {
-            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
+            /** @description Whether to accept the all-zero factory key. Codes with it prove nothing. */
             allow_factory_keys?: boolean;
-            /** @description Master keys that give all their inlays one meta key. */
+            /** @description Master keys from which all their inlays get the same meta key. */
             master_key_ids?: components["schemas"]["MasterKeyId"][];
-            /** @description Meta keys of its own. */
+            /** @description Meta keys of the template itself. */
             meta_keys?: components["schemas"]["AesKey"][];
         };
-        /** @description A sheet. */
+        /** @description A test sheet, without its rows. */
         Sheet: components["schemas"]["SheetFields"] & {
             closed_at?: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description The expected result for every inlay. */
             expected: components["schemas"]["Expected"];
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["SheetId"];
             /**
              * Format: int64
@@ -5736,25 +6328,25 @@ export interface components {
         };
         /** @description Changes to a sheet. */
         SheetFields: {
-            /** @description A closed sheet takes no more rows, until it is opened again. */
+            /** @description Whether the sheet is closed. A closed sheet accepts no rows until it is opened again. */
             closed?: boolean;
-            /** @description Its name. */
+            /** @description Name that the owner gave the sheet, shown in lists. */
             name: string;
             /**
              * Format: int32
-             * @description How many inlays are planned, if known.
+             * @description Number of planned inlays, if known.
              */
             planned?: number | null;
         };
         /** @description Changes to a sheet. */
         SheetFieldsPatch: {
-            /** @description A closed sheet takes no more rows, until it is opened again. */
+            /** @description Whether the sheet is closed. A closed sheet accepts no rows until it is opened again. */
             closed?: boolean | null;
-            /** @description Its name. */
+            /** @description Name that the owner gave the sheet, shown in lists. */
             name?: string;
             /**
              * Format: int32
-             * @description How many inlays are planned, if known.
+             * @description Number of planned inlays, if known.
              */
             planned?: number | null;
         };
@@ -5775,11 +6367,11 @@ export interface components {
         };
         /** @description The current time of the simulated world. */
         SimulatedClock: {
-            /** @description The present moment of the simulated world. */
+            /** @description Current time of the simulated world. */
             now: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description By how many milliseconds it is ahead of the real one.
+             * @description Milliseconds by which it is ahead of the real time.
              */
             offset_ms: number;
         };
@@ -5788,13 +6380,14 @@ export interface components {
          * @enum {string}
          */
         SimulatedTargets: "stand_in" | "real";
-        /** @description What is next in a run. */
+        /** @description The result of a skip. */
         SkippedInRun: {
             next?: components["schemas"]["EncodingRunNext"] | null;
         };
         /**
-         * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
-         *     empty, and replaced by a generated one.
+         * @description A tag's slug: 6 to 32 characters of `a-z 0-9 -`; unique among tags.
+         *
+         *     The default is empty, and is replaced by a generated one.
          */
         Slug: string;
         Social: {
@@ -5802,102 +6395,110 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description A format that the URLs could have. */
+        /** @description A possible format of the URLs. */
         SolveCandidate: {
             /**
              * Format: int32
-             * @description The counter of the first URL; null if it cannot be read.
+             * @description The counter in the first URL; null if it cannot be read.
              */
             counter?: number | null;
             derivation?: components["schemas"]["Derivation"] | null;
-            /** @description Characters of `{enc}`; null without it. */
+            /** @description Number of characters of `{enc}`; null without it. */
             enc_length?: number | null;
-            /** @description Where the MAC's input begins; unknown unless a MAC proved it. */
+            /** @description Start of the MAC input; unknown unless a MAC proved it. */
             mac_from: components["schemas"]["MacStart"];
-            /** @description Its cipher. */
+            /** @description The cipher mode of the chip. */
             mode: components["schemas"]["Mode"];
             /**
              * Format: int32
-             * @description The NDEF prefix code the chip was written with, if the MAC covers it and it is not the
-             *     longest that fits; null otherwise.
+             * @description The NDEF prefix code on the chip, if the MAC covers it and it is not the longest that fits;
+             *     null otherwise.
              */
             ndef_prefix?: number | null;
-            /** @description How many URLs' MACs prove it. */
+            /** @description Number of URLs whose MAC proves the candidate. */
             proved_by: number;
             slots?: components["schemas"]["SolveSlots"] | null;
-            /** @description Byte of the tamper pair in the decrypted file data; null if it is not there. */
+            /** @description Position of the tamper pair in the decrypted file data, in bytes; null without one. */
             tamper_at?: number | null;
-            /** @description The chip. */
+            /** @description Type of the chip. */
             technology: components["schemas"]["Technology"];
             /** @description The URL with placeholders. */
             template: string;
             uid?: components["schemas"]["Uid"] | null;
         };
         /**
-         * @description How sure an answer is.
+         * @description The certainty of a result.
          * @enum {string}
          */
         SolveCertainty: "proved" | "narrowed" | "unknown";
         /** @description The result of a search for a template. */
         Solved: {
-            /** @description The formats they could have. */
+            /** @description The possible formats of the URLs. */
             candidates: components["schemas"]["SolveCandidate"][];
             /**
-             * @description `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates, if
-             *     the chip is a supported one. `unknown`: it is undecided, or time ran out.
+             * @description `proved`: the URLs verify with the only candidate. `narrowed`: one of the candidates is
+             *     right, if the chip is supported. `unknown`: undecided, or the time ran out.
              */
             certainty: components["schemas"]["SolveCertainty"];
+            /** @description Explanations for people: how the URLs were read, and the reasons for the result. */
+            notes: string[];
             /**
              * Format: int64
-             * @description How many MACs were made.
+             * @description Number of MACs that were computed.
              */
             tried: number;
-        };
-        /** @description One-time URLs of inlays, and keys that could be theirs. */
-        SolveRequest: {
-            /** @description Keys of inlays. */
-            keys?: components["schemas"]["SomeKey"][];
-            /** @description Master keys, from which keys are derived by every scheme. */
-            master_keys?: components["schemas"]["MasterSecret"][];
-            /** @description URLs of one batch; two prove more than one. */
+            /** @description The URLs that were found in the texts. */
             urls: string[];
         };
-        /** @description Which of the keys that were sent fit, counted from 0. */
+        /** @description One-time URLs of inlays, and keys that may belong to them. */
+        SolveRequest: {
+            /** @description Possible keys of the inlays. */
+            keys?: components["schemas"]["SomeKey"][];
+            /** @description Possible master keys, from which keys are derived by every scheme. */
+            master_keys?: components["schemas"]["MasterSecret"][];
+            /**
+             * @description URLs of inlays of one batch; two URLs prove more than one. Surrounding text from an e-mail
+             *     or a web page is allowed, and a text can contain several URLs.
+             */
+            urls: string[];
+        };
+        /** @description The sent keys that fit, counted from 0. */
         SolveSlots: {
-            /** @description The file key, in `keys`; null if it is derived. */
+            /** @description Position of the file key in `keys`; null if it is derived. */
             file?: number | null;
-            /** @description The master key, in `master_keys`; null for keys of the inlay's own. */
+            /** @description Position of the master key in `master_keys`; null for keys of the inlay's own. */
             master?: number | null;
-            /** @description The meta key, in `keys`; null without one. */
+            /** @description Position of the meta key in `keys`; null without one. */
             meta?: number | null;
         };
         SomeKey: string;
         /**
-         * @description Where a setting in force comes from.
+         * @description The source of a setting in force.
          * @enum {string}
          */
         Source: "argument" | "environment" | "stored" | "default";
-        /** @description The taps of the visitors whom a condition of an experience is for. */
+        /** @description The taps of one share of the visitors of an experience. */
         SplitCount: components["schemas"]["Compared"] & {
             /**
              * Format: int32
-             * @description The first group.
+             * @description The first visitor group of the share.
              */
             from: number;
             /**
              * Format: int32
-             * @description The group after the last one. The share is the difference, in hundredths.
+             * @description The group after the last one. The difference is the share in hundredths.
              */
             until: number;
         };
         /**
-         * @description The visitor is in these of a hundred groups, from `from` up to and without `until`: 0 to 50
-         *     is half of all visitors. Who comes again is in the same group of the experience.
+         * @description The visitor is in one of the groups from `from` up to, but not including, `until`, of a
+         *     hundred groups: 0 to 50 is half of all visitors. A returning visitor stays in the same group
+         *     of the experience.
          */
         SplitWhen: {
             /**
              * Format: int32
-             * @description The first group.
+             * @description First group, 0 to 99.
              */
             from: number;
             /**
@@ -5913,54 +6514,62 @@ export interface components {
         };
         /** @description The taps of a period. */
         Stats: {
-            /** @description What needs attention. */
+            /** @description Counts of problems to look at. */
             attention: components["schemas"]["Attention"];
-            /** @description How long each bucket is. */
+            /** @description Length of a bucket. */
             bucket: components["schemas"]["Bucket"];
-            /** @description Every bucket, the oldest first. */
+            /** @description All buckets, the oldest first. */
             buckets: components["schemas"]["BucketTaps"][];
             /**
-             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
-             *     otherwise they cover only its newest 50,000 interactions.
+             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period. Otherwise they
+             *     cover only its newest 50,000 interactions.
              */
             complete: boolean;
-            /** @description The same by reason; reasons without a tap are left out. */
+            /**
+             * Format: int64
+             * @description Previews of tags that link preview programs loaded. They are not taps.
+             */
+            previews: number;
+            /** @description Counts by reason. Reasons without taps are left out. */
             reasons: components["schemas"]["ReasonTaps"][];
-            /** @description Where the first bucket begins. */
+            /** @description Start of the first bucket. */
             since: components["schemas"]["Timestamp"];
+            /** @description Taps that this application made in the period to test tags. No other number contains them. */
+            test_taps: components["schemas"]["TestTapCounts"];
             /** @description The ten tags that were tapped most. */
             top_tags: components["schemas"]["TagTaps"][];
-            /** @description All buckets together. */
+            /** @description Sum of all buckets, without test taps. */
             totals: components["schemas"]["Taps"];
-            /** @description Where the last bucket ends. */
+            /** @description End of the last bucket. */
             until: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Whether a tag is in use.
+         * @description Whether visitors can use a tag.
          * @enum {string}
          */
         Status: "active" | "archived";
-        /** @description Set the status. */
+        /** @description Sets the status of the tags. */
         StatusTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             action: "status";
-            /** @description Which tags. */
+            /** @description The tags to change. */
             select: components["schemas"]["TagSelection"];
-            /** @description The status. */
+            /** @description The new status of the tags. */
             status: components["schemas"]["Status"];
         };
         StatusTagBulkRequest: components["schemas"]["StatusTagBulkChange"] & {
             /**
              * Format: int64
-             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             * @description Number of tags that the caller expects to select. If the number is different, nothing is
+             *     changed.
              */
             expected_count?: number | null;
             /**
              * Format: int32
-             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             * @description Maximum number of tags that this call changes. `rest` contains the requests for the others.
              */
             limit?: number | null;
         } & {
@@ -5974,13 +6583,13 @@ export interface components {
         Step: {
             /** @description The reason in words. It contains no rolling key. */
             detail: string;
-            /** @description Which step. */
+            /** @description Name of the step. */
             name: components["schemas"]["StepName"];
-            /** @description Its verdict. */
+            /** @description Result of the step. */
             verdict: components["schemas"]["StepVerdict"];
         };
         /**
-         * @description The steps, in their order.
+         * @description The steps, in order.
          * @enum {string}
          */
         StepName: "url" | "mac" | "counter" | "record" | "key" | "redirect" | "payload" | "update";
@@ -5989,42 +6598,69 @@ export interface components {
          * @enum {string}
          */
         StepVerdict: "ok" | "gap" | "failed" | "not_checked" | "pending";
+        /** @description A stored tag. The admin API adds its URL. */
+        StoredTag: components["schemas"]["TagFields"] & {
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its former slugs, the latest first. They still find the tag until they are released. */
+            former_slugs: components["schemas"]["Slug"][];
+            /** @description Identifier, used in the API. */
+            id: components["schemas"]["TagId"];
+            last_scan_at?: components["schemas"]["Timestamp"] | null;
+            opened_at?: components["schemas"]["Timestamp"] | null;
+            opened_by?: components["schemas"]["InteractionId"] | null;
+            /**
+             * Format: int64
+             * @description How many taps were recorded, including test taps, because pages and redirects treat both in
+             *     the same way.
+             */
+            scan_count: number;
+            /** @description Whether it belongs to the simulated world. */
+            simulated: boolean;
+            /**
+             * Format: int64
+             * @description How many of these taps this application made to try the tag.
+             */
+            test_scan_count: number;
+            /** @description When its configuration was last changed. */
+            updated_at: components["schemas"]["Timestamp"];
+        };
         /** @description An admin token, without the token itself. */
         StoredToken: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The only experiences it may do it with; `null` if it is not limited. */
+            /** @description The only experiences for which its scopes hold; `null` if it is not limited. */
             experience_ids?: components["schemas"]["ExperienceId"][] | null;
             expires_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["TokenId"];
             last_used_at?: components["schemas"]["Timestamp"] | null;
             /** @description Its purpose, in its owner's words. */
             name: string;
-            /** @description What it may do; `admin` is everything. */
+            /** @description The scopes of the token; `admin` includes all. */
             scopes: components["schemas"]["Scope"][];
         };
-        /** @description A page. */
+        /** @description Taps show a page of this service. */
         StudioContent: {
             /** @description Its blocks, from top to bottom. */
             blocks: components["schemas"]["Block"][];
             /** @enum {string} */
             kind: "studio";
-            /** @description How it looks. */
+            /** @description Appearance of the page. */
             theme?: components["schemas"]["Theme"];
         };
         StudioExperience: components["schemas"]["StudioContent"] & {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Whether the draft differs from what is published. */
+            /** @description Whether the draft differs from the published version. */
             draft: boolean;
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["ExperienceId"];
-            /** @description Its name. */
+            /** @description Name; need not be unique. */
             name: string;
             /**
              * Format: int32
-             * @description The version that taps lead to; `null` if none was ever published.
+             * @description The version that taps get; `null` if none was published.
              */
             published_version?: number | null;
             /**
@@ -6032,7 +6668,7 @@ export interface components {
              * @description How many tags are assigned to it.
              */
             tags: number;
-            /** @description When name or draft were last changed, or a version was published. */
+            /** @description When the name or the draft last changed, or a version was published. */
             updated_at: components["schemas"]["Timestamp"];
         } & {
             /**
@@ -6043,8 +6679,21 @@ export interface components {
         };
         /** @description A page of the service. */
         StudioPreview: {
-            /** @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. */
+            /**
+             * @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. Each element of a
+             *     block has its path in `data-block`, such as `2.otherwise.0`.
+             */
             html: string;
+            /** @enum {string} */
+            kind: "studio";
+        };
+        StudioPreviewed: components["schemas"]["StudioPreview"] & {
+            /**
+             * @description Warnings about the content, for people: macros that can have no value, which cannot be
+             *     saved, or countries that no visitor can come from.
+             */
+            warnings?: string[];
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -6073,7 +6722,7 @@ export interface components {
             /** @description When it was sent. */
             at: components["schemas"]["Timestamp"];
             consent?: components["schemas"]["Consent"] | null;
-            /** @description The experience that the form is on. */
+            /** @description The experience that has the form. */
             experience_id: components["schemas"]["ExperienceId"];
             /**
              * Format: int32
@@ -6082,66 +6731,70 @@ export interface components {
             experience_version: number;
             /** @description Its fields, in their order. */
             fields: components["schemas"]["SubmittedField"][];
-            /** @description Its identifier. */
+            /** @description Identifier, used in the API. */
             id: components["schemas"]["SubmissionId"];
-            /** @description The tap whose page it was sent from. The tap is kept for a time of its own. */
+            /**
+             * @description The tap on whose page the form was. The tap has its own retention, so it may already be
+             *     deleted.
+             */
             interaction_id: components["schemas"]["InteractionId"];
-            /** @description Whether it is simulated. */
+            not_saved?: components["schemas"]["NotSaved"] | null;
+            /** @description Whether the tap was simulated. */
             simulated: boolean;
-            /** @description The last part of the tag's URL. */
-            slug: string;
-            /** @description The tag. */
+            /** @description The last part of the tag's URL; null if the tag is not within the token's reach any more. */
+            slug?: string | null;
+            /** @description Tag on whose page the form was. */
             tag_id: components["schemas"]["TagId"];
-            /** @description The tag's name. */
-            tag_name: string;
+            /** @description The tag's name; null under the same condition as `slug`. */
+            tag_name?: string | null;
             /** @description Whether the tap was verified; `null` if it was not checked. */
             tag_verified?: boolean | null;
         };
-        /** @description A form was sent. */
+        /** @description A visitor sent a form. */
         SubmissionEvent: {
-            /** @description When. */
+            /** @description When the form was sent. */
             at: components["schemas"]["Timestamp"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             event: "submission";
-            /** @description The experience. */
+            /** @description The experience whose page contained the form. */
             experience_id: components["schemas"]["ExperienceId"];
-            /** @description The interaction whose page it was on. */
+            /** @description The interaction whose page contained the form. */
             interaction_id: components["schemas"]["InteractionId"];
-            /** @description Whether it is simulated. */
+            /** @description Whether the interaction is simulated. */
             simulated: boolean;
-            /** @description The tag. */
+            /** @description The tag that was tapped. */
             tag_id: components["schemas"]["TagId"];
         };
         /**
          * Format: int64
-         * @description What a form sent.
+         * @description A submission of a form.
          */
         SubmissionId: number;
-        /** @description A field as its visitor filled it in. */
+        /** @description A field as the visitor filled it in. */
         SubmittedField: {
-            /** @description What could be entered. */
+            /** @description Kind of entry that the field takes. */
             kind: components["schemas"]["FieldKind"];
-            /** @description What it asked for, as its owner wrote it. */
+            /** @description Label of the field, as the owner wrote it. */
             label: string;
-            /** @description What was entered; `true` or `false` of a checkbox and of a consent. */
+            /** @description The entry; `true` or `false` for a checkbox or a consent. */
             value: string;
             /** @description The variable that it set. */
             variable: components["schemas"]["PropertyKey"];
         };
-        /** @description It was done. */
+        /** @description The update was done. */
         SuccessEnvelope: {
-            /** @description What was done. */
+            /** @description A confirmation for people. */
             message: string;
-            /** @description Always `true`. */
+            /** @description Always `true`: it marks a success. */
             success: boolean;
         };
         SystemId: string;
-        /** @description Keys and values. */
+        /** @description A table of keys and values. */
         TableBlock: {
-            /** @description From top to bottom. A row with an empty value is left out. */
+            /** @description Rows from top to bottom. A row with an empty value is left out. */
             rows: components["schemas"]["TableRow"][];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -6149,83 +6802,82 @@ export interface components {
              */
             type: "table";
         };
+        /**
+         * @description The encoding of a file's bytes.
+         * @enum {string}
+         */
+        TableEncoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
         /** @description A row of a table. */
         TableRow: {
-            /** @description What it is about. */
+            /** @description Label of the row. */
             key: string;
-            /** @description What is said about it. */
+            /** @description Value of the row. */
             value: string;
         };
-        /** @description A tag as the admin API shows it. */
-        Tag: components["schemas"]["TagFields"] & {
-            /** @description When it was created. */
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Its former slugs, the latest first. They lead to the tag until they are released. */
-            former_slugs: components["schemas"]["Slug"][];
-            /** @description Its identifier. */
-            id: components["schemas"]["TagId"];
-            last_scan_at?: components["schemas"]["Timestamp"] | null;
-            opened_at?: components["schemas"]["Timestamp"] | null;
-            opened_by?: components["schemas"]["InteractionId"] | null;
+        /** @description A tag with its URL. */
+        Tag: components["schemas"]["StoredTag"] & {
             /**
-             * Format: int64
-             * @description How many taps were recorded.
+             * Format: uri
+             * @description The canonical URL of the tag: the tag URL of the settings, followed by the slug.
              */
-            scan_count: number;
-            /** @description Whether it lives in the simulated world. */
-            simulated: boolean;
-            /** @description When its configuration was last changed. */
-            updated_at: components["schemas"]["Timestamp"];
+            url: string;
         };
-        /** @description One change of many tags. */
+        /** @description The same change for many tags. */
         TagBulkChange: components["schemas"]["AssignTagBulkChange"] | components["schemas"]["StatusTagBulkChange"] | components["schemas"]["DeleteTagBulkChange"] | components["schemas"]["RestoreTagBulkChange"];
-        /** @description A change of many tags, and how it is made. */
+        /** @description A change of many tags, with its limits. */
         TagBulkRequest: components["schemas"]["AssignTagBulkRequest"] | components["schemas"]["StatusTagBulkRequest"] | components["schemas"]["DeleteTagBulkRequest"] | components["schemas"]["RestoreTagBulkRequest"];
-        /** @description What a bulk change did. */
+        /** @description The result of a bulk change. */
         TagBulkResult: {
-            /** @description How many of these were changed. The others had the value already. */
+            /** @description Number of processed tags that changed. The others had the value already. */
             changed: number;
-            /** @description How many of them this call has worked through. */
+            /** @description Number of selected tags that this call has processed. */
             done: number;
             /**
-             * @description Requests to this same operation for the selected tags that are not done yet, each for at
-             *     most `limit` tags. They name the tags that this call selected, by their ids.
+             * @description Requests to this operation for the selected tags that are not processed yet, each for at
+             *     most `limit` tags. They contain the ids of the tags that this call selected.
              */
             rest: components["schemas"]["TagBulkChange"][];
-            /** @description How many tags were selected. */
+            /** @description Number of selected tags. */
             selected: number;
-            /** @description If it stopped early: why, in words. */
+            /** @description If the change stopped early: the reason, for people. */
             stopped?: string | null;
-            /** @description Requests to this same operation that together revert the change. */
+            /** @description Number of tags that got variables. */
+            tags_with_added_variables: number;
+            /** @description Requests to this operation that together revert the change. */
             undo: components["schemas"]["TagBulkChange"][];
+            /** @description Number of variables that these tags got because the page of the experience writes them. */
+            variables_added: number;
         };
         /** @description The writable members of a tag. */
         TagFields: {
             /** @description Properties for macros. No rolling key can change them. */
             attributes?: components["schemas"]["Properties"];
-            /** @description More such properties: a class of its own in the specification. */
+            /** @description Further properties for macros, a separate class in the specification. */
             data?: components["schemas"]["Properties"];
             /** @description A sentence for visitors. */
             description?: string;
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check. */
+            /**
+             * @description Whether the tag has a printed QR code in addition to its inlay. A visit without a code then
+             *     does not count as a failed check.
+             */
             has_qr_code?: boolean;
             /** @description Locale of the tag's texts, as in `en_US`. */
             language_code?: string;
             location?: components["schemas"]["Location"] | null;
-            /** @description Its name. Need not be unique. */
+            /** @description The owner's name for the tag; need not be unique. */
             name: string;
-            /** @description The last part of the tag's URL; by default random. */
+            /** @description The last part of the tag's URL; random by default. */
             slug?: components["schemas"]["Slug"];
-            /** @description Whether it is in use. */
+            /** @description Whether visitors can use the tag. */
             status?: components["schemas"]["Status"];
-            /** @description Its name for visitors. */
+            /** @description The name for visitors. */
             title?: string;
-            /** @description Copied to the payload. */
+            /** @description Switch that is copied to the payload. */
             track_location?: boolean;
             /** @description Whether a rolling key from a tap that did not verify may update variables. */
             updates_require_verified?: boolean;
-            /** @description Properties whose values a holder of a rolling key may change. */
+            /** @description Properties whose values a visitor with a rolling key may change. */
             variables?: components["schemas"]["Properties"];
             /** @description Whether taps are verified. */
             verifier_enabled?: boolean;
@@ -6236,97 +6888,124 @@ export interface components {
                 };
             };
         };
-        /** @description Which tags. Without a member, all; simulated ones only if requested. */
+        /** @description A filter of tags. Without members it selects all real tags. */
         TagFilter: {
             /**
-             * @description `true`: only those assigned to an experience. `false`: only the others.
+             * @description `true`: only tags that are assigned to an experience. `false`: only the others.
              * @default null
              */
             assigned?: boolean | null;
             /** @default null */
             experience_id?: components["schemas"]["ExperienceId"] | null;
             /**
-             * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+             * @description `true`: only tags with a printed QR code. `false`: only the others.
+             * @default null
+             */
+            has_qr_code?: boolean | null;
+            /**
+             * @description `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
              *     the others.
              * @default null
              */
             opened?: boolean | null;
             /**
-             * @description Part of the name, the slug or the title, in either case.
+             * @description A part of the name, the slug or the title, in either case.
              * @default null
              */
             q?: string | null;
             /**
-             * @description `false` for real ones, `true` for simulated ones, `all` for both.
+             * @description `false` for real tags, `true` for simulated tags, `all` for both.
              * @default false
              */
             simulated?: components["schemas"]["World"];
             /** @default null */
             status?: components["schemas"]["Status"] | null;
             /**
-             * @description `true`: only those whose taps are verified. `false`: only the others.
+             * @description `true`: only tags whose taps are verified. `false`: only the others.
              * @default null
              */
             verifier_enabled?: boolean | null;
         };
         /**
          * Format: int64
-         * @description A tag.
+         * @description A tag, which keeps its identifier for its lifetime.
          */
         TagId: number;
         /** @description One id, or `[first, last]` for all from the first to the last. */
         TagIds: components["schemas"]["TagId"] | components["schemas"]["TagId"][];
         /** @description The result of an import. */
         TagImportResult: {
-            /** @description How many tags are new. */
+            /** @description Number of created tags. */
             created: number;
-            /** @description How many properties and other values of tags are deleted. */
+            /** @description Number of deleted properties and other values. */
             deleted: number;
-            /** @description Whether nothing was written: the results say what would be done. */
+            /** @description Whether this was a dry run. If so, nothing was written, and the results are a preview. */
             dry_run: boolean;
-            /** @description How many good rows were left out because of others. */
+            /** @description The character encoding of the file. */
+            encoding: components["schemas"]["TableEncoding"];
+            /** @description Headings of columns that were ignored. */
+            ignored_columns: string[];
+            /** @description Number of valid rows that were left out because other rows were refused. */
             left_out: number;
-            /** @description How many rows were refused. */
+            /**
+             * @description Further information for people: the encoding if it was a guess, hexadecimal counters, keys
+             *     that are not imported.
+             */
+            notes: string[];
+            /** @description Number of refused rows. */
             refused: number;
             /** @description The result of each row. */
             results: components["schemas"]["TagImportRow"][];
-            /** @description How many rows the file has, the header and empty rows not counted. */
+            /** @description Number of imported rows, without the header and empty rows. */
             rows: number;
-            /** @description If the import stopped early: why, in words. */
+            /**
+             * @description The character between cells.
+             * @example ;
+             */
+            separator: string;
+            /** @description If the import stopped early: the reason, for people. */
             stopped?: string | null;
-            /** @description How many tags are changed. */
+            /** @description Number of tags that got variables. */
+            tags_with_added_variables: number;
+            /** @description Number of changed tags. */
             updated: number;
+            /** @description Number of variables that tags got because the page of their experience writes them. */
+            variables_added: number;
         };
         /** @description The result of a row. */
         TagImportRow: components["schemas"]["CreatedTagImportRow"] | components["schemas"]["UpdatedTagImportRow"] | components["schemas"]["RefusedTagImportRow"] | components["schemas"]["LeftOutTagImportRow"];
-        /** @description How a tag is called. */
+        /** @description The names of a tag. */
         TagName: {
             /** @description The last part of its URL. */
             slug: string;
-            /** @description The tag. */
+            /** @description Tag that has the names. */
             tag_id: components["schemas"]["TagId"];
-            /** @description Its name. */
+            /** @description Name that the owner gave it. */
             tag_name: string;
         };
         /** @description The writable members of a tag. */
         TagPatch: {
+            add_variables?: components["schemas"]["AddVariables"];
             attributes?: components["schemas"]["PropertiesPatch"] | null;
             data?: components["schemas"]["PropertiesPatch"] | null;
             /** @description A sentence for visitors. */
             description?: string | null;
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check. */
+            /**
+             * @description Whether the tag has a printed QR code in addition to its inlay. A visit without a code then
+             *     does not count as a failed check.
+             */
             has_qr_code?: boolean | null;
             /** @description Locale of the tag's texts, as in `en_US`. */
             language_code?: string | null;
             location?: components["schemas"]["LocationPatch"] | null;
-            /** @description Its name. Need not be unique. */
+            /** @description The owner's name for the tag; need not be unique. */
             name?: string;
             slug?: components["schemas"]["Slug"];
             status?: components["schemas"]["Status"] | null;
-            /** @description Its name for visitors. */
+            /** @description The name for visitors. */
             title?: string | null;
-            /** @description Copied to the payload. */
+            /** @description Switch that is copied to the payload. */
             track_location?: boolean | null;
             /** @description Whether a rolling key from a tap that did not verify may update variables. */
             updates_require_verified?: boolean | null;
@@ -6342,33 +7021,77 @@ export interface components {
         };
         /** @description A property of a tag. */
         TagProperty: {
-            /** @description What `If-Match` takes to change it as it is here. */
+            /** @description Entity tag for `If-Match`, to change the property only if it still has this value. */
             etag: string;
-            /** @description Its key. */
+            /** @description Key of the property, unique within its class. */
             key: components["schemas"]["PropertyKey"];
-            /** @description Its value. */
+            /** @description Value of the property. */
             value: string;
         };
-        /** @description A property's new value. */
+        /** @description A new value of a property. */
         TagPropertyValue: {
-            /** @description Any text without NUL characters, of at most 4096 bytes. */
+            /** @description Any text without NUL characters, at most 4096 bytes. */
             value: string;
         };
-        /** @description Which tags. */
+        /** @description A selection of tags. */
         TagSelection: components["schemas"]["IdsTagSelection"] | components["schemas"]["FilterTagSelection"];
         /** @description The taps of one tag. */
         TagTaps: components["schemas"]["TagName"] & {
             /** Format: int64 */
             taps: number;
         };
+        /** @description A tag URL that chips contain, or could contain. */
+        TagUrl: {
+            check?: components["schemas"]["TagUrlCheck"] | null;
+            /** @description Whether it is the current setting. */
+            in_force: boolean;
+            /**
+             * @description URL of a page for a phone. A phone that opens it through the address proves the address.
+             *     Valid for a day. Null for an address of this computer, which no phone can open, and for an
+             *     address that is not the current setting.
+             */
+            phone_url?: string | null;
+            /** @description The address in its full form. */
+            tag_url: string;
+        };
+        /** @description The result of the last check of an address. */
+        TagUrlCheck: {
+            /** @description When it was checked. */
+            checked_at: components["schemas"]["Timestamp"];
+            /** @description The result in words, with the way out. */
+            detail: string;
+            reason?: components["schemas"]["TagUrlReason"] | null;
+            /** @description Whether a phone that opens the address reaches this service. */
+            state: components["schemas"]["TagUrlState"];
+            /** @description Completed address that was checked. */
+            tag_url: string;
+        };
         /**
-         * @description The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
+         * @description Why a test URL could not be opened through an address.
+         * @enum {string}
+         */
+        TagUrlReason: "loopback" | "dns" | "refused" | "timeout" | "tls" | "other_server" | "path";
+        /** @description The setting `tag_url`, with the last result of its check. */
+        TagUrlSetting: {
+            check?: components["schemas"]["TagUrlCheck"] | null;
+            /** @description Whether an argument or the environment fixes the value. If so, it cannot be changed here. */
+            read_only: boolean;
+            source: components["schemas"]["Source"];
+            value: string;
+        };
+        /**
+         * @description Whether a phone that opens an address reaches this service.
+         * @enum {string}
+         */
+        TagUrlState: "proved" | "failed";
+        /**
+         * @description The state of a tamper loop. A state that cannot be proved is `unknown`, never sealed.
          * @enum {string}
          */
         Tamper: "sealed" | "reclosed" | "open" | "off" | "unknown";
         /**
-         * @description The tamper loop of the tap's inlay is in one of these states. An inlay that has none is
-         *     in no state.
+         * @description The tamper loop of the tap's inlay is in one of these states. An inlay without a loop
+         *     matches no state.
          */
         TamperWhen: {
             /** @description The states. At least one. */
@@ -6379,7 +7102,12 @@ export interface components {
              */
             type: "tamper";
         };
-        /** @description Taps by verdict. */
+        /**
+         * @description The origin of a tap: a visitor, or a part of this application. Test taps do not count as visits.
+         * @enum {string}
+         */
+        TapOrigin: "visitor" | "reader" | "kiosk" | "simulator";
+        /** @description Number of taps by verdict. */
         Taps: {
             /** Format: int64 */
             not_checked: number;
@@ -6389,7 +7117,7 @@ export interface components {
             verified: number;
         };
         /**
-         * @description How the visitor came (macros `interaction:tech:value` and `:name`).
+         * @description The way of scanning a tag (macros `interaction:tech:value` and `:name`).
          * @enum {string}
          */
         Tech: "n" | "q" | "u";
@@ -6408,35 +7136,67 @@ export interface components {
              */
             type: "technology";
         };
-        /** @description All templates. */
+        /** @description All templates of studio experiences. */
         Templates: {
-            /** @description In the order of a gallery. */
+            /** @description The templates, in the order of a gallery. */
             items: components["schemas"]["ExperienceTemplate"][];
+            /**
+             * @description Language of the templates' texts.
+             * @example de
+             */
+            language: string;
+            /** @description All languages of the templates. */
+            languages: string[];
         };
-        /** @description What came of a test event. */
+        /** @description The result of a test event. */
         TestResult: {
-            /** @description Whether the endpoint took it. */
+            /** @description Whether the endpoint accepted the event. */
             delivered: boolean;
             /**
              * Format: int64
-             * @description How long it took, in milliseconds.
+             * @description Duration of the request, in milliseconds.
              */
             duration_ms: number;
-            /** @description Why it failed, in words; null if it did not. */
+            /** @description The error for people; null if there was none. */
             error?: string | null;
-            /** @description Its `webhook-id`. */
+            /** @description The `webhook-id` of the event. */
             event_id: string;
             /** @description The beginning of the answer's body, at most a kilobyte. */
             response: string;
             /**
              * Format: int32
-             * @description The status of the answer; null if there was none.
+             * @description The HTTP status of the answer; null without an answer.
              */
             status?: number | null;
         };
-        /** @description Rich text. */
+        /** @description A tap that this application will make next. */
+        TestTap: {
+            /** @description The reader that makes the tap. */
+            origin: components["schemas"]["TestTapOrigin"];
+            /** @description Path and query of the tap's URL, as they will be sent. */
+            path: string;
+        };
+        /** @description Test taps by the reader of this application that made them. */
+        TestTapCounts: {
+            /**
+             * Format: int64
+             * @description Taps by a kiosk's reader.
+             */
+            kiosk: number;
+            /**
+             * Format: int64
+             * @description Taps by the desktop's reader.
+             */
+            reader: number;
+        };
+        /**
+         * @description A reader of this application.
+         * @enum {string}
+         */
+        TestTapOrigin: "reader" | "kiosk";
+        /** @description A paragraph of rich text. */
         TextBlock: {
-            /** @description Markdown. HTML in it is shown as text. */
+            /** @description Markdown. HTML is not interpreted. */
             text: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -6445,7 +7205,7 @@ export interface components {
             type: "text";
         };
         /**
-         * @description How a page looks. Members that are not given have the service's defaults.
+         * @description The appearance of a page. Omitted members have the service's defaults.
          *
          *     The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
          *     so that every page is readable.
@@ -6459,7 +7219,7 @@ export interface components {
             background_dark?: string;
             /** @description How round cards, fields and buttons are. */
             corners?: components["schemas"]["Corners"];
-            /** @description The typeface. */
+            /** @description Typeface of all texts. */
             font?: components["schemas"]["Font"];
             /** @description An image of the experience at the top of the page. */
             logo?: components["schemas"]["ImageId"];
@@ -6467,7 +7227,7 @@ export interface components {
             scheme?: components["schemas"]["Scheme"];
         };
         /**
-         * @description How a page looks. Members that are not given have the service's defaults.
+         * @description The appearance of a page. Omitted members have the service's defaults.
          *
          *     The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
          *     so that every page is readable.
@@ -6486,7 +7246,7 @@ export interface components {
         };
         /** Format: date-time */
         Timestamp: string;
-        /** @description The tap is within this time. At least one end is given. */
+        /** @description The tap is within this period. At least one end is given. */
         TimeWhen: {
             from?: components["schemas"]["Timestamp"] | null;
             /**
@@ -6498,7 +7258,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description An admin token.
+         * @description A stored admin token.
          */
         TokenId: number;
         /**
@@ -6506,18 +7266,18 @@ export interface components {
          * @enum {string}
          */
         Tone: "good" | "neutral" | "caution";
-        /** @description A tap with its trace. */
+        /** @description An interaction with its trace. */
         TracedInteraction: components["schemas"]["Interaction"] & {
-            /** @description The state of its rolling key; the key itself is not stored. */
+            /** @description The state of its rolling key. The key itself is not stored. */
             key: components["schemas"]["KeyState"];
             payload_reads?: components["schemas"]["RecordedReads"] | null;
             refused_update?: components["schemas"]["RefusedUpdate"] | null;
-            /** @description Its steps, each with a verdict and the reason in words. */
+            /** @description The steps of the tap, each with a verdict and an explanation for people. */
             steps: components["schemas"]["Step"][];
             update?: components["schemas"]["RecordedUpdate"] | null;
         };
         Uid: string;
-        /** @description A tag is changed. */
+        /** @description The row changed a tag. */
         UpdatedTagImportOutcome: components["schemas"]["ImportedTag"] & {
             /** @enum {string} */
             outcome: "updated";
@@ -6525,7 +7285,7 @@ export interface components {
         UpdatedTagImportRow: components["schemas"]["UpdatedTagImportOutcome"] & {
             /**
              * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
+             * @description Row number in a spreadsheet; the header is row 1.
              */
             row: number;
         } & {
@@ -6537,20 +7297,20 @@ export interface components {
         };
         /** @description Variables were updated with a rolling key. */
         UpdateEvent: {
-            /** @description When. */
+            /** @description When the variables were updated. */
             at: components["schemas"]["Timestamp"];
-            /** @description What changed. */
+            /** @description The changed variables, with their values. */
             changes: components["schemas"]["Change"][];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             event: "update";
-            /** @description The interaction whose key it was. */
+            /** @description The interaction to which the key belonged. */
             interaction_id: components["schemas"]["InteractionId"];
-            /** @description Whether it is simulated. */
+            /** @description Whether the interaction is simulated. */
             simulated: boolean;
-            /** @description The tag. */
+            /** @description The tag whose variables changed. */
             tag_id: components["schemas"]["TagId"];
         };
         /**
@@ -6558,73 +7318,76 @@ export interface components {
          * @enum {string}
          */
         UpdateFault: "unknown_variable" | "not_assigned" | "not_verified";
-        /** @description The form of the URLs of a batch of inlays. */
+        /** @description The format of the URLs of a batch of inlays. */
         UrlTemplate: {
-            /** @description Characters of `{enc}`; null without it. */
+            /** @description Number of characters of `{enc}`; null without it. */
             enc_length?: number | null;
             first_tap_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Its host; with a slug in it, an example. */
+            /** @description The host of the URL; if it contains a slug, an example. */
             host: string;
-            /** @description Its identifier. */
+            /** @description Identifier of the URL template. */
             id: components["schemas"]["UrlTemplateId"];
             /**
              * Format: int64
-             * @description How many inlays use it.
+             * @description Number of inlays that use the template.
              */
             inlays: number;
-            /** @description Where the MAC's input begins. */
+            /** @description Start of the MAC input. */
             mac_from: components["schemas"]["MacStart"];
-            /** @description The master keys whose shared meta keys open its codes, too. */
+            /** @description The master keys whose shared meta keys also open codes of the template. */
             master_key_ids: components["schemas"]["MasterKeyId"][];
-            /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under each of its own meta keys. */
+            /**
+             * @description The first 3 bytes of the AES-CMAC of 16 zero bytes with each of the template's own meta
+             *     keys.
+             */
             meta_key_checks: components["schemas"]["KeyCheck"][];
-            /** @description Its cipher. */
+            /** @description The cipher mode of the chips. */
             mode: components["schemas"]["Mode"];
-            /** @description Its name. */
+            /** @description Name of the URL template. */
             name: string;
             /**
              * Format: int32
-             * @description The NDEF prefix code the chip is written with.
+             * @description The NDEF prefix code on the chips.
              */
             ndef_prefix: number;
-            /** @description Byte of the tamper pair in the decrypted file data; null if it is not there. */
+            /** @description Position of the tamper pair in the decrypted file data, in bytes; null without one. */
             tamper_at?: number | null;
-            /** @description The chip. */
+            /** @description Type of the chips. */
             technology: components["schemas"]["Technology"];
             /** @description The URL with its placeholders. */
             template: string;
         };
         /**
          * Format: int64
-         * @description A URL template.
+         * @description A URL template of a batch of inlays.
          */
         UrlTemplateId: number;
         /**
-         * @description Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
-         *     can change only while no inlay uses the template, and nothing else writes chips by it.
+         * @description Changes to a URL template. Members that are not sent stay unchanged. Members that affect a MAC
+         *     can only change while neither inlays nor chips in production use the template.
          */
         UrlTemplatePatch: {
-            /** @description Another length of `{enc}`; null without it. */
+            /** @description New length of `{enc}`; null without it. */
             enc_length?: number | null;
-            /** @description Another beginning of the MAC's input. */
+            /** @description New start of the MAC input. */
             mac_from?: components["schemas"]["MacStart"];
-            /** @description Another cipher. */
+            /** @description New cipher mode of the chips. */
             mode?: components["schemas"]["Mode"];
-            /** @description Another name. */
+            /** @description New name of the template. */
             name?: string;
             /**
              * Format: int32
-             * @description Another NDEF prefix code; null for the longest that fits.
+             * @description New NDEF prefix code; null for the longest that fits.
              */
             ndef_prefix?: number | null;
-            /** @description Another place of the tamper pair; null without one. */
+            /** @description New position of the tamper pair; null without one. */
             tamper_at?: number | null;
-            /** @description Another chip. */
+            /** @description New type of the chips. */
             technology?: components["schemas"]["Technology"];
-            /** @description Another URL. */
+            /** @description New URL with placeholders. */
             template?: string;
         };
-        /** @description It can read the payload and update variables. */
+        /** @description The key can read the payload and update variables. */
         ValidKeyState: {
             /**
              * Format: int64
@@ -6637,14 +7400,14 @@ export interface components {
              */
             state: "valid";
         };
-        /** @description The taps that have a value. */
+        /** @description The taps with one value of a dimension. */
         ValueCount: components["schemas"]["Compared"] & {
-            /** @description The value; empty if it is not known. */
+            /** @description The value; empty if unknown. */
             value: string;
         };
         /** @description A button that sets a variable. */
         VariableButtonBlock: {
-            /** @description What it says. */
+            /** @description Label of the button. */
             label: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -6653,29 +7416,29 @@ export interface components {
             type: "variable_button";
             /** @description The value it gets. */
             value: string;
-            /** @description The variable's key. */
+            /** @description Key of the variable that it sets. */
             variable: components["schemas"]["PropertyKey"];
         };
-        /** @description The tag's variable has another value, or none. */
+        /** @description The tag's variable has another value, or the tag does not have the variable. */
         VariableDiffersWhen: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "variable_differs";
-            /** @description The value. */
+            /** @description Value to compare with. */
             value: string;
-            /** @description Its key. */
+            /** @description Key of the variable. */
             variable: components["schemas"]["PropertyKey"];
         };
-        /** @description The tag's variable is empty, or the tag has none of this key. */
+        /** @description The tag's variable is empty, or the tag does not have the variable. */
         VariableEmptyWhen: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "variable_empty";
-            /** @description Its key. */
+            /** @description Key of the variable. */
             variable: components["schemas"]["PropertyKey"];
         };
         /** @description The tag's variable has this value. */
@@ -6685,9 +7448,9 @@ export interface components {
              * @enum {string}
              */
             type: "variable_equals";
-            /** @description The value. */
+            /** @description Value to compare with. */
             value: string;
-            /** @description Its key. */
+            /** @description Key of the variable. */
             variable: components["schemas"]["PropertyKey"];
         };
         /** @description The tag's variable is not empty. */
@@ -6697,22 +7460,22 @@ export interface components {
              * @enum {string}
              */
             type: "variable_filled";
-            /** @description Its key. */
+            /** @description Key of the variable. */
             variable: components["schemas"]["PropertyKey"];
         };
         /** @description New values by the key of their variable. */
         VariableValues: {
             [key: string]: string;
         };
-        /** @description A venue. */
+        /** @description A venue, such as a shop or a hall. */
         Venue: {
             /**
-             * @description Its name.
+             * @description Name of the venue.
              * @default
              */
             name?: string;
             /**
-             * @description Its kind.
+             * @description Kind of the venue.
              * @default {
              *       "id": 0,
              *       "name": "",
@@ -6721,7 +7484,7 @@ export interface components {
              */
             type?: components["schemas"]["PlaceType"];
         };
-        /** @description An asset. */
+        /** @description The asset that carries the tag. */
         VenueAsset: {
             /**
              * @description The owner's identifier for it.
@@ -6729,7 +7492,7 @@ export interface components {
              */
             id?: string;
             /**
-             * @description Its kind.
+             * @description Kind of the asset.
              * @default {
              *       "id": 0,
              *       "name": "",
@@ -6738,40 +7501,40 @@ export interface components {
              */
             type?: components["schemas"]["PlaceType"];
         };
-        /** @description An asset. */
+        /** @description The asset that carries the tag. */
         VenueAssetPatch: {
             /** @description The owner's identifier for it. */
             id?: string | null;
             type?: components["schemas"]["PlaceTypePatch"] | null;
         };
-        /** @description A venue. */
+        /** @description A venue, such as a shop or a hall. */
         VenuePatch: {
-            /** @description Its name. */
+            /** @description Name of the venue. */
             name?: string | null;
             type?: components["schemas"]["PlaceTypePatch"] | null;
         };
         /** @description The verdict that a tap of a URL would get now. */
         Verification: {
             /**
-             * @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
-             *     at the address of a URL template.
+             * @description Whether the URL belongs to a tag at the expected base, with the same scheme, host, port and
+             *     path, or matches a URL template.
              */
             at_tag_url: boolean;
             chip?: components["schemas"]["Carrier"] | null;
             /**
              * Format: int32
-             * @description The counter of the code; null if there is none, or none that can be read.
+             * @description The counter of the code; null if the URL has no code, or no readable one.
              */
             counter?: number | null;
-            /** @description If the code does not verify: what is wrong with it or with the settings. */
+            /** @description If the code does not verify: problems of the code or of the settings. */
             findings: components["schemas"]["Finding"][];
             inlay_id?: components["schemas"]["InlayId"] | null;
-            /** @description Why, by name: that of an interaction, or `no_such_tag`. */
+            /** @description Name of the reason: that of an interaction, or `no_such_tag`. */
             reason: string;
-            /** @description The steps URL, MAC and counter. */
+            /** @description The results of the steps URL, MAC and counter. */
             steps: components["schemas"]["Step"][];
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description What the tap's `tag_verified` would be. */
+            /** @description The `tag_verified` that the tap would get. */
             tag_verified?: boolean | null;
             uid?: components["schemas"]["Uid"] | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
@@ -6779,9 +7542,9 @@ export interface components {
         /** @description The URL to check. */
         VerificationRequest: {
             chip?: components["schemas"]["Chip"] | null;
-            /** @description The base at which the URL is expected; the service's own tag URL if it is not sent. */
+            /** @description The expected base of the URL; by default the service's tag URL. */
             tag_url?: string | null;
-            /** @description The URL of a tap. */
+            /** @description The URL of a tap. Surrounding text from an e-mail or a web page is allowed. */
             url: string;
         };
         /**
@@ -6801,9 +7564,12 @@ export interface components {
         };
         /** @description A published version of an experience. It never changes. */
         Version: components["schemas"]["RedirectVersion"] | components["schemas"]["StudioVersion"];
-        /** @description A link to a video on another site. Nothing is loaded before the visitor follows it. */
+        /**
+         * @description A link to a video on another site. The page loads nothing from that site until the visitor
+         *     follows the link.
+         */
         VideoBlock: {
-            /** @description What it shows. */
+            /** @description Label of the link. */
             label: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -6817,26 +7583,26 @@ export interface components {
         VirtualInlay: {
             /**
              * Format: int32
-             * @description How often it was tapped.
+             * @description Number of taps so far.
              */
             counter: number;
-            /** @description Its identifier in the simulator. */
+            /** @description Identifier of the virtual inlay in the simulator. */
             id: components["schemas"]["VirtualInlayId"];
-            /** @description Its inlay, in `/inlays`. */
+            /** @description Identifier of its inlay, in `/inlays`. */
             inlay_id: components["schemas"]["InlayId"];
-            /** @description Where the part of the URL that its MAC covers begins. */
+            /** @description Start of the part of the URL that the MAC covers. */
             mac_from: components["schemas"]["MacFrom"];
             mirror?: components["schemas"]["Mirror"] | null;
             /** @description The cipher of an NTAG 424 DNA. */
             mode: components["schemas"]["Mode"];
-            /** @description Always true. */
+            /** @description Always true: virtual inlays exist only in the simulated world. */
             simulated: boolean;
-            /** @description That tag's slug. */
+            /** @description Slug of the tag. */
             tag?: string | null;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip. */
+            /** @description Type of the virtual chip. */
             technology: components["schemas"]["Technology"];
-            /** @description Its UID. */
+            /** @description UID of the virtual chip. */
             uid: components["schemas"]["Uid"];
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
@@ -6845,39 +7611,40 @@ export interface components {
          * @description A virtual inlay of the simulator.
          */
         VirtualInlayId: number;
-        /** @description How to tap. */
+        /** @description Options of the tap. */
         VirtualTap: {
             /** @default null */
             at_tag_id?: components["schemas"]["TagId"] | null;
             /**
              * Format: int32
-             * @description Make the code for this counter; `SIC43` chips have 32 bits. The chip's own counter stays.
+             * @description The counter for the code; `SIC43` chips have 32 bits. The chip's own counter stays
+             *     unchanged.
              * @default null
              */
             counter?: number | null;
             /**
-             * @description What it encrypts as file data, if its URL template has room for it.
+             * @description File data for the chip to encrypt, if its URL template has a place for it.
              * @default null
              */
             file_data?: string | null;
             /**
-             * @description Also open the URL, and read the payload with the rolling key in the answer.
+             * @description Whether to open the URL, and to read the payload with the rolling key of the answer.
              * @default false
              */
             follow?: boolean;
             /**
-             * @description Open the URL as a messenger's link preview does.
+             * @description Whether to open the URL like the link preview of a messenger.
              * @default false
              */
             link_preview?: boolean;
             /**
-             * @description The state of its tamper loop, which it writes if it has one; sealed by default.
+             * @description The state of the tamper loop, if the chip reports one; by default sealed.
              * @default null
              */
             seal?: ("sealed" | "reclosed" | "open" | "off" | "unknown") | null;
             /**
-             * @description Falsify the code's MAC, as a forger without the key would. A chip without a MAC has nothing
-             *     to falsify.
+             * @description Whether to falsify the MAC of the code, like a forger without the key. No effect on a chip
+             *     without a MAC.
              * @default false
              */
             tamper?: boolean;
@@ -6886,24 +7653,24 @@ export interface components {
         VirtualTapped: {
             /**
              * Format: int32
-             * @description The counter of the read.
+             * @description The counter of this read.
              */
             counter: number;
             followed?: components["schemas"]["Followed"] | null;
-            /** @description The chip's UID. */
+            /** @description UID of the chip. */
             uid: components["schemas"]["Uid"];
-            /** @description The one-time URL. */
+            /** @description The one-time URL of the read. */
             url: string;
         };
-        /** @description What is kept of the visitor of a tag who made a tap. */
+        /** @description The stored data of a tag's visitor who made a tap. */
         VisitorData: {
             /**
              * Format: int64
-             * @description How many taps of the tag the visitor made, as far as it can be told: those from the same
-             *     network address with the same browser.
+             * @description Number of taps that are known to be the visitor's: this one, and those that the cookie of a
+             *     rolling key connects with it.
              */
             interactions: number;
-            /** @description What is kept, why, and for how long, in words for the person. */
+            /** @description The stored data, with its purpose and retention, in words for the visitor. */
             kept: components["schemas"]["KeptData"][];
             oldest_at?: components["schemas"]["Timestamp"] | null;
             /**
@@ -6913,105 +7680,108 @@ export interface components {
             proof: "valid" | "not_verified" | "expired";
             /**
              * Format: int64
-             * @description How many forms were sent with them.
+             * @description Number of forms that were sent with these taps.
              */
             submissions: number;
         };
-        /** @description All that is kept of the visitor of a tag. */
+        /** @description All stored data of a tag's visitor. */
         VisitorExport: {
-            /** @description When it was exported. */
+            /** @description Time of the export. */
             exported_at: components["schemas"]["Timestamp"];
-            /** @description The visitor's taps of the tag, the newest first. Last, because they are sent as they are read. */
+            /**
+             * @description The visitor's taps of the tag, the newest first. This member is last, because taps are sent
+             *     while they are read.
+             */
             interactions: components["schemas"]["VisitorTap"][];
-            /** @description What is kept, why, and for how long. */
+            /** @description The stored data, with its purpose and retention. */
             kept: components["schemas"]["KeptData"][];
             tag?: components["schemas"]["TagName"] | null;
             /** @description The tap that proved that the person holds the tag. */
             tap: components["schemas"]["InteractionId"];
         };
-        /** @description A tap with what the visitor did after it. */
+        /** @description A tap, with the visitor's actions after it. */
         VisitorTap: components["schemas"]["Interaction"] & {
             payload_reads?: components["schemas"]["RecordedReads"] | null;
             refused_update?: components["schemas"]["RefusedUpdate"] | null;
             submission?: components["schemas"]["Submission"] | null;
             update?: components["schemas"]["RecordedUpdate"] | null;
         };
-        /** @description An endpoint. */
+        /** @description A webhook: an endpoint for events. */
         Webhook: components["schemas"]["WebhookFields"] & {
-            /** @description When it was created. */
+            /** @description When the webhook was created. */
             created_at: components["schemas"]["Timestamp"];
             disabled?: components["schemas"]["WebhookDisabled"] | null;
-            /** @description The only experiences whose events it gets: those of the token that made it. Null for all. */
+            /** @description The only experiences whose events it gets: those of the token that created it. Null for all. */
             experience_ids?: components["schemas"]["ExperienceId"][] | null;
             failing_since?: components["schemas"]["Timestamp"] | null;
-            /** @description Its identifier. */
+            /** @description Identifier of the webhook. */
             id: components["schemas"]["WebhookId"];
             previous_secret_until?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
-             * @description Deliveries that wait for their next attempt.
+             * @description Number of deliveries that wait for their next attempt.
              */
             waiting: number;
         };
-        /** @description An attempt, as it is kept. */
+        /** @description An attempt of a delivery, as stored in the log. */
         WebhookAttempt: {
-            /** @description When it was made. */
+            /** @description When the attempt was made. */
             at: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description How long it took, in milliseconds.
+             * @description Duration of the attempt, in milliseconds.
              */
             duration_ms: number;
-            /** @description Why it failed, in words; null if it did not. */
+            /** @description The error for people; null if there was none. */
             error?: string | null;
-            /** @description The event's `webhook-id`. */
+            /** @description The `webhook-id` of the event. */
             event_id: string;
             /**
              * Format: int64
-             * @description Its number.
+             * @description Number of the attempt.
              */
             id: number;
             /** @description The beginning of the answer's body, at most a kilobyte. */
             response: string;
             /**
              * Format: int32
-             * @description The status of the answer; null if there was none.
+             * @description The HTTP status of the answer; null without an answer.
              */
             status?: number | null;
-            /** @description The event's type. */
+            /** @description Type of the event. */
             type: components["schemas"]["EventKind"];
         };
         /**
-         * @description Why an endpoint was switched off, though not by its owner.
+         * @description The reason why Tapdesk switched off an endpoint.
          * @enum {string}
          */
         WebhookDisabled: "failing" | "gone" | "restored";
-        /** @description What an owner decides about an endpoint. */
+        /** @description The members of a webhook that its owner can change. */
         WebhookFields: {
             /**
              * @description Whether events are sent.
              * @default true
              */
             enabled?: boolean;
-            /** @description The types of events that it gets. */
+            /** @description Types of events that the endpoint gets. */
             events: components["schemas"]["EventKind"][];
-            /** @description Which of these events it gets; what is absent selects all. */
+            /** @description Filter of these events; an absent member selects all. */
             filter?: components["schemas"]["EventFilter"];
-            /** @description What else events contain. */
+            /** @description Additional data in events. */
             include?: components["schemas"]["Include"][];
-            /** @description Where events are sent: `https`, or `http`. */
+            /** @description URL that events are sent to: `https`, or `http`. */
             url: string;
         };
-        /** @description What an owner decides about an endpoint. */
+        /** @description The members of a webhook that its owner can change. */
         WebhookFieldsPatch: {
             /** @description Whether events are sent. */
             enabled?: boolean | null;
-            /** @description The types of events that it gets. */
+            /** @description Types of events that the endpoint gets. */
             events?: components["schemas"]["EventKind"][];
             filter?: components["schemas"]["EventFilterPatch"] | null;
-            /** @description What else events contain. */
+            /** @description Additional data in events. */
             include?: components["schemas"]["Include"][] | null;
-            /** @description Where events are sent: `https`, or `http`. */
+            /** @description URL that events are sent to: `https`, or `http`. */
             url?: string;
         };
         /**
@@ -7019,36 +7789,36 @@ export interface components {
          * @description An endpoint of webhooks.
          */
         WebhookId: number;
-        /** @description A condition: of the tag's state, of the tap, or of the visitor. */
+        /** @description A condition on the tag's state, on the tap, or on the visitor. */
         When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["CounterWhen"] | components["schemas"]["TamperWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TechnologyWhen"] | components["schemas"]["SplitWhen"] | components["schemas"]["TimeWhen"];
         /** @description An encoding with the names and statuses of its commands. */
         WholeEncoding: components["schemas"]["Encoding"] & {
-            /** @description The commands that were sent, in their order: never data. */
+            /** @description The commands that were sent, in their order, without their data. */
             exchanges: components["schemas"]["EncodingExchange"][];
         };
-        /** @description A run with its chips. */
+        /** @description An encoding run with its chips. */
         WholeEncodingRun: components["schemas"]["EncodingRun"] & {
             next?: components["schemas"]["EncodingRunNext"] | null;
-            /** @description Its chips, in the order in which they were laid down. */
+            /** @description The chips of the run, in the order in which they were placed on the reader. */
             rows: components["schemas"]["EncodingRunRow"][];
         };
-        /** @description An order with its positions. */
+        /** @description A factory order with its positions. */
         WholeFactoryOrder: components["schemas"]["FactoryOrder"] & {
-            /** @description Its positions, in their order. */
+            /** @description The positions of the order, in their order. */
             positions: components["schemas"]["FactoryOrderPosition"][];
         };
-        /** @description A sheet with its rows. */
+        /** @description A test sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
             /** @description The result of each inlay, in the order in which they were read. */
             rows: components["schemas"]["SheetRow"][];
         };
         /**
-         * @description Which world a list shows.
+         * @description The world that a list shows.
          * @enum {string}
          */
         World: "false" | "true" | "all";
         /**
-         * @description A kind of memory.
+         * @description The memory that the bytes are written to.
          * @enum {string}
          */
         WrittenTo: "ndef_file" | "pages";
@@ -7060,6 +7830,7 @@ export interface components {
     pathItems: never;
 }
 export type AddedVariables = components['schemas']['AddedVariables'];
+export type AddVariables = components['schemas']['AddVariables'];
 export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
@@ -7083,6 +7854,8 @@ export type ButtonBlock = components['schemas']['ButtonBlock'];
 export type ButtonLook = components['schemas']['ButtonLook'];
 export type Bytes = components['schemas']['Bytes'];
 export type ByteStretch = components['schemas']['ByteStretch'];
+export type CarriedTagUrl = components['schemas']['CarriedTagUrl'];
+export type CarriedTagUrls = components['schemas']['CarriedTagUrls'];
 export type Carrier = components['schemas']['Carrier'];
 export type Change = components['schemas']['Change'];
 export type Chip = components['schemas']['Chip'];
@@ -7116,6 +7889,7 @@ export type DifferenceLine = components['schemas']['DifferenceLine'];
 export type DiversificationInput = components['schemas']['DiversificationInput'];
 export type DividerBlock = components['schemas']['DividerBlock'];
 export type Encoding = components['schemas']['Encoding'];
+export type EncodingAddress = components['schemas']['EncodingAddress'];
 export type EncodingAnswers = components['schemas']['EncodingAnswers'];
 export type EncodingCommand = components['schemas']['EncodingCommand'];
 export type EncodingExchange = components['schemas']['EncodingExchange'];
@@ -7192,6 +7966,9 @@ export type ImportColumn = components['schemas']['ImportColumn'];
 export type ImportedTag = components['schemas']['ImportedTag'];
 export type ImportPreset = components['schemas']['ImportPreset'];
 export type ImportPresets = components['schemas']['ImportPresets'];
+export type ImportTable = components['schemas']['ImportTable'];
+export type ImportTableColumn = components['schemas']['ImportTableColumn'];
+export type ImportTableRow = components['schemas']['ImportTableRow'];
 export type Include = components['schemas']['Include'];
 export type Inlay = components['schemas']['Inlay'];
 export type InlayEncodedEvent = components['schemas']['Inlay.encodedEvent'];
@@ -7211,6 +7988,7 @@ export type LeftOutTagImportRow = components['schemas']['LeftOutTagImportRow'];
 export type LineChange = components['schemas']['LineChange'];
 export type Location = components['schemas']['Location'];
 export type LocationPatch = components['schemas']['LocationPatch'];
+export type LostColumns = components['schemas']['LostColumns'];
 export type MacFrom = components['schemas']['MacFrom'];
 export type MacStart = components['schemas']['MacStart'];
 export type MasterKey = components['schemas']['MasterKey'];
@@ -7235,16 +8013,20 @@ export type NewMasterKey = components['schemas']['NewMasterKey'];
 export type NewSchedule = components['schemas']['NewSchedule'];
 export type NewSealedKeys = components['schemas']['NewSealedKeys'];
 export type NewSheet = components['schemas']['NewSheet'];
+export type NewTag = components['schemas']['NewTag'];
+export type NewTagUrlCheck = components['schemas']['NewTagUrlCheck'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewUrlTemplate = components['schemas']['NewUrlTemplate'];
 export type NewVirtualInlay = components['schemas']['NewVirtualInlay'];
 export type NoneKeyState = components['schemas']['NoneKeyState'];
 export type NoticeBlock = components['schemas']['NoticeBlock'];
+export type NotSaved = components['schemas']['NotSaved'];
 export type Ntag424CrateDerivation = components['schemas']['Ntag424CrateDerivation'];
 export type OperatingSystem = components['schemas']['OperatingSystem'];
 export type OperatingSystemWhen = components['schemas']['OperatingSystemWhen'];
 export type OtherColumns = components['schemas']['OtherColumns'];
 export type Overrides = components['schemas']['Overrides'];
+export type OwnRead = components['schemas']['OwnRead'];
 export type PageAuditRow = components['schemas']['Page_AuditRow'];
 export type PageEncoding = components['schemas']['Page_Encoding'];
 export type PageEncodingRun = components['schemas']['Page_EncodingRun'];
@@ -7270,7 +8052,7 @@ export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
 export type PlaceTypePatch = components['schemas']['PlaceTypePatch'];
 export type PlainCmacDerivation = components['schemas']['PlainCmacDerivation'];
-export type Preview = components['schemas']['Preview'];
+export type Previewed = components['schemas']['Previewed'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
 export type ProblemCode = components['schemas']['ProblemCode'];
@@ -7288,6 +8070,7 @@ export type RecordedUpdate = components['schemas']['RecordedUpdate'];
 export type RedirectContent = components['schemas']['RedirectContent'];
 export type RedirectExperience = components['schemas']['RedirectExperience'];
 export type RedirectPreview = components['schemas']['RedirectPreview'];
+export type RedirectPreviewed = components['schemas']['RedirectPreviewed'];
 export type RedirectVersion = components['schemas']['RedirectVersion'];
 export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
 export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
@@ -7301,6 +8084,7 @@ export type RotatedSecret = components['schemas']['RotatedSecret'];
 export type Rotation = components['schemas']['Rotation'];
 export type RowFields = components['schemas']['RowFields'];
 export type Rule = components['schemas']['Rule'];
+export type SavedTag = components['schemas']['SavedTag'];
 export type ScanCountWhen = components['schemas']['ScanCountWhen'];
 export type Scheme = components['schemas']['Scheme'];
 export type Scope = components['schemas']['Scope'];
@@ -7340,10 +8124,12 @@ export type StatusTagBulkRequest = components['schemas']['StatusTagBulkRequest']
 export type Step = components['schemas']['Step'];
 export type StepName = components['schemas']['StepName'];
 export type StepVerdict = components['schemas']['StepVerdict'];
+export type StoredTag = components['schemas']['StoredTag'];
 export type StoredToken = components['schemas']['StoredToken'];
 export type StudioContent = components['schemas']['StudioContent'];
 export type StudioExperience = components['schemas']['StudioExperience'];
 export type StudioPreview = components['schemas']['StudioPreview'];
+export type StudioPreviewed = components['schemas']['StudioPreviewed'];
 export type StudioVersion = components['schemas']['StudioVersion'];
 export type Submission = components['schemas']['Submission'];
 export type SubmissionEvent = components['schemas']['SubmissionEvent'];
@@ -7352,6 +8138,7 @@ export type SubmittedField = components['schemas']['SubmittedField'];
 export type SuccessEnvelope = components['schemas']['SuccessEnvelope'];
 export type SystemId = components['schemas']['SystemId'];
 export type TableBlock = components['schemas']['TableBlock'];
+export type TableEncoding = components['schemas']['TableEncoding'];
 export type TableRow = components['schemas']['TableRow'];
 export type Tag = components['schemas']['Tag'];
 export type TagBulkChange = components['schemas']['TagBulkChange'];
@@ -7369,14 +8156,23 @@ export type TagProperty = components['schemas']['TagProperty'];
 export type TagPropertyValue = components['schemas']['TagPropertyValue'];
 export type TagSelection = components['schemas']['TagSelection'];
 export type TagTaps = components['schemas']['TagTaps'];
+export type TagUrl = components['schemas']['TagUrl'];
+export type TagUrlCheck = components['schemas']['TagUrlCheck'];
+export type TagUrlReason = components['schemas']['TagUrlReason'];
+export type TagUrlSetting = components['schemas']['TagUrlSetting'];
+export type TagUrlState = components['schemas']['TagUrlState'];
 export type Tamper = components['schemas']['Tamper'];
 export type TamperWhen = components['schemas']['TamperWhen'];
+export type TapOrigin = components['schemas']['TapOrigin'];
 export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
 export type TechnologyWhen = components['schemas']['TechnologyWhen'];
 export type Templates = components['schemas']['Templates'];
 export type TestResult = components['schemas']['TestResult'];
+export type TestTap = components['schemas']['TestTap'];
+export type TestTapCounts = components['schemas']['TestTapCounts'];
+export type TestTapOrigin = components['schemas']['TestTapOrigin'];
 export type TextBlock = components['schemas']['TextBlock'];
 export type Theme = components['schemas']['Theme'];
 export type ThemePatch = components['schemas']['ThemePatch'];
@@ -7436,22 +8232,25 @@ export interface operations {
     get_audit: {
         parameters: {
             query?: {
-                /** @description Only this action: `tags.update`. `tags` is all actions that begin with `tags.`. */
+                /**
+                 * @description Only rows with this action, such as `tags.update`. `tags` selects all actions that begin
+                 *     with `tags.`.
+                 */
                 action?: string;
                 /**
-                 * @description Only those of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
-                 *     token as `token:3`.
+                 * @description Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
+                 *     token such as `token:3`.
                  */
                 actor?: string;
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
-                /** @description Only this object: `tags/41`, with what is beneath it. */
+                /** @description Only rows of this object, such as `tags/41`, and of objects beneath it. */
                 object?: string;
-                /** @description Only those at this time or later. */
+                /** @description Only rows at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those before this time. */
+                /** @description Only rows before this time. */
                 until?: components["schemas"]["Timestamp"];
             };
             header?: never;
@@ -7565,7 +8364,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the log is whole. */
+            /** @description The result of a check of the audit log. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7619,6 +8418,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -7655,17 +8463,17 @@ export interface operations {
     get_audit_export: {
         parameters: {
             query?: {
-                /** @description Only this action, or those that begin with it. */
+                /** @description Only rows with this action, or with actions that begin with it. */
                 action?: string;
-                /** @description Only those of this actor. */
+                /** @description Only rows of this actor. */
                 actor?: string;
                 /** @description JSON Lines or CSV. */
                 format?: "jsonl" | "csv";
-                /** @description Only this object, with what is beneath it. */
+                /** @description Only rows of this object, and of objects beneath it. */
                 object?: string;
-                /** @description Only those at this time or later. */
+                /** @description Only rows at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those before this time. */
+                /** @description Only rows before this time. */
                 until?: components["schemas"]["Timestamp"];
             };
             header?: never;
@@ -7945,7 +8753,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The backups that the service makes by itself. */
+            /** @description The schedule of backups. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7999,6 +8807,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -8045,7 +8862,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The backups that the service makes by itself. */
+            /** @description The schedule of backups. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8247,6 +9064,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -8298,7 +9124,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The backups that the service makes by itself. */
+            /** @description The schedule of backups. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8354,6 +9180,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8459,6 +9294,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8644,7 +9488,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The demo data. */
+            /** @description The demo data that exists after the request. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8707,6 +9551,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -8758,7 +9611,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was removed. */
+            /** @description The result of the removal. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8805,6 +9658,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8863,7 +9725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The root that keys of encoded chips are derived from. */
+            /** @description The root from which the keys of encoded chips are derived. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8917,6 +9779,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -8963,7 +9834,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The root that keys of encoded chips are derived from. */
+            /** @description The root from which the keys of encoded chips are derived. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9107,11 +9978,11 @@ export interface operations {
     get_encoding_root_inlays: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -9219,11 +10090,11 @@ export interface operations {
     get_encoding_runs: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -9341,7 +10212,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A run. */
+            /** @description An encoding run, with counts of its results. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -9495,7 +10366,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A run with its chips. */
+            /** @description An encoding run with its chips. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -9544,6 +10415,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9602,7 +10482,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A run. */
+            /** @description An encoding run, with counts of its results. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -9812,6 +10692,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -9865,7 +10754,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is next in a run. */
+            /** @description The result of a skip. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9928,6 +10817,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -9973,15 +10871,15 @@ export interface operations {
     get_encodings: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
-                /** @description Only those of this run. */
+                /** @description Only encodings of this run. */
                 run_id?: components["schemas"]["EncodingRunId"];
-                /** @description Only those of this chip: 7 bytes, or 4 of one with random UIDs. */
+                /** @description Only encodings of this chip: 7 bytes, or 4 bytes of a chip with random UIDs. */
                 uid?: string;
             };
             header?: never;
@@ -10314,6 +11212,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -10410,6 +11317,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -10467,7 +11383,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A turn: what the relay does next. */
+            /** @description A turn: the next action of the relay. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10621,7 +11537,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What an encoding would do. */
+            /** @description The plan of an encoding. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10756,7 +11672,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real events, `true` for simulated events, `all` for both. */
                 simulated?: "false" | "true" | "all";
             };
             header?: {
@@ -10858,15 +11774,15 @@ export interface operations {
     get_experiences: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Count the experiences on all pages, too. */
+                /** @description Whether to count the experiences of all pages. */
                 count?: boolean;
-                /** @description Only those of this kind. */
+                /** @description Only experiences of this kind. */
                 kind?: "redirect" | "studio";
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
-                /** @description Only those with this text in their name. */
+                /** @description Only experiences with this text in their name. */
                 q?: string;
             };
             header?: never;
@@ -10975,11 +11891,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
+                    /** @description Warnings about the saved experience, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11129,7 +12047,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11178,6 +12096,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11358,7 +12285,7 @@ export interface operations {
     patch_experiences_id: {
         parameters: {
             query?: {
-                /** @description Publish the changed draft at once, in the same operation. */
+                /** @description Whether to publish the changed draft in the same operation. */
                 publish?: boolean;
             };
             header?: {
@@ -11376,11 +12303,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
+                    /** @description Warnings about the saved experience, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11533,9 +12462,9 @@ export interface operations {
     get_experiences_id_difference: {
         parameters: {
             query?: {
-                /** @description The version to compare; by default the published one. */
+                /** @description The old version; by default the published one. */
                 from?: number;
-                /** @description The version to compare it with; by default the draft. */
+                /** @description The new version; by default the draft. */
                 to?: number;
             };
             header?: never;
@@ -11716,6 +12645,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -11752,9 +12690,9 @@ export interface operations {
     get_experiences_id_images: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -12077,6 +13015,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -12183,6 +13130,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -12228,7 +13184,7 @@ export interface operations {
     get_experiences_id_missing_variables: {
         parameters: {
             query?: {
-                /** @description Only what this tag would lack if it led there. */
+                /** @description Only variables that this tag would lack if it led to the experience. */
                 tag_id?: components["schemas"]["TagId"];
             };
             header?: never;
@@ -12409,6 +13365,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -12466,13 +13431,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result of a tap. */
+            /** @description The result of a tap, with warnings. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Preview"];
+                    "application/json": components["schemas"]["Previewed"];
                 };
             };
             /** @description The request names no host, or several */
@@ -12612,11 +13577,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
+                    /** @description Warnings about the saved experience, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12748,11 +13715,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
+                    /** @description Warnings about the saved experience, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12905,9 +13874,9 @@ export interface operations {
     get_experiences_id_versions: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -13027,9 +13996,11 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
+            /** @description An experience as the admin API shows it. */
             201: {
                 headers: {
+                    /** @description Warnings about the saved experience, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -13177,7 +14148,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All experiences with tags that lack something. */
+            /** @description All experiences whose tags lack variables. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13231,6 +14202,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -13267,6 +14247,11 @@ export interface operations {
     get_experiences_templates: {
         parameters: {
             query?: {
+                /**
+                 * @description Language of the templates' texts, such as `de` or `de-AT`. English by default, and for
+                 *     languages without texts.
+                 */
+                language?: string;
                 /** @description Light or dark; by default `auto`. */
                 scheme?: "auto" | "light" | "dark";
             };
@@ -13276,7 +14261,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All templates. */
+            /** @description All templates of studio experiences. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13366,11 +14351,11 @@ export interface operations {
     get_factory_orders: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -13488,7 +14473,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A factory order. */
+            /** @description A factory order: chips that a bureau encodes for tags of this service. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13640,7 +14625,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An order with its positions. */
+            /** @description A factory order with its positions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13687,6 +14672,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13792,6 +14786,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13960,9 +14963,14 @@ export interface operations {
     post_factory_orders_id_import: {
         parameters: {
             query?: {
-                /** @description Check everything, and write nothing. */
+                /**
+                 * @description Number format of counters. Leading zeros or letters show that counters are hexadecimal.
+                 *     Otherwise this parameter is required.
+                 */
+                counter?: "hex" | "decimal";
+                /** @description Whether to check everything without writing. */
                 dry_run?: boolean;
-                /** @description The shape of the file: `csv`, `ixkio` or `gototags`. By default `csv`. */
+                /** @description Shape of the file: `csv`, `ixkio` or `gototags`. By default `csv`. */
                 preset?: string;
             };
             header?: never;
@@ -13977,7 +14985,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result of a report. */
+            /** @description The result of an imported report. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14183,6 +15191,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -14375,25 +15392,41 @@ export interface operations {
     get_inlays: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description `true`: only blocked ones. `false`: only the others. */
+                /** @description `true`: only blocked inlays. `false`: only inlays that are not blocked. */
                 blocked?: boolean;
-                /** @description Whether to count what is on all pages. */
+                /**
+                 * @description Only inlays whose chip was encoded here with this tag URL, as listed by
+                 *     `GET /tag-url/carried`.
+                 */
+                carried_tag_url?: string;
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /**
+                 * @description `true`: only inlays whose counter has reached its maximum, so that their taps no longer
+                 *     verify. `false`: only the others. On SQLite, a counter can be 30 seconds old here.
+                 */
+                exhausted?: boolean;
+                /** @description `true`: only inlays with factory keys. `false`: only inlays without factory keys. */
+                factory_keys?: boolean;
+                /** @description Maximum number of items on a page. */
                 limit?: number;
-                /** @description Only those with keys from this master key. */
+                /** @description Only inlays with keys from this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
-                /** @description `true`: only simulated ones. `false`: only real ones. */
+                /** @description `true`: only simulated inlays. `false`: only real inlays. */
                 simulated?: boolean;
-                /** @description Only those of this tag. */
+                /** @description Only inlays of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Only the one with this UID. */
+                /** @description Only inlays with this type of chip. */
+                technology?: components["schemas"]["Technology"];
+                /** @description Only the inlay with this UID. */
                 uid?: components["schemas"]["Uid"];
-                /** @description `true`: only those that are bound to no tag. `false`: only the others. */
+                /** @description Only inlays with these hex digits in their UID, in either case. */
+                uid_part?: string;
+                /** @description `true`: only inlays without a tag. `false`: only inlays on a tag. */
                 unbound?: boolean;
-                /** @description Only those with this URL template. */
+                /** @description Only inlays with this URL template. */
                 url_template_id?: components["schemas"]["UrlTemplateId"];
             };
             header?: never;
@@ -14511,7 +15544,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An inlay. */
+            /** @description An inlay: a chip whose codes Tapdesk can verify. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14665,7 +15698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An inlay. */
+            /** @description An inlay: a chip whose codes Tapdesk can verify. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14714,6 +15747,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14900,7 +15942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An inlay. */
+            /** @description An inlay: a chip whose codes Tapdesk can verify. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -15057,34 +16099,34 @@ export interface operations {
     get_interactions: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Only those that led to this experience. */
+                /** @description Only interactions that led to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description Only those with an authentic code of this inlay. */
+                /** @description Only interactions with an authentic code of this inlay. */
                 inlay_id?: components["schemas"]["InlayId"];
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
                 /**
-                 * @description `true`: only those with a counter gap before them, whose reads never reached the service.
-                 *     `false`: only the others.
+                 * @description `true`: only interactions after a counter gap, which means that earlier reads never reached
+                 *     the service. `false`: only the others.
                  */
                 missed_reads?: boolean;
-                /** @description `true`: only those of inlays that were on no tag. */
+                /** @description `true`: only interactions of inlays that were not on a tag. */
                 no_tag?: boolean;
-                /** @description Only those with this reason. */
+                /** @description Only interactions with this reason. */
                 reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real interactions, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Only those at this time or later. */
+                /** @description Only interactions at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those of this tag. */
+                /** @description Only interactions of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Only those whose inlay reported this state of its tamper loop. */
+                /** @description Only interactions whose inlay reported this state of its tamper loop. */
                 tamper?: "sealed" | "reclosed" | "open" | "off" | "unknown";
-                /** @description Only those before this time. */
+                /** @description Only interactions before this time. */
                 until?: components["schemas"]["Timestamp"];
-                /** @description Only those with this verdict. */
+                /** @description Only interactions with this verdict. */
                 verification?: "verified" | "not_verified" | "not_checked";
             };
             header?: never;
@@ -15191,7 +16233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A tap with its trace. */
+            /** @description An interaction with its trace. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15245,6 +16287,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -15289,7 +16340,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is kept of the visitor of a tag who made a tap. */
+            /** @description The stored data of a tag's visitor who made a tap. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15343,6 +16394,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -15379,7 +16439,7 @@ export interface operations {
     delete_interactions_id_visitor: {
         parameters: {
             query?: {
-                /** @description Whether variables of the tag that still have a value of the visitor become empty. */
+                /** @description Whether to empty variables of the tag that still have a value of the visitor. */
                 empty_variables?: boolean;
             };
             header?: never;
@@ -15390,7 +16450,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was erased. */
+            /** @description The result of the erasure. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15515,7 +16575,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All that is kept of the visitor of a tag. */
+            /** @description All stored data of a tag's visitor. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15578,6 +16638,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -15624,42 +16693,42 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The columns, separated by commas: members of an interaction as the list shows it, in this
-                 *     order. By default all but `uid` and `file_data`. `uid` is that of the inlay which made the
-                 *     code, too.
+                 * @description The columns, separated by commas, in this order: members of an interaction in the list. By
+                 *     default all except `uid` and `file_data`. `uid` is also set where the list only contains the
+                 *     `inlay_id` of the code.
                  */
                 columns?: string;
                 /**
-                 * @description Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
-                 *     `.` and the `id` of the last row that arrived.
+                 * @description Continues an interrupted export. Send the `Tapdesk-Cursor` of its answer, or append `.` and
+                 *     the `id` of the last row that arrived.
                  */
                 cursor?: string;
-                /** @description Only those that led to this experience. */
+                /** @description Only interactions that led to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
                 /** @description `csv` or `jsonl`. */
                 format?: "csv" | "jsonl";
-                /** @description Only those with an authentic code of this inlay. */
+                /** @description Only interactions with an authentic code of this inlay. */
                 inlay_id?: components["schemas"]["InlayId"];
                 /**
-                 * @description `true`: only those with a counter gap before them, whose reads never reached the service.
-                 *     `false`: only the others.
+                 * @description `true`: only interactions after a counter gap, which means that earlier reads never reached
+                 *     the service. `false`: only the others.
                  */
                 missed_reads?: boolean;
-                /** @description `true`: only those of inlays that were on no tag. */
+                /** @description `true`: only interactions of inlays that were not on a tag. */
                 no_tag?: boolean;
-                /** @description Only those with this reason. */
+                /** @description Only interactions with this reason. */
                 reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real interactions, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Only those at this time or later. */
+                /** @description Only interactions at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those of this tag. */
+                /** @description Only interactions of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Only those whose inlay reported this state of its tamper loop. */
+                /** @description Only interactions whose inlay reported this state of its tamper loop. */
                 tamper?: "sealed" | "reclosed" | "open" | "off" | "unknown";
-                /** @description Only those before this time. */
+                /** @description Only interactions before this time. */
                 until?: components["schemas"]["Timestamp"];
-                /** @description Only those with this verdict. */
+                /** @description Only interactions with this verdict. */
                 verification?: "verified" | "not_verified" | "not_checked";
             };
             header?: never;
@@ -15828,6 +16897,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -15873,11 +16951,11 @@ export interface operations {
     get_master_keys: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -16198,6 +17276,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16538,14 +17625,148 @@ export interface operations {
             };
         };
     };
+    post_own_reads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnRead"];
+            };
+        };
+        responses: {
+            /** @description The read is noted, if it is one of a known inlay */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_reports: {
         parameters: {
             query?: {
-                /** @description How long each bucket is. Days are those of UTC. */
+                /** @description Length of a bucket. Days are UTC days. */
                 bucket?: "hour" | "day";
                 /** @description Only taps that led to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
+                /** @description `false` for real taps, `true` for simulated taps, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description The start of the period; by default seven days before `until`. */
                 since?: components["schemas"]["Timestamp"];
@@ -16558,7 +17779,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the taps of a period came to. */
+            /** @description Taps, updates and submissions of a period. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16648,11 +17869,11 @@ export interface operations {
     get_reports_export: {
         parameters: {
             query?: {
-                /** @description How long each bucket is. Days are those of UTC. */
+                /** @description Length of a bucket. Days are UTC days. */
                 bucket?: "hour" | "day";
                 /** @description Only taps that led to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
+                /** @description `false` for real taps, `true` for simulated taps, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description The start of the period; by default seven days before `until`. */
                 since?: components["schemas"]["Timestamp"];
@@ -16770,7 +17991,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings in force. */
+            /** @description The current settings, each with its source. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -16819,6 +18040,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16875,7 +18105,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings in force. */
+            /** @description The current settings, each with its source. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -17032,11 +18262,11 @@ export interface operations {
     get_sheets: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -17154,7 +18384,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A sheet. */
+            /** @description A test sheet, without its rows. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -17299,7 +18529,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A sheet with its rows. */
+            /** @description A test sheet with its rows. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -17348,6 +18578,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17406,7 +18645,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A sheet. */
+            /** @description A test sheet, without its rows. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -17609,6 +18848,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17877,6 +19125,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -18049,11 +19306,11 @@ export interface operations {
     get_simulator_inlays: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -18377,6 +19634,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -18466,6 +19732,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18674,9 +19949,9 @@ export interface operations {
     get_stats: {
         parameters: {
             query?: {
-                /** @description How long each bucket is. Days are those of UTC. */
+                /** @description Length of a bucket. Days are UTC days. */
                 bucket?: "hour" | "day";
-                /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
+                /** @description `false` for real taps, `true` for simulated taps, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description The start of the period; by default seven days before `until`. */
                 since?: components["schemas"]["Timestamp"];
@@ -18788,32 +20063,39 @@ export interface operations {
     get_submissions: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description `true`: only those with a consent. `false`: only the others. */
+                /** @description `true`: only submissions with a consent. `false`: only submissions without one. */
                 consent?: boolean;
-                /** @description Whether to count what is on all pages. Not of an export. */
+                /** @description Whether to count the items of all pages. Not for an export. */
                 count?: boolean;
-                /** @description Only those of forms of this experience. */
+                /** @description Only submissions of forms of this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description The largest number of items on a page. */
+                /** @description Only the submission of this tap. */
+                interaction_id?: components["schemas"]["InteractionId"];
+                /** @description Maximum number of items on a page. */
                 limit?: number;
-                /** @description Only those with a value that contains this text, in whatever case. */
+                /** @description Only submissions with a value that contains this text, in either case. */
                 q?: string;
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real submissions, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Only those at this time or later. */
+                /** @description Only submissions at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those of this tag. */
+                /**
+                 * @description `saved`, `refused` for submissions that were kept although they could not be saved, or
+                 *     `all`.
+                 */
+                state?: "saved" | "refused" | "all";
+                /** @description Only submissions of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Only those before this time. */
+                /** @description Only submissions before this time. */
                 until?: components["schemas"]["Timestamp"];
                 /**
-                 * @description Only those with a value that is this text, in whatever case: those of a person. Of a value
-                 *     of several lines each counts.
+                 * @description Only submissions with a value that equals this text, in either case, to find the data of one
+                 *     person. Each line of a value with several lines counts as a value.
                  */
                 value?: string;
-                /** @description Only those of taps with this verdict. */
+                /** @description Only submissions of taps with this verdict. */
                 verification?: "verified" | "not_verified" | "not_checked";
             };
             header?: never;
@@ -18974,6 +20256,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -19010,7 +20301,7 @@ export interface operations {
     delete_submissions_id: {
         parameters: {
             query?: {
-                /** @description Whether variables of the tag that still have a value of the submission become empty. */
+                /** @description Whether to empty variables of the tag that still have a value of the submission. */
                 empty_variables?: boolean;
             };
             header?: never;
@@ -19124,6 +20415,131 @@ export interface operations {
             };
         };
     };
+    post_submissions_id_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SubmissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A form that a visitor sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Submission"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_submissions_erase: {
         parameters: {
             query?: never;
@@ -19137,7 +20553,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was erased. */
+            /** @description The result of the erasure. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19273,40 +20689,47 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The columns, separated by commas, in this order: members of a submission as the list shows
-                 *     it. In CSV `field:` and a variable's key is what a field of it sent, `consent` the text, and
-                 *     `consent_version` its version. By default all.
+                 * @description The columns, separated by commas, in this order: members of a submission in the list. In
+                 *     CSV, also `field:` with the key of a variable for the value of its field, `consent` for the
+                 *     text, and `consent_version` for its version. By default all.
                  */
                 columns?: string;
-                /** @description `true`: only those with a consent. `false`: only the others. */
+                /** @description `true`: only submissions with a consent. `false`: only submissions without one. */
                 consent?: boolean;
-                /** @description Whether to count what is on all pages. Not of an export. */
+                /** @description Whether to count the items of all pages. Not for an export. */
                 count?: boolean;
                 /**
-                 * @description Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
-                 *     `.` and the `id` of the last row that arrived. In CSV it needs the columns of that export.
+                 * @description Continues an interrupted export. Send the `Tapdesk-Cursor` of its answer, or append `.` and
+                 *     the `id` of the last row that arrived. CSV also needs the same columns.
                  */
                 cursor?: string;
-                /** @description Only those of forms of this experience. */
+                /** @description Only submissions of forms of this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
                 /** @description `csv` or `jsonl`. */
                 format?: "csv" | "jsonl";
-                /** @description Only those with a value that contains this text, in whatever case. */
+                /** @description Only the submission of this tap. */
+                interaction_id?: components["schemas"]["InteractionId"];
+                /** @description Only submissions with a value that contains this text, in either case. */
                 q?: string;
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real submissions, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Only those at this time or later. */
+                /** @description Only submissions at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Only those of this tag. */
+                /**
+                 * @description `saved`, `refused` for submissions that were kept although they could not be saved, or
+                 *     `all`.
+                 */
+                state?: "saved" | "refused" | "all";
+                /** @description Only submissions of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Only those before this time. */
+                /** @description Only submissions before this time. */
                 until?: components["schemas"]["Timestamp"];
                 /**
-                 * @description Only those with a value that is this text, in whatever case: those of a person. Of a value
-                 *     of several lines each counts.
+                 * @description Only submissions with a value that equals this text, in either case, to find the data of one
+                 *     person. Each line of a value with several lines counts as a value.
                  */
                 value?: string;
-                /** @description Only those of taps with this verdict. */
+                /** @description Only submissions of taps with this verdict. */
                 verification?: "verified" | "not_verified" | "not_checked";
             };
             header?: never;
@@ -19423,40 +20846,403 @@ export interface operations {
             };
         };
     };
+    get_tag_url: {
+        parameters: {
+            query?: {
+                /**
+                 * @description An address as people type it: a host with optional scheme, port and path. Default: the
+                 *     current setting `tag_url`.
+                 */
+                tag_url?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A tag URL that chips contain, or could contain. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagUrl"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_tag_url_carried: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tag URLs that chips contain. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CarriedTagUrls"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_tag_url_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewTagUrlCheck"] | null;
+            };
+        };
+        responses: {
+            /** @description The result of the last check of an address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagUrlCheck"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_tags: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description `true`: only those assigned to an experience. `false`: only the others. */
+                /** @description `true`: only tags that are assigned to an experience. `false`: only the others. */
                 assigned?: boolean;
-                /** @description Whether to count all that match. */
+                /** @description Whether to count all tags that match. */
                 count?: boolean;
-                /** @description Only the deleted ones, instead of the others. */
+                /** @description Whether to list deleted tags instead of the others. */
                 deleted?: boolean;
                 /**
-                 * @description With `count`: whether an estimate will do if counting takes long. The answer says whether
-                 *     it is one, and comes within 100 ms.
+                 * @description With `count`: whether to return an estimate if counting takes long. The answer comes within
+                 *     100 ms and says whether its count is an estimate.
                  */
                 estimate?: boolean;
-                /** @description Only those assigned to this experience. */
+                /** @description Only tags that are assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description The largest number of items on a page. */
+                /** @description `true`: only tags with a printed QR code. `false`: only the others. */
+                has_qr_code?: boolean;
+                /** @description Maximum number of items on a page. */
                 limit?: number;
                 /**
-                 * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+                 * @description `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
                  *     the others.
                  */
                 opened?: boolean;
-                /** @description Part of the name, the slug or the title, in either case. */
+                /** @description A part of the name, the slug or the title, in either case. */
                 q?: string;
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real tags, `true` for simulated tags, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description The order. */
+                /** @description The order of the tags. */
                 sort?: "created" | "-created" | "name" | "-name" | "scans" | "-scans" | "last_scan" | "-last_scan";
-                /** @description Only those with this status. */
+                /** @description Only tags with this status. */
                 status?: "active" | "archived";
-                /** @description `true`: only those whose taps are verified. `false`: only the others. */
+                /** @description `true`: only tags whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;
             };
             header?: never;
@@ -19561,11 +21347,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TagFields"];
+                "application/json": components["schemas"]["NewTag"];
             };
         };
         responses: {
-            /** @description A tag as the admin API shows it. */
+            /** @description A tag after it was saved. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -19575,7 +21361,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tag"];
+                    "application/json": components["schemas"]["SavedTag"];
                 };
             };
             /** @description The request names no host, or several */
@@ -19712,7 +21498,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A tag as the admin API shows it. */
+            /** @description A tag with its URL. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -19761,6 +21547,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19947,7 +21742,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A tag as the admin API shows it. */
+            /** @description A tag after it was saved. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -19957,7 +21752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tag"];
+                    "application/json": components["schemas"]["SavedTag"];
                 };
             };
             /** @description The request names no host, or several */
@@ -20106,11 +21901,11 @@ export interface operations {
     get_tags_id_attributes: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -20634,11 +22429,11 @@ export interface operations {
     get_tags_id_data: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -21223,6 +23018,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -21328,6 +23132,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -21373,11 +23186,11 @@ export interface operations {
     get_tags_id_variables: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -21911,7 +23724,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a bulk change did. */
+            /** @description The result of a bulk change. */
             200: {
                 headers: {
                     /** @description Warnings about the assigned tags, in words */
@@ -22048,22 +23861,24 @@ export interface operations {
     get_tags_export: {
         parameters: {
             query?: {
-                /** @description `true`: only those assigned to an experience. `false`: only the others. */
+                /** @description `true`: only tags that are assigned to an experience. `false`: only the others. */
                 assigned?: boolean;
-                /** @description Only those assigned to this experience. */
+                /** @description Only tags that are assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
+                /** @description `true`: only tags with a printed QR code. `false`: only the others. */
+                has_qr_code?: boolean;
                 /**
-                 * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+                 * @description `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
                  *     the others.
                  */
                 opened?: boolean;
-                /** @description Part of the name, the slug or the title, in either case. */
+                /** @description A part of the name, the slug or the title, in either case. */
                 q?: string;
-                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                /** @description `false` for real tags, `true` for simulated tags, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Only those with this status. */
+                /** @description Only tags with this status. */
                 status?: components["schemas"]["Status"];
-                /** @description `true`: only those whose taps are verified. `false`: only the others. */
+                /** @description `true`: only tags whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;
             };
             header?: never;
@@ -22182,20 +23997,42 @@ export interface operations {
     post_tags_import: {
         parameters: {
             query?: {
-                /** @description Check everything, and write nothing. */
+                /**
+                 * @description Whether tags that are assigned to an experience get the variables that its page writes, with
+                 *     empty values.
+                 */
+                add_variables?: boolean;
+                /** @description Number of the last row to skip, as if the rows up to it were not in the file. */
+                after_row?: number;
+                /**
+                 * @description Number format of counters. Counters with leading zeros or letters are hexadecimal, and plain
+                 *     digits in a column `last_counter` are decimal. For other columns this parameter is required.
+                 */
+                counter?: "hex" | "decimal";
+                /** @description Whether to check everything without writing. */
                 dry_run?: boolean;
+                /**
+                 * @description The meaning of a column in the file: its heading, a colon, and one of the columns above,
+                 *     such as `Farbe:attribute:colour`; without a column, it is ignored. Can be repeated. Columns
+                 *     that are not named here are found by their heading, and ignored if it is unknown.
+                 */
+                map?: string[];
+                /** @description With a preset: the master key of all rows with a `uid`, if the file contains no keys. */
+                master_key_id?: components["schemas"]["MasterKeyId"];
+                /** @description Maximum number of rows to import. With `after_row`, a large file can be imported in parts. */
+                max_rows?: number;
                 /** @description How to treat a row whose slug exists. */
                 mode?: "insert" | "upsert";
-                /** @description What happens to the other rows if one is refused. */
+                /** @description Effect of a refused row on the other rows. */
                 on_error?: "skip" | "abort";
                 /**
-                 * @description The service that the file is from, as `/tags/import/presets` lists them: its columns are
-                 *     translated.
+                 * @description The service that wrote the file, as listed by `/tags/import/presets`. Its columns are then
+                 *     recognised.
                  */
                 preset?: string;
                 /** @description How to treat an experience that does not exist. */
                 unknown_experience?: "refuse" | "ignore";
-                /** @description With a preset: the URL template of all rows with a `uid`. It decides their technology. */
+                /** @description With a preset: the URL template of all rows with a `uid`. It defines their technology. */
                 url_template_id?: components["schemas"]["UrlTemplateId"];
             };
             header?: never;
@@ -22403,6 +24240,293 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_tags_import_table: {
+        parameters: {
+            query?: {
+                /** @description The service that wrote the file, as for an import. By default `csv`. */
+                preset?: string;
+                /**
+                 * @description Numbers of the rows to show, such as `3,7-12`; by default the first three rows. An answer
+                 *     contains at most 1,000 rows.
+                 */
+                rows?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description A file as an import would read it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportTable"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_test_taps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestTap"];
+            };
+        };
+        responses: {
+            /** @description The tap is expected */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -22439,9 +24563,9 @@ export interface operations {
     get_tokens: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -22559,7 +24683,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A token that was just created. */
+            /** @description A token right after its creation. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -22763,6 +24887,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -22859,6 +24992,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -22895,11 +25037,11 @@ export interface operations {
     get_url_templates: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description Whether to count what is on all pages. */
+                /** @description Whether to count the items of all pages. */
                 count?: boolean;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -23017,7 +25159,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The form of the URLs of a batch of inlays. */
+            /** @description The format of the URLs of a batch of inlays. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -23171,7 +25313,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The form of the URLs of a batch of inlays. */
+            /** @description The format of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -23220,6 +25362,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23415,7 +25566,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The form of the URLs of a batch of inlays. */
+            /** @description The format of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -23572,7 +25723,7 @@ export interface operations {
     get_url_templates_id_encoding_sheet: {
         parameters: {
             query?: {
-                /** @description The tag whose slug is written; needed if the template contains `{slug}`. */
+                /** @description The tag whose slug is written. Required if the template contains `{slug}`. */
                 tag_id?: components["schemas"]["TagId"];
             };
             header?: never;
@@ -23583,7 +25734,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How the chips of a template are written. */
+            /** @description The content and the settings of the chips of a template. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -23697,7 +25848,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The form of the URLs of a batch of inlays. */
+            /** @description The format of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -23854,7 +26005,7 @@ export interface operations {
     delete_url_templates_id_meta_keys: {
         parameters: {
             query?: {
-                /** @description The key of this master key. */
+                /** @description The key that comes from this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
                 /** @description The template's own key with this check value, as in `meta_key_checks`. */
                 meta_key_check?: components["schemas"]["KeyCheck"];
@@ -23870,7 +26021,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The form of the URLs of a batch of inlays. */
+            /** @description The format of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -24182,15 +26333,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description The body took too long to arrive */
             408: {
                 headers: {
@@ -24281,9 +26423,9 @@ export interface operations {
     get_webhooks: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -24392,7 +26534,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A webhook that was just created. */
+            /** @description A webhook right after its creation. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -24537,7 +26679,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An endpoint. */
+            /** @description A webhook: an endpoint for events. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -24586,6 +26728,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24689,6 +26840,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -24749,7 +26909,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An endpoint. */
+            /** @description A webhook: an endpoint for events. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -24897,9 +27057,9 @@ export interface operations {
     get_webhooks_id_attempts: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 after?: string;
-                /** @description The largest number of items on a page. */
+                /** @description Maximum number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -25175,7 +27335,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A new secret. */
+            /** @description The result of a rotation, with the new secret. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -25327,7 +27487,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What came of a test event. */
+            /** @description The result of a test event. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -25374,6 +27534,15 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -25459,6 +27628,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     get_health: {
@@ -25477,7 +27655,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description If not ready: why, in words. */
+                        /** @description If not ready: the reason, for people. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -25613,6 +27791,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many refused requests from this client */
             429: {
                 headers: {
@@ -25684,6 +27871,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     get_ready: {
@@ -25702,7 +27898,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description If not ready: why, in words. */
+                        /** @description If not ready: the reason, for people. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -25727,7 +27923,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description If not ready: why, in words. */
+                        /** @description If not ready: the reason, for people. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -26009,7 +28205,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The envelope of the update operation (specification 4.2). */
+            /** @description The answer format of the update operation (specification 4.2). */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -26027,7 +28223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope"];
                 };
             };
-            /** @description The envelope of the update operation (specification 4.2). */
+            /** @description The answer format of the update operation (specification 4.2). */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -26045,7 +28241,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope"];
                 };
             };
-            /** @description The envelope of the update operation (specification 4.2). */
+            /** @description The answer format of the update operation (specification 4.2). */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -26580,8 +28776,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description `uid` and `variables` only if the webhook includes them. */
+                    /** @description `uid`, `attributes` and `variables` only if the webhook includes them. */
                     data: {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         /** @description The counter of the tap that was verified */
                         counter: number;
                         /** @description The encoding */
@@ -26641,10 +28840,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables. */
+                    /** @description The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables, `attributes` if it includes them. */
                     data: {
                         /** Format: date-time */
                         at: string;
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         consent: components["schemas"]["Consent"] | null;
                         /** @description The experience that the form is on */
                         experience_id: number;
@@ -26655,10 +28857,10 @@ export interface operations {
                         /** @description The tap whose page it was sent from */
                         interaction_id: number;
                         simulated: boolean;
-                        slug: string;
+                        slug: string | null;
                         /** @description The tag */
                         tag_id: number;
-                        tag_name: string;
+                        tag_name: string | null;
                         tag_verified: boolean | null;
                         variables?: {
                             [key: string]: string;
@@ -26708,8 +28910,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data`, `attributes` and `variables` only if the webhook includes them. */
                     data: components["schemas"]["Interaction"] & {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         variables?: {
                             [key: string]: string;
                         };
@@ -26758,20 +28963,23 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description `old` and `new` of changes, and `variables`, only if the webhook includes variables. */
+                    /** @description `old` and `new` of changes, and `variables`, only if the webhook includes variables; `attributes` if it includes them. `slug` and `tag_name` are null if the webhook is limited to experiences and the tag leads elsewhere by now. */
                     data: {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         changes: {
                             key: string;
                             new?: string;
-                            old?: string;
+                            old?: string | null;
                         }[];
                         /** @description The tap whose rolling key it was; null for a change by the owner */
                         interaction_id: number | null;
                         simulated: boolean;
-                        slug: string;
+                        slug: string | null;
                         /** @description The tag */
                         tag_id: number;
-                        tag_name: string;
+                        tag_name: string | null;
                         variables?: {
                             [key: string]: string;
                         };
@@ -26820,8 +29028,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data`, `attributes` and `variables` only if the webhook includes them. */
                     data: components["schemas"]["Interaction"] & {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         variables?: {
                             [key: string]: string;
                         };
@@ -26870,8 +29081,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data`, `attributes` and `variables` only if the webhook includes them. */
                     data: components["schemas"]["Interaction"] & {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         variables?: {
                             [key: string]: string;
                         };
@@ -26920,8 +29134,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data`, `attributes` and `variables` only if the webhook includes them. */
                     data: components["schemas"]["Interaction"] & {
+                        attributes?: {
+                            [key: string]: string;
+                        };
                         variables?: {
                             [key: string]: string;
                         };

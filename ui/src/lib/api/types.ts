@@ -12,6 +12,7 @@ export type Tag = Answer<schema.Tag>;
 export type Location = Answer<schema.Location>;
 export type Inlay = Answer<schema.Inlay>;
 export type Encoding = Answer<schema.Encoding>;
+export type EncodingAddress = Answer<schema.EncodingAddress>;
 export type EncodingPreview = Answer<schema.EncodingPreview>;
 export type EncodingRoot = Answer<schema.EncodingRoot>;
 export type ExposedInlay = Answer<schema.ExposedInlay>;
@@ -24,6 +25,7 @@ export type FactoryOrderPosition = Answer<schema.FactoryOrderPosition>;
 export type FactoryOrderReport = Answer<schema.FactoryOrderReport>;
 export type WholeFactoryOrder = Answer<schema.WholeFactoryOrder>;
 export type ImportPreset = Answer<schema.ImportPreset>;
+export type ImportTable = Answer<schema.ImportTable>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
 export type UrlTemplate = Answer<schema.UrlTemplate>;
@@ -32,7 +34,7 @@ export type Solved = Answer<schema.Solved>;
 export type SolveCandidate = Answer<schema.SolveCandidate>;
 export type Derivation = Answer<schema.Derivation>;
 export type Version = Answer<schema.Version>;
-export type Preview = Answer<schema.Preview>;
+export type Previewed = Answer<schema.Previewed>;
 export type Interaction = Answer<schema.Interaction>;
 export type TracedInteraction = Answer<schema.TracedInteraction>;
 export type LiveEvent = Answer<schema.Event>;
@@ -42,6 +44,8 @@ export type VirtualInlay = Answer<schema.VirtualInlay>;
 export type VirtualTapped = Answer<schema.VirtualTapped>;
 export type Settings = Answer<schema.SettingsView>;
 export type TagBulkResult = Answer<schema.TagBulkResult>;
+export type TagUrlCheck = Answer<schema.TagUrlCheck>;
+export type TagUrl = Answer<schema.TagUrl>;
 export type Verification = Answer<schema.Verification>;
 export type MissingVariables = Answer<schema.MissingVariables>;
 export type AddedVariables = Answer<schema.AddedVariables>;
@@ -66,6 +70,7 @@ export type {
   Difference,
   DifferenceLine,
   ExperienceTemplate,
+  Templates,
   FieldKind,
   Include,
   FormField,

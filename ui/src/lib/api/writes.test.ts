@@ -8,6 +8,8 @@ it("tells a request that changes the service from one that only looks", () => {
     "encodings/preview",
     "verification",
     "url-templates/solve",
+    "tags/import/table",
+    "tags/import/table?preset=csv",
     "tags/import?dry_run=true",
     "factory-orders/3/import?dry_run=true&preset=csv",
     "tags/import?mode=upsert&dry_run=true&on_error=skip",

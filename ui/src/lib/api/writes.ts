@@ -1,6 +1,6 @@
 /** Operations that change nothing, although they are sent by POST. */
 const READS =
-  /^\/admin\/v1\/(backup|experiences\/\d+\/preview|encodings\/preview|verification|url-templates\/solve|(tags|factory-orders\/\d+)\/import\?(.*&)?dry_run=true)(&|$)/;
+  /^\/admin\/v1\/(backup|tag-url\/check|experiences\/\d+\/preview|encodings\/preview|tags\/import\/table|verification|url-templates\/solve|(tags|factory-orders\/\d+)\/import\?(.*&)?dry_run=true)(\?|&|$)/;
 
 /** Whether a request changes the service. */
 export const writes = (method: string, address: string): boolean => method !== "GET" && !READS.test(address);

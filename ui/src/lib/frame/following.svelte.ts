@@ -1,6 +1,7 @@
 // Keeps a pane up to date: live events announce taps and updates, and polling finds
 // changes without an event, such as an edit on another computer.
 
+import { reach } from "../shell/reach";
 import { atMostEvery, live } from "./live.svelte";
 
 /** The interval of polling, in milliseconds: an edit may go unnoticed that long. */
@@ -10,12 +11,14 @@ const POLL_MS = 5_000;
 export function follow(load: () => unknown, tagId: number | null = null): () => void {
   live.start();
   const soon = atMostEvery(200, load);
-  const poll = () => document.hidden || soon();
+  const poll = () => document.hidden || reach.lost || soon();
   const stop = live.hear((event) => event.event !== "alert" && event.tag_id === tagId && soon());
   const timer = setInterval(poll, POLL_MS);
   addEventListener("focus", poll);
+  const back = reach.onBack(soon);
   return () => {
     stop();
+    back();
     clearInterval(timer);
     removeEventListener("focus", poll);
   };

@@ -1,20 +1,22 @@
-// Where the focus goes when another screen is shown: to its heading. Otherwise it stays on the
-// link that led there, or is lost with the screen before.
+// When another screen is shown, moves the focus to its heading. Otherwise the focus would stay on
+// the link that led there, or be lost with the former screen.
 
 import { tick } from "svelte";
 
-/** Whether a screen was shown before: at the start nobody was anywhere. */
+/** Whether no screen was shown before: at the start the focus is not moved. */
 let isFirst = true;
 
 /**
- * Whether somebody went on already, and would lose their place: inside the screen, or typing
- * anywhere. A link or a button outside of it has only led here.
+ * Whether the person has already moved on, and would lose their place: inside the screen, or typing
+ * anywhere. A link or a button outside of the screen only led here.
  */
 function isElsewhere(node: HTMLElement, focused: Element | null): boolean {
   return !!node.closest("main")?.contains(focused) || !!focused?.matches("input, textarea, select, [contenteditable]");
 }
 
-/** Gives the focus to this heading when it comes. Whoever went on meanwhile is not called back. */
+/**
+ * Gives the focus to this heading when it appears, unless the person has moved on in the meantime.
+ */
 export function heading(node: HTMLElement): void {
   if (isFirst) {
     isFirst = false;

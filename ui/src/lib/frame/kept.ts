@@ -1,4 +1,4 @@
-// Small things that the window remembers over restarts, those of each connection apart.
+// Small values that the window stores over restarts, separately for each connection.
 
 import { shell } from "../shell/shell.svelte";
 
@@ -16,7 +16,7 @@ export function kept<T>(name: string, none: T): { load: () => T; save: (value: T
   };
 }
 
-/** Forgets what is remembered of a connection that is removed. */
+/** Deletes the stored values of a connection that is removed. */
 export function forget(connection: string): void {
   const names = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? "");
   for (const name of names.filter((one) => one.endsWith(` ${connection}`))) localStorage.removeItem(name);

@@ -1,6 +1,6 @@
 // The names of keys on the keyboard of this computer. Shortcuts are written with Ctrl.
 
-/** Whether the Command key does what Ctrl does on other computers. */
+/** Whether the Command key has the role of Ctrl on other computers. */
 export const byCommand = /^(mac|iphone|ipad)/i.test(globalThis.navigator?.platform ?? "");
 
 /** The keys of a shortcut, one after the other. */

@@ -4,7 +4,7 @@ import type { LiveEvent } from "../api/types";
 import { onLiveEvent } from "../shell/desktop";
 import { notices } from "./notices.svelte";
 
-/** More than a screen shows at once. */
+/** How many events are kept: more than a screen shows at once. */
 const KEPT = 100;
 
 class Live {
@@ -18,7 +18,7 @@ class Live {
     this.#listening ??= onLiveEvent((event) => this.#take(event));
   }
 
-  /** Starts again, for another service. */
+  /** Starts over, for another service. */
   restart(): void {
     this.#listening?.();
     this.#listening = null;
@@ -43,7 +43,7 @@ class Live {
 
 export const live = new Live();
 
-/** `work` at most once in `milliseconds`, however often it is asked for. */
+/** Runs `work` at most once in `milliseconds`, however often it is requested. */
 export function atMostEvery(milliseconds: number, work: () => unknown): () => void {
   let timer: ReturnType<typeof setTimeout> | null = null;
   return () => {

@@ -1,5 +1,5 @@
-// The screens in the order of the navigation, in groups: the frame, the shortcuts and the
-// palette go through this one list.
+// The screens in the order of the navigation, in groups. The frame, the shortcuts and the palette
+// use this list.
 
 import Activity from "@lucide/svelte/icons/activity";
 import Blocks from "@lucide/svelte/icons/blocks";
@@ -28,9 +28,9 @@ export interface Entry {
   key: string;
   /** Screens that are reached from this one, and belong to it. */
   within?: Screen[];
-  /** What the connection's token needs for it, beside reading. */
+  /** The scope that the connection's token needs in addition to reading. */
   needs?: Scope;
-  /** Whether it shows what belongs to no experience: tokens that are limited to some do not see it. */
+  /** Whether it shows data that belongs to no experience, which limited tokens cannot see. */
   whole?: true;
 }
 
@@ -68,7 +68,7 @@ export const navigation: Entry[][] = [
   ],
 ];
 
-/** The entry that a place belongs to: of its part of the screen, or of the whole screen. */
+/** The navigation entry of a place: of its part of the screen, or of the whole screen. */
 export function entryOf({ screen, selected }: Pick<Place, "screen" | "selected">): Entry | undefined {
   const entries = navigation.flat();
   return (

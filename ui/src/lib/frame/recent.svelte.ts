@@ -1,4 +1,4 @@
-// What was looked at last, for the palette.
+// Recently opened things, for the palette.
 
 import { shell } from "../shell/shell.svelte";
 
@@ -11,15 +11,15 @@ export interface Recent {
 }
 
 class RecentThings {
-  /** Newest first; those of each connection apart. */
+  /** Newest first, separately for each connection. */
   #all = $state.raw<Record<string, Recent[]>>({});
 
-  /** Those of the connected service, newest first. */
+  /** The recent things of the connected service, newest first. */
   get here(): readonly Recent[] {
     return this.#all[connection()] ?? [];
   }
 
-  /** Takes note that a thing is looked at. */
+  /** Notes that a thing was opened. */
   note(thing: Recent): void {
     const others = this.here.filter(({ screen, id }) => screen !== thing.screen || id !== thing.id);
     this.#all = { ...this.#all, [connection()]: [thing, ...others].slice(0, KEPT) };

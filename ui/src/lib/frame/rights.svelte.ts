@@ -1,4 +1,4 @@
-// What the connection's token may do: screens show nothing else.
+// The rights of the connection's token: screens show only allowed things.
 
 import { get } from "../api/client";
 import type { CurrentToken, Scope } from "../api/types";
@@ -18,7 +18,7 @@ class Rights {
     return !scopes || scopes.includes(scope) || scopes.includes("admin");
   }
 
-  /** Whether everything outside of some experiences does not exist for it. */
+  /** Whether the token is limited to some experiences. */
   get limited(): boolean {
     return Boolean(this.token?.experience_ids);
   }

@@ -1,5 +1,5 @@
-// The current screen, in the fragment of the address, so that going back restores the
-// list, its filters and the selection.
+// The current screen, in the fragment of the address. So going back restores the list, its filters
+// and the selection.
 
 export const screens = [
   "overview",
@@ -57,7 +57,9 @@ class Router {
     location.hash = href(screen, selected, query);
   }
 
-  /** Leaves the thing that is shown, and the filters: ids are other things' in another service. */
+  /**
+   * Leaves the selected thing and the filters, because ids mean other things in another service.
+   */
   leave(): void {
     if (this.place.screen === "settings") return;
     history.replaceState(null, "", href(this.place.screen, null, {}));

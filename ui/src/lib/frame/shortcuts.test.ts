@@ -13,18 +13,30 @@ vi.mock("./navigation", () => ({
   ],
 }));
 
+const scaled: string[] = [];
+vi.mock("./scale.svelte", () => ({
+  scale: {
+    offered: true,
+    larger: () => void scaled.push("larger"),
+    smaller: () => void scaled.push("smaller"),
+    reset: () => void scaled.push("reset"),
+  },
+}));
+
 const { notices } = await import("./notices.svelte");
 const { shortcuts } = await import("./shortcuts.svelte");
+const { singleKeys } = await import("./singleKeys.svelte");
 
 let clock = 0;
 interface Press {
-  /** Milliseconds since the key before. */
+  /** Milliseconds since the previous key. */
   after?: number;
   /** The element that has the focus, if it takes text. */
   on?: string | null;
   ctrlKey?: boolean;
   altKey?: boolean;
   shiftKey?: boolean;
+  code?: string;
 }
 
 const press = (key: string, { after = 100, on = null, ...more }: Press = {}) => {
@@ -51,7 +63,7 @@ test("keys lead to no screen that the connection may not use, and are not listed
   press("g");
   expect(press("s")).toBe(false);
   expect(went).toEqual([]);
-  expect(shortcuts.everywhere.map(({ keys }) => keys)).toEqual(["Ctrl K", "Ctrl Z", "?", "g t"]);
+  expect(shortcuts.everywhere.map(({ keys }) => keys)).toEqual(["Ctrl K", "Ctrl Z", "Ctrl +", "Ctrl -", "Ctrl 0", "?", "g t"]);
   hidden.clear();
 });
 
@@ -88,7 +100,7 @@ test("typing in a field is no shortcut, and ticking a box is none of it", () => 
   press("g", { on: "textarea" });
   press("t", { on: "textarea" });
   expect(went).toEqual([]);
-  // A checkbox takes no text: it is not among the fields.
+  // A checkbox is not a text field.
   expect(press("?")).toBe(true);
   expect(shortcuts.sheet).toBe(true);
 });
@@ -118,4 +130,40 @@ test("Ctrl Z undoes what the latest notice offers, except in text fields", async
   expect(press("z", { ctrlKey: true })).toBe(true);
   expect(press("z", { ctrlKey: true })).toBe(true);
   expect(undone).toEqual(["second", "first"]);
+});
+
+test("single keys can be turned off: those with Ctrl and those that write nothing stay", () => {
+  const done: string[] = [];
+  const end = shortcuts.add([
+    { keys: "n", does: "New tag", run: () => void done.push("n") },
+    { keys: "Escape", does: "Keep it", run: () => void done.push("Escape") },
+  ]);
+  singleKeys.on = false;
+  for (const key of ["?", "n"]) expect(press(key)).toBe(false);
+  press("g");
+  expect(press("t")).toBe(false);
+  expect(press("Escape")).toBe(true);
+  expect(press("k", { ctrlKey: true })).toBe(true);
+  expect([done, went, shortcuts.sheet]).toEqual([["Escape"], [], false]);
+  expect(shortcuts.usable.map(({ keys }) => keys)).toEqual(["Escape", "Ctrl K", "Ctrl Z", "Ctrl +", "Ctrl -", "Ctrl 0"]);
+  singleKeys.on = true;
+  end();
+});
+
+test("zoom keys work on every keyboard, also in a text field", () => {
+  const ctrlKey = true;
+  scaled.length = 0;
+  // Plus with Shift, without Shift, on a keyboard that has it without Shift, and on the number pad.
+  press("+", { ctrlKey, shiftKey: true });
+  press("=", { ctrlKey });
+  press("+", { ctrlKey, on: "textarea" });
+  press("-", { ctrlKey });
+  press("0", { ctrlKey, code: "Digit0" });
+  press("à", { ctrlKey, code: "Digit0" });
+  press("0", { ctrlKey, code: "Numpad0" });
+  expect(scaled).toEqual(["larger", "larger", "larger", "smaller", "reset", "reset", "reset"]);
+  // A German keyboard writes "=" with Shift and 0.
+  expect(press("=", { ctrlKey, shiftKey: true, code: "Digit0" })).toBe(false);
+  expect(press("0", { code: "Digit0" })).toBe(false);
+  expect(scaled).toHaveLength(7);
 });

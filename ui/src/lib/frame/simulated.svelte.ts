@@ -1,10 +1,10 @@
-// How far simulated time is ahead of real time, as last loaded.
+// The offset of simulated time from real time, as last loaded.
 
 import { get, post } from "../api/client";
 import { perConnection } from "../shell/connection.svelte";
 
 class SimulatedTime {
-  /** Milliseconds. */
+  /** Offset in milliseconds. */
   ahead = $state(0);
 
   async load(): Promise<void> {

@@ -1,10 +1,10 @@
-// Names of tags by id, for rows that know only the id of theirs. Of a long list, only the names of
-// rows that are looked at are asked for: those that were scrolled past within a moment are not.
+// Names of tags by id, for rows that have only the id. In a long list, names are loaded only for
+// visible rows, and not for rows that are scrolled past.
 
 import { SvelteMap } from "svelte/reactivity";
 import { get } from "../api/client";
 
-/** Rows that are scrolled past are there for less, in milliseconds. */
+/** Time in milliseconds: rows that are scrolled past are visible for less. */
 const A_MOMENT = 60;
 
 export class TagNames {
@@ -18,7 +18,7 @@ export class TagNames {
     return this.#known.get(id) ?? "";
   }
 
-  /** Asks for the name of a tag, unless what wants it is gone at once: then call what it answers. */
+  /** Loads the name of a tag, unless the returned function is called at once. */
   want(id: number): () => void {
     if (!this.#asked.has(id)) {
       this.#wanted.add(id);
@@ -33,7 +33,7 @@ export class TagNames {
       this.#asked.add(id);
       get("/tags/{id}", { id })
         .then(({ name }) => this.#known.set(id, name))
-        // It was deleted, or this connection may not read it.
+        // The tag was deleted, or this connection may not read it.
         .catch(() => this.#known.set(id, `Tag ${id}`));
     }
     this.#wanted.clear();

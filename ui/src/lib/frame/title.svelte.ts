@@ -1,13 +1,13 @@
-// The title of the document: what is open, its screen, and the program. Screen readers say it
-// first, and the history of the window lists it.
+// The title of the document: the open thing, its screen, and the program. Screen readers say it
+// first, and the window's history lists it.
 
 import { untrack } from "svelte";
 
 class Title {
-  /** Names of what is open, the newest last. One that is not known yet is empty. */
+  /** Names of the open things, the newest last. A name that is not known yet is empty. */
   #open = $state.raw<readonly (() => string)[]>([]);
 
-  /** Adds a name until the answer is called. */
+  /** Adds a name until the returned function is called. */
   add(name: () => string): () => void {
     this.#open = [...untrack(() => this.#open), name];
     return () => {
@@ -27,7 +27,7 @@ class Title {
 
 export const title = new Title();
 
-/** Names what is open while this component is shown. */
+/** Adds a name to the title while this component is shown. */
 export function useTitle(name: () => string): void {
   $effect(() => title.add(name));
 }

@@ -3,19 +3,20 @@
 
 import { notices } from "./notices.svelte";
 import { switchedSince } from "../shell/connection.svelte";
+import { present } from "../ui/now.svelte";
 
 export class Work {
   done = $state(0);
   #stopped = $state(false);
-  /** Whether the screens show another service by now: what is left is not for that one. */
+  /** Whether the screens show another service by now: the rest of the work is not for that one. */
   readonly switched = switchedSince();
-  /** Whether its connection broke, and the person is to say that it goes on. */
+  /** Whether its connection broke, and the person has to resume it. */
   broken = $state(false);
   #answer: ((goesOn: boolean) => void) | null = null;
   /** Called once when the person stops it, for work that waits for one long response. */
   onstop: (() => void) | null = null;
-  /** When it began, in milliseconds. */
-  readonly begun = Date.now();
+  /** The time of its beginning, in milliseconds. */
+  readonly begun = present();
 
   constructor(
     /** For example "Archiving tags". */
@@ -38,7 +39,7 @@ export class Work {
     this.#answer?.(true);
   }
 
-  /** Asks the person to go on, for its connection broke; `false` if they stop it. */
+  /** Asks the person to resume it, because its connection broke; `false` if they stop it. */
   async goesOn(): Promise<boolean> {
     if (this.stopping) return false;
     this.broken = true;
@@ -52,7 +53,7 @@ export class Work {
 class Works {
   running = $state.raw<Work[]>([]);
 
-  /** Stops what runs for the service that the screens no longer show. */
+  /** Stops work for the service that the screens no longer show. */
   switched(): void {
     for (const work of this.running.filter((one) => one.switched())) {
       work.stop();

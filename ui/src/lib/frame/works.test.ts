@@ -18,6 +18,6 @@ test("work whose connection broke waits until the person goes on or stops it", a
   expect(await second).toBe(false);
   expect(stopped).toEqual(["stopped"]);
   expect(work.broken).toBe(false);
-  // Whoever has stopped it is not asked any more.
+  // After it was stopped, the person is not asked again.
   expect(await work.goesOn()).toBe(false);
 });

@@ -1,22 +1,25 @@
-// Whether this session may change a remote service. It is asked once for each, before the first
-// write to it; the answer holds for the session, a refusal like a consent.
+// Whether this session may change a remote service. The question is asked once per service, before
+// the first write; the answer, yes or no, holds for the session.
 
 export class WriteConsent {
   /** Whether the question is shown. */
   asking = $state(false);
-  /** What was decided, by the id of the connection. */
+  /** The answers, by the id of the connection. */
   #allowed = new Map<string, boolean>();
-  /** All writes that wait for the one answer. */
+  /** All writes that wait for the present answer. */
   #waiting: ((yes: boolean) => void)[] = [];
 
   constructor(
-    /** The id of the remote connection; `null` if the service is this computer's own, which is never asked about. */
+    /**
+     * The id of the remote connection; `null` for this computer's own service, which needs no
+     * consent.
+     */
     readonly remote: () => string | null,
-    /** Called after each refused write: it can be allowed yet. */
+    /** Called after each refused write, because it can still be allowed. */
     readonly refused: () => void,
   ) {}
 
-  /** Whether a write may go on. */
+  /** Whether a write may continue. */
   readonly may = (): Promise<boolean> => {
     const id = this.remote();
     if (id === null) return Promise.resolve(true);
@@ -29,7 +32,7 @@ export class WriteConsent {
     return Promise.resolve(allowed);
   };
 
-  /** Shows the question again, after a refusal. */
+  /** Shows the question again after a no. */
   reconsider(): void {
     this.asking = true;
   }
@@ -41,13 +44,16 @@ export class WriteConsent {
     if (!yes) this.refused();
   }
 
-  /** The question was left without an answer: that refuses what waits, and changes nothing that was decided before. */
+  /**
+   * The question was closed without an answer: waiting writes are refused, and an earlier answer
+   * stays.
+   */
   left(): void {
     this.asking = false;
     if (this.#waiting.length > 0) this.decide(false);
   }
 
-  /** Another service is shown: what waits is not for that one, and nobody decided. */
+  /** Another service is shown: waiting writes are not for that one, and nothing was decided. */
   switched(): void {
     this.#answer(false);
   }

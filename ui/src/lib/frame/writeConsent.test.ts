@@ -46,7 +46,7 @@ test("a refusal can be taken back, and holds until it is", async () => {
   asked.decide(false);
   asked.reconsider();
   expect(asked.asking).toBe(true);
-  // Escape: nothing waits, so nothing is decided.
+  // Escape: no write waits, so nothing is decided.
   asked.left();
   expect(await asked.may()).toBe(false);
   asked.reconsider();

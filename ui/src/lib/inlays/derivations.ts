@@ -1,11 +1,11 @@
-// The ways in which the keys of inlays follow from a master key: their names, their options,
-// and what they are in words.
+// The ways to derive inlays' keys from a master key: their names, their options, and their
+// descriptions.
 
 import type { Derivation } from "../api/types";
 
 export type Scheme = Derivation["scheme"];
 
-/** A form's values; each scheme uses some. */
+/** The values of a form; each scheme uses some of them. */
 export interface DerivationFields {
   scheme: Scheme;
   input: string;
@@ -34,7 +34,7 @@ export const blankDerivation = (): DerivationFields => ({
   system_id: "",
 });
 
-/** The values with which a scheme begins, where it has values of its own. */
+/** The initial values of a scheme, if it has its own. */
 export const defaultsOf = (scheme: Scheme): Partial<DerivationFields> =>
   ({
     an10922: { input: "{uid}" },
@@ -60,7 +60,7 @@ export function derivationOf({ scheme, input, diversify_meta, version, meta_slot
   }
 }
 
-/** A derivation in one line. */
+/** A derivation described in one line. */
 export function derivationWords(derivation: Derivation): string {
   const name = schemes[derivation.scheme].name;
   switch (derivation.scheme) {

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { Inlay } from "../api/types";
 import type { ChipCodes } from "../shell/desktop";
-import { chipCodeWords, codeFields, codesOfChip, codesOfInlay, disagreements, needsOf, noCodes, noKeys } from "./inlayCodes";
+import { chipCodeNote, chipCodeWords, codeFields, codesOfChip, codesOfInlay, disagreements, needsOf, noCodes, noKeys } from "./inlayCodes";
 
-const encrypted: ChipCodes = { kind: "on", mirror: "encrypted", mac_from: "uid", meta_key: 1, file_key: 2, problem: null };
+const encrypted: ChipCodes = { kind: "on", mirror: "encrypted", mac_from: "uid", meta_key: 1, file_key: 2, canonical: true, problem: null };
 const off: ChipCodes = { kind: "off" };
 
 test("a form is filled by what the chip's settings say", () => {
   expect(codesOfChip(encrypted)).toEqual({ template: null, mirror: "encrypted", mac_from: "uid", keys: noKeys });
   expect(codesOfChip(off).mirror).toBe("");
-  // The service gets neither: the person chooses.
+  // The form has neither value: the person chooses.
   expect(codesOfChip({ ...encrypted, mirror: null, mac_from: null })).toEqual(noCodes());
 });
 
@@ -64,6 +64,20 @@ test("each setting that differs from the chip's is reported", () => {
   ]);
   expect(disagreements(encrypted, { mirror: "", mac_from: "none" })).toEqual(["The chip makes codes, but the settings here expect none."]);
   expect(disagreements({ kind: "unknown" }, { mirror: "plain", mac_from: "none" })).toEqual([]);
+});
+
+test("codes of a URL template are judged by the template, not by the settings of the canonical form", () => {
+  const byTemplate = { mirror: null, mac_from: "none" as const, url_template_id: 7 };
+  expect(disagreements(encrypted, byTemplate)).toEqual([]);
+  expect(disagreements({ ...encrypted, canonical: false } as ChipCodes, byTemplate)).toEqual([]);
+});
+
+test("codes outside of uid and token are a matter of a URL template, and no problem", () => {
+  expect(chipCodeNote(encrypted)).toBeNull();
+  expect(chipCodeNote({ ...encrypted, canonical: false } as ChipCodes)).toContain("URL template");
+  const problem = "It makes no MAC, so its codes prove nothing.";
+  expect(chipCodeNote({ ...encrypted, canonical: false, problem } as ChipCodes)).toBe(problem);
+  expect([chipCodeNote(off), chipCodeNote({ kind: "unknown" })]).toEqual([null, null]);
 });
 
 test("the chip's settings are described in words, with the slots of its keys", () => {

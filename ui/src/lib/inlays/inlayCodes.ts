@@ -1,5 +1,5 @@
-// The settings of an inlay's codes and its keys, as a form holds them before they are
-// sent. The service never returns keys.
+// The settings of an inlay's codes and its keys in a form, before they are sent. The service never
+// returns keys.
 
 import type { Inlay, InlayPatch, MacFrom, Mirror, Technology } from "../api/types";
 import type { ChipCodes } from "../shell/desktop";
@@ -16,16 +16,18 @@ export interface Keys {
   factory: boolean;
 }
 
-/** The settings of the codes; an inlay of the canonical form without a mirror makes none. */
+/**
+ * The settings of the codes; an inlay in the canonical form without a mirror generates no codes.
+ */
 export interface Codes {
-  /** The URL template; `null` for the canonical form, which alone has the next two. */
+  /** The URL template; `null` for the canonical form, the only one that uses the next two. */
   template: number | null;
   mirror: Mirror | "";
   mac_from: MacFrom;
   keys: Keys;
 }
 
-/** The keys that an inlay's codes are made with. */
+/** The keys that an inlay's codes need. */
 export interface Needs {
   meta: boolean;
   /** 16 bytes of AES, or the 10 of a SIC43NT; `null` without codes. */
@@ -79,15 +81,24 @@ export function codeFields(
 /** Whether taps of an inlay have a code. */
 export const makesCodes = (inlay: Pick<Inlay, "mirror" | "url_template_id">) => inlay.mirror !== null || inlay.url_template_id !== null;
 
-/** What the chip mirrors into its URL. */
+/** The names of the chip's mirrors. */
 export const mirrorWords: Record<Mirror, string> = { plain: "UID and counter in clear", encrypted: "UID and counter encrypted" };
-/** The input of the MAC. */
+/** The names of the MAC's inputs. */
 export const macWords: Record<MacFrom, string> = { none: "empty", uid: "URL from uid on" };
 
-/** The chip's codes in words. */
+/**
+ * A note for the owner if codes are not in the canonical form, or do not verify a tap; null if
+ * there is none.
+ */
+export function chipCodeNote(chip: ChipCodes): string | null {
+  if (chip.kind !== "on") return null;
+  return chip.problem ?? (chip.canonical ? null : "Its codes are not in uid and token: they verify by a URL template.");
+}
+
+/** A description of the chip's codes. */
 export function chipCodeWords(chip: ChipCodes): string {
   if (chip.kind === "unknown") return "unknown";
-  if (chip.kind === "off") return "none: its URL never changes";
+  if (chip.kind === "off") return "none that prove a tap";
   const parts = [chip.mirror ? mirrorWords[chip.mirror] : "neither UID nor counter"];
   if (chip.mac_from) parts.push(`MAC input: ${macWords[chip.mac_from]}`);
   if (chip.meta_key !== null) parts.push(`meta key in slot ${chip.meta_key}`);
@@ -95,16 +106,22 @@ export function chipCodeWords(chip: ChipCodes): string {
   return parts.join("; ");
 }
 
-/** The codes of a stored inlay in words. */
+/** A description of a stored inlay's codes. */
 export function inlayCodeWords({ mirror, mac_from, file_key_check, url_template_id }: Inlay): string {
   const key = file_key_check ? `; file key ${file_key_check}` : "";
   if (url_template_id !== null) return `URL template ${url_template_id}${key}`;
   return mirror ? `${mirrorWords[mirror]}; MAC input: ${macWords[mac_from]}${key}` : "static, no codes";
 }
 
-/** The settings here that differ from the chip, so that its codes do not verify; a sentence for each. */
-export function disagreements(chip: ChipCodes, codes: { mirror: Mirror | "" | null; mac_from: MacFrom }): string[] {
-  if (chip.kind === "unknown") return [];
+/**
+ * The settings here that differ from the chip, so that its codes do not verify, as a sentence each.
+ * A URL template defines its codes itself, so it is not compared.
+ */
+export function disagreements(
+  chip: ChipCodes,
+  codes: { mirror: Mirror | "" | null; mac_from: MacFrom; url_template_id?: number | null },
+): string[] {
+  if (chip.kind === "unknown" || codes.url_template_id != null) return [];
   if (chip.kind === "off") return codes.mirror ? ["The chip makes no codes, but the settings here expect codes."] : [];
   if (!codes.mirror) return ["The chip makes codes, but the settings here expect none."];
   const found: string[] = [];

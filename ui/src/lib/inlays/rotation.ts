@@ -1,4 +1,4 @@
-// The replacement of the wrapping key, in words.
+// Progress of the rotation of the wrapping key, as text.
 
 import type { RotationProgress } from "../shell/desktop";
 import { count } from "../ui/format";
@@ -9,7 +9,7 @@ const phases = {
   erasing: "Removing data encrypted with the former key",
 };
 
-/** How far it is, as in "Encrypting secrets with the new key: 200 of 1,204". */
+/** Its progress, as in "Encrypting secrets with the new key: 200 of 1,204". */
 export function rotationWords({ phase, done, total }: RotationProgress): string {
   return total > 0 ? `${phases[phase]}: ${count(done)} of ${count(total)}` : `${phases[phase]}…`;
 }

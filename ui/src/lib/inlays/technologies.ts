@@ -1,9 +1,9 @@
-// What each chip can do, as far as forms and explanations need it. The service checks
-// again; its rules are in `service/src/inlay/technology.rs`.
+// The chips' capabilities, for forms and explanations. The service checks again; its rules are in
+// `service/src/inlay/technology.rs`.
 
 import type { Mode, Technology } from "../api/types";
 
-/** Chips that make their codes the same way. */
+/** Chips that generate their codes in the same way. */
 export type Family = "ntag424" | "ntag22x" | "sic43nt" | "sic43s1" | "ntag21x";
 export type Placeholder = "slug" | "uid" | "counter" | "picc" | "enc" | "mac" | "tamper" | "*";
 
@@ -45,8 +45,8 @@ export const familyOf = (technology: Technology) => technologies[technology].fam
 const withoutCounter: Technology[] = ["ntag210", "ntag212"];
 
 /**
- * The characters that a chip writes in place of a placeholder: a number, "any" if the template
- * or the tag decides, or `null` if the chip never writes it.
+ * The number of characters that a chip writes for a placeholder; "any" if the template or the tag
+ * decides, or `null` if the chip never writes it.
  */
 export function lengthOf(technology: Technology, mode: Mode, placeholder: Placeholder): number | "any" | null {
   if (placeholder === "slug" || placeholder === "*") return "any";
@@ -65,7 +65,7 @@ export function lengthOf(technology: Technology, mode: Mode, placeholder: Placeh
 /** The highest counter of a chip. */
 export const counterMax = (technology: Technology) => (familyOf(technology).startsWith("sic43") ? 0xffff_ffff : 0xff_ffff);
 
-/** What an owner should know before relying on a chip. */
+/** A warning about a chip for its owner. */
 export interface Caution {
   text: string;
   source: { name: string; url: string };
@@ -80,7 +80,7 @@ export function knownWeakness(technology: Technology): Caution | null {
   };
 }
 
-/** What the codes of a chip can prove, if it is less than a tap. */
+/** The limits of a chip's codes, if they prove less than a tap. */
 export function limits(technology: Technology): string | null {
   if (familyOf(technology) === "ntag21x") return "This chip has no key: anyone can copy its URL. Its taps are counted, but never verified.";
   if (technology === "sic43nt")

@@ -19,7 +19,7 @@ class Templates {
     return this.all.find((template) => template.id === id) ?? null;
   }
 
-  /** The name of a template; of Tapdesk, whose form is the one without a template. */
+  /** The name of a template, or "Tapdesk" for the form without a template. */
   name(id: number | null): string {
     return id === null ? "Tapdesk" : (this.find(id)?.name ?? `URL template ${id}`);
   }

@@ -57,7 +57,7 @@ describe("a URL template", () => {
     expect(covered(bottles)).toEqual(["enc", "&cmac="]);
     expect(covered({ ...bottles, mac_from: "none" })).toEqual([]);
     expect(covered({ ...bottles, mac_from: "picc" })).toEqual(["picc", "&enc=", "enc", "&cmac="]);
-    // AN12196 counts bytes of the file: 7 before the URL, of which https:// is no part.
+    // AN12196 counts bytes of the file: 7 before the URL, which do not include https://.
     expect(covered({ ...bottles, mac_from: { offset: 7 + "tags.example.com/v?picc_data=".length } })).toEqual([
       "picc",
       "&enc=",

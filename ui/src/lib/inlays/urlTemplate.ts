@@ -1,5 +1,5 @@
-// A URL template taken apart, for its colours, its explanation and an example. The service
-// decides whether it is valid.
+// The parts of a URL template, for its colours, its explanation and an example. The service decides
+// whether it is valid.
 
 import type { MacStart, Mode, Technology } from "../api/types";
 import { lengthOf, type Placeholder } from "./technologies";
@@ -7,7 +7,7 @@ import { lengthOf, type Placeholder } from "./technologies";
 export type Part =
   | { kind: "text"; text: string }
   | { kind: "placeholder"; text: string; name: Placeholder }
-  /** Braces around something else, or one that stands alone. */
+  /** Braces around something else, or a single brace. */
   | { kind: "wrong"; text: string };
 
 export interface Settings {
@@ -36,7 +36,7 @@ export function partsOf(template: string): Part[] {
 
 export const has = (template: string, name: Placeholder) => template.includes(`{${name}}`);
 
-/** What a placeholder stands for. */
+/** The meaning of each placeholder. */
 export const meaning: Record<Placeholder, string> = {
   slug: "the tag's slug",
   uid: "the chip's serial number",
@@ -59,7 +59,10 @@ const example: Record<Placeholder, string> = {
   "*": "anything",
 };
 
-/** What a chip writes for a loop that is closed. An NTAG 424 DNA whose loop is not mirrored leaves the zeros of its file. */
+/**
+ * The characters of a closed loop. An NTAG 424 DNA whose loop is not mirrored leaves the zeros of
+ * its file.
+ */
 const closed: Partial<Record<Technology, string>> = {
   ntag223dna: "CC00000000",
   ntag224dna: "CC00000000",
@@ -68,7 +71,7 @@ const closed: Partial<Record<Technology, string>> = {
   ntag213tt: "00000000",
 };
 
-/** A part of the URL as a chip makes it. */
+/** A part of the URL that a chip generates. */
 export interface Shown {
   text: string;
   /** The placeholder it stands for. */
@@ -82,7 +85,7 @@ export const prefixes = ["", "http://www.", "https://www.", "http://", "https://
 /** Bytes of the NDEF file before its URL: the length, the record's header, the prefix code. */
 const HEADER = 7;
 
-/** An example of the URL, with what the MAC covers. */
+/** An example of the URL, with the part that the MAC covers. */
 export function exampleUrl(settings: Settings): Shown[] {
   const parts: (Shown & { at: number })[] = [];
   let at = 0;
@@ -94,7 +97,7 @@ export function exampleUrl(settings: Settings): Shown[] {
   }
   const mac = parts.find(({ name }) => name === "mac")?.at ?? 0;
   const start = macStart(settings, parts) ?? mac;
-  // Text that is covered from some character on is two parts.
+  // Text that is covered from a certain character on becomes two parts.
   return parts.flatMap(({ at, text, name }) => {
     const before = Math.min(text.length, Math.max(0, start - at));
     const pieces = name
@@ -130,7 +133,9 @@ export function used(template: string): Placeholder[] {
   return [...new Set(names)];
 }
 
-/** The character of a template that a refusal names, counted from 0; `null` if it names none. */
+/**
+ * The character of a template that an error message names, counted from 0; `null` if it names none.
+ */
 export function placeIn(refusal: string | null | undefined): number | null {
   const found = /^Character (\d+):/.exec(refusal ?? "");
   return found ? Number(found[1]) - 1 : null;
@@ -145,7 +150,7 @@ export function pathOf(template: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1) || "/";
 }
 
-/** Where the MAC's input begins, in words. */
+/** A description of the beginning of the MAC's input. */
 export function macStartWords(start: MacStart): string {
   if (typeof start !== "string") return `byte ${start.offset} of the NDEF file`;
   return start === "none" ? "empty" : `from {${start}} on`;

@@ -1,16 +1,28 @@
-// One encoding at a time on each reader: what is under way, and how it ended.
+// One encoding at a time on each reader: its progress, and its result.
 
-import { mayWrite } from "../api/client";
+import { address, gate } from "../address/address.svelte";
+import { get, mayWrite } from "../api/client";
+import type { EncodingAddress, Technology } from "../api/types";
 import { encodeInlay, type EncodingProgress } from "../shell/desktop";
 import { failed, outcomeOf, type Outcome } from "./encodings";
 import { switchedSince } from "../shell/connection.svelte";
 import { readers } from "./readers.svelte";
 import { play } from "../ui/sound";
 
+/** The address in a finished chip's URL, and whether the service could open it. */
+async function addressOf({ id, state }: EncodingProgress): Promise<EncodingAddress | null> {
+  if (id === null || state !== "verified") return null;
+  return get("/encodings/{id}", { id }).then(
+    ({ address }) => address,
+    // The chip is right, even if the state of its address is unknown.
+    () => null,
+  );
+}
+
 export class Encoder {
-  /** The step that is under way; null while nothing is. */
+  /** The step in progress; null if there is none. */
   progress = $state.raw<EncodingProgress | null>(null);
-  /** How the last insertion ended. */
+  /** The result of the last insertion. */
   outcome = $state.raw<Outcome | null>(null);
   /** The insertion that `outcome` is about. */
   insertion = $state<number | null>(null);
@@ -20,17 +32,30 @@ export class Encoder {
   #turn: Promise<unknown> = Promise.resolve();
 
   /**
-   * Encodes the inlay of an insertion, once the one before is over: an inlay that is placed again at
-   * once may be seen before that is told. The outcome is shown before it is heard.
+   * Encodes the inlay of an insertion after the previous encoding has ended: an inlay that is
+   * placed again at once may be seen before that end is reported. The result is shown before its
+   * sound. `wanted` is the chip that the encoding needs, if it is known here. `own` says that the
+   * inlay contains this service's own address, which has to be proved.
    */
-  encode(insertion: number, target: Record<string, unknown>): Promise<Outcome> {
+  encode(
+    insertion: number,
+    target: Record<string, unknown>,
+    wanted: Technology | null = null,
+    own = !target.wipe && !target.url_template_id,
+  ): Promise<Outcome> {
     const switched = switchedSince();
-    const turn = this.#turn.then(() => this.#encode(insertion, target, switched));
+    const turn = this.#turn.then(() => this.#encode(insertion, target, wanted, own, switched));
     this.#turn = turn;
     return turn;
   }
 
-  async #encode(insertion: number, target: Record<string, unknown>, switched: () => boolean): Promise<Outcome> {
+  async #encode(
+    insertion: number,
+    target: Record<string, unknown>,
+    wanted: Technology | null,
+    own: boolean,
+    switched: () => boolean,
+  ): Promise<Outcome> {
     const began = performance.now();
     this.insertion = insertion;
     this.outcome = null;
@@ -38,10 +63,16 @@ export class Encoder {
     let outcome: Outcome;
     try {
       if (!(await mayWrite())) throw new Error("Nothing was changed.");
+      if (own && !(await gate.asks())) throw new Error("Nothing was written: its address is not proved.");
       if (switched()) throw new Error("The connection changed. The inlay was not encoded.");
       const reader = readers.readerOf(insertion);
       if (reader === null) throw new Error("The inlay was removed too early. Place it on the reader again.");
-      outcome = outcomeOf(await encodeInlay(reader, insertion, target, (progress) => (this.progress = progress)));
+      const whole = own ? { ...target, ...address.permission } : target;
+      const found = readers.chipOf(insertion);
+      const progress = await encodeInlay(reader, insertion, whole, (progress) => (this.progress = progress));
+      outcome = outcomeOf(progress, { found, wanted }, await addressOf(progress));
+      // The service may know by now that the address is no longer proved.
+      if (progress.refusal !== null) void address.load().catch(() => undefined);
     } catch (error) {
       outcome = failed(error instanceof Error ? error.message : String(error));
     }

@@ -4,8 +4,13 @@ import { shell } from "../shell/shell.svelte";
 
 const asked = { allowed: false };
 vi.mock("../api/client", () => ({ mayWrite: () => Promise.resolve(asked.allowed) }));
+const answer = { settled: true };
+vi.mock("../address/address.svelte", () => ({
+  gate: { asks: () => Promise.resolve(answer.settled) },
+  address: { permission: { allow_unproved_address: true }, load: () => Promise.resolve() },
+}));
 vi.mock("../shell/desktop", () => ({ encodeInlay: vi.fn(() => Promise.reject(new Error("The reader is gone."))) }));
-vi.mock("./readers.svelte", () => ({ readers: { readerOf: () => "ACS ACR1252" } }));
+vi.mock("./readers.svelte", () => ({ readers: { readerOf: () => "ACS ACR1252", chipOf: () => "ntag424dna" } }));
 vi.mock("../ui/sound", () => ({ play: () => undefined }));
 
 const { Encoder } = await import("./encoder.svelte");
@@ -27,4 +32,18 @@ test("an encoding that waited for its turn is not made for another service", asy
   shell.state = { phase: "ready", connection: { id: "shop" } } as ShellState;
   expect((await waiting).text).toBe("The connection changed. The inlay was not encoded.");
   expect(encodeInlay).not.toHaveBeenCalled();
+});
+
+test("an address that is not proved is asked about, except for a chip that is wiped or has a template's", async () => {
+  asked.allowed = true;
+  answer.settled = false;
+  vi.mocked(encodeInlay).mockClear();
+  expect((await new Encoder().encode(4, { tag_id: 1 })).text).toBe("Nothing was written: its address is not proved.");
+  expect(encodeInlay).not.toHaveBeenCalled();
+  await new Encoder().encode(5, { wipe: true });
+  await new Encoder().encode(6, { tag_id: 1, url_template_id: 2 });
+  answer.settled = true;
+  await new Encoder().encode(7, { tag_id: 1 });
+  const sent = vi.mocked(encodeInlay).mock.calls.map(([, , target]) => target);
+  expect(sent).toEqual([{ wipe: true }, { tag_id: 1, url_template_id: 2 }, { tag_id: 1, allow_unproved_address: true }]);
 });

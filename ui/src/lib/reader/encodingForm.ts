@@ -1,24 +1,29 @@
-// How inlays are written: what the dialogs of one inlay and of a run choose, as the service wants it.
+// The choices for writing inlays, in the dialogs of one inlay and of a run, in the form of the
+// service.
 
 import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
+import { technologies } from "../inlays/technologies";
 
 export interface EncodingForm {
-  /** `ntag424dna` for Tapdesk's own form, a chip without keys for a static URL, or the id of a URL template. */
+  /**
+   * `ntag424dna` for Tapdesk's own form, a chip without keys for a static URL, or the id of a URL
+   * template.
+   */
   choice: string;
   mirror: Mirror;
   macFrom: MacFrom;
   ownKeys: boolean;
-  /** Chips without keys are locked against writing, for ever. */
+  /** Whether chips without keys are locked against writing, permanently. */
   lock: boolean;
-  /** Chips for a template of LRP mode are switched to it, for ever. */
+  /** Whether chips for a template in LRP mode are switched to it, permanently. */
   lrp: boolean;
 }
 
 /** The chips without keys that Tapdesk writes. */
 export const staticChips: Technology[] = ["ntag213", "ntag215", "ntag216"];
 
-/** The chips that a reader tells apart. */
-const readable: Technology[] = ["ntag424dna", ...staticChips, "ultralight"];
+/** The chips that the service knows. Readers use the same names, and some others. */
+const readable = Object.keys(technologies) as Technology[];
 
 export const newForm = (): EncodingForm => ({
   choice: "ntag424dna",
@@ -33,7 +38,7 @@ export const newForm = (): EncodingForm => ({
 export const isEncodable = ({ technology, template }: Pick<UrlTemplate, "technology" | "template">) =>
   (staticChips.includes(technology) || technology.startsWith("ntag424dna")) && !template.includes("{*}") && /\{(slug|uid)\}/.test(template);
 
-/** Whether what cannot be undone was agreed to where the template asks for it. */
+/** Whether permanent changes were agreed to, if the template needs any. */
 export const isAgreed = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode"> | null) => lrp || template?.mode !== "lrp";
 
 /** The chip that a form is for. */
@@ -51,8 +56,8 @@ export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" 
 }
 
 /**
- * The members that finish an encoding as it was begun. What is for ever is asked for anew, on the tag's page: a
- * lock is not set, and `null` says that the chip is to be in LRP mode.
+ * The members to finish an encoding in its original form. Permanent changes are confirmed again, on
+ * the tag's page: a lock is not set, and an encoding in LRP mode returns `null`.
  */
 export function finishFields(begun: Encoding): Record<string, unknown> | null {
   const { run_id, tag_id, url_template_id, mirror, mac_from, technology, own_keys, additional } = begun;
@@ -62,14 +67,14 @@ export function finishFields(begun: Encoding): Record<string, unknown> | null {
   return mirror === null ? { tag_id, technology, additional } : { tag_id, mirror, mac_from, own_keys, additional };
 }
 
-/** What the service is asked before anything is written; with the chip that lies on the reader, as far as it is known. */
+/** The members of a preview, with the chip on the reader, if it is known. */
 export function previewFields(
   form: EncodingForm,
   template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null,
   lies: { state: string; uid: string | null; chip?: string; random_uid?: boolean } | null,
 ) {
   const fields = formFields(form, template);
-  // What is for ever is shown before it is agreed to.
+  // Permanent changes are shown before they are agreed to.
   const agreed = template?.mode === "lrp" && { lrp: true };
   const known = lies?.state === "inlay" && lies.uid?.length === 14 && !lies.random_uid;
   const chip = readable.find((one) => one === lies?.chip);

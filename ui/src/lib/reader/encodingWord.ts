@@ -1,15 +1,15 @@
-// What a person may decide about a chip that was not encoded, who knows that it is the right one. The
-// service asks for the scope "keys" then.
+// Decisions about a chip that was not encoded, by a person who knows that it is the right one. The
+// service then requires the scope "keys".
 
 import type { EncodingReason } from "../api/types";
 import type { EncodingProgress } from "../shell/desktop";
 
 interface Word {
-  /** What the button says that asks. */
+  /** The text of the button. */
   ask: string;
   title: string;
   action: string;
-  /** What becomes of it. */
+  /** The consequence. */
   text: string;
 }
 
@@ -46,6 +46,6 @@ const words: Partial<Record<EncodingReason, Word>> = {
   },
 };
 
-/** Only a chip that was rejected is decided about: any other one is placed on the reader again. */
+/** Only for a rejected chip: any other chip is placed on the reader again. */
 export const wordFor = (progress: Pick<EncodingProgress, "state" | "reason"> | null): Word | null =>
   (progress?.state === "rejected" && progress.reason && words[progress.reason]) || null;

@@ -1,26 +1,28 @@
-// Encodings in words: how one ended, why, and what to do.
+// Texts for encodings: the result, the reason, and the next step.
 
-import type { EncodingReason, EncodingRunRow, EncodingState } from "../api/types";
+import { addressReasons } from "../address/words";
+import type { EncodingAddress, EncodingReason, EncodingRunRow, EncodingState } from "../api/types";
 import type { EncodingProgress } from "../shell/desktop";
+import { bothChips, type Chips } from "./chips";
 import type { Tone } from "../ui/sound";
 
 export interface Outcome {
   tone: Tone;
-  /** In a word or two, to be read from a metre away. */
+  /** A word or two that can be read from a metre away. */
   title: string;
-  /** Why, and the way out. */
+  /** The reason, and the way out. */
   text: string;
   progress: EncodingProgress | null;
 }
 
 type Words = Pick<Outcome, "tone" | "title" | "text">;
 
-/** Why an inlay is not encoded, and the way out. */
+/** The reason why an inlay is not encoded, and the way out. */
 export const encodingReasons: Record<EncodingReason, Words> = {
   not_encodable: {
     tone: "bad",
     title: "Wrong chip",
-    text: "This URL cannot be written to this kind of chip, or the chip has had all its generations of keys. Use another inlay.",
+    text: "This URL cannot be written to this kind of chip, a password hides which kind it is, or the chip has had all its generations of keys. Use another inlay.",
   },
   foreign_key: {
     tone: "bad",
@@ -60,7 +62,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   url_too_long: {
     tone: "bad",
     title: "URL too long",
-    text: "The tag's URL does not fit into this chip. Choose a shorter public base URL or slug.",
+    text: "The tag's URL does not fit into this chip. Choose a shorter address or slug.",
   },
   already_encoded: {
     tone: "warn",
@@ -80,7 +82,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   read_only: {
     tone: "bad",
     title: "Read-only",
-    text: "This chip is locked, or needs a password: it cannot be written any more. Use another inlay.",
+    text: "This chip is locked, or needs a password for what would be written. Nothing was written. Use another inlay.",
   },
   not_genuine: {
     tone: "alarm",
@@ -89,7 +91,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   },
 };
 
-/** How far an encoding is, for people. */
+/** The state of an encoding, as text. */
 export const encodingStates: Record<EncodingState, string> = {
   planned: "nothing written",
   writing: "partly encoded",
@@ -103,7 +105,10 @@ export const encodingStates: Record<EncodingState, string> = {
   reset: "factory state",
 };
 
-/** What is for another attempt as long as the encoding is open, and final once the service has rejected the chip. */
+/**
+ * Reasons that allow another attempt while the encoding is open, and are final once the service has
+ * rejected the chip.
+ */
 const rejected: Partial<Record<EncodingReason, Words>> = {
   delayed: {
     tone: "bad",
@@ -117,7 +122,7 @@ const rejected: Partial<Record<EncodingReason, Words>> = {
   },
 };
 
-/** A reason in words. What cannot be repeated is never shown as something to repeat. */
+/** The text of a reason. A final reason is never shown as one to repeat. */
 export const reasonWords = (state: EncodingState, reason: EncodingReason): Words =>
   (state === "rejected" ? rejected[reason] : undefined) ?? encodingReasons[reason];
 
@@ -130,7 +135,7 @@ export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reas
   return { tone: "again", title: "Unfinished", text: "Place it on a reader again to finish it." };
 }
 
-/** What to do while an inlay is being encoded. */
+/** The next step while an inlay is being encoded. */
 export const workingWords = (progress: EncodingProgress | null): string =>
   progress?.reason === "delayed" ? "The chip delays its answers. Leave it on the reader." : "Leave the inlay on the reader.";
 
@@ -140,20 +145,34 @@ const again: Words = {
   text: "The inlay was removed too early or did not answer. Nothing is lost: place it on the reader again to finish it.",
 };
 
-/** How an insertion ended. */
-export function outcomeOf(progress: EncodingProgress): Outcome {
+/** The result of a finished encoding: the chip is right, and its address was opened or not. */
+function encodedWords(counter: number | null, address: EncodingAddress | null): Words {
+  const title = "Encoded";
+  const verified = counter === null ? "A tap of it was verified" : `A tap of it was verified, counter ${counter}`;
+  if (address === null || address.opened === null) return { tone: "good", title, text: `${verified}. Its address was not opened.` };
+  const { tag_url, opened, reason } = address;
+  if (opened) return { tone: "good", title, text: `${verified}, and ${tag_url} was opened.` };
+  // A person agreed to that address, for trying.
+  if (reason === "loopback") return { tone: "good", title, text: `${verified}. ${tag_url} works only on this computer.` };
+  const why = reason ? addressReasons[reason].title : "no answer";
+  return { tone: "warn", title, text: `The chip is right, but ${tag_url} did not open: ${why.charAt(0).toLowerCase()}${why.slice(1)}.` };
+}
+
+/** The result of an insertion. `address` is the one in the chip's URL, once it is finished. */
+export function outcomeOf(
+  progress: EncodingProgress,
+  chips: Chips = { found: null, wanted: null },
+  address: EncodingAddress | null = null,
+): Outcome {
   const { state, reason, refusal, result } = progress;
   if (refusal) return { tone: "bad", title: "Refused", text: refusal, progress };
-  if (state === "verified") {
-    return {
-      tone: "good",
-      title: "Encoded",
-      text: result ? `A tap of it was verified, counter ${result.counter}.` : "A tap of it was verified.",
-      progress,
-    };
-  }
+  if (state === "verified") return { ...encodedWords(result?.counter ?? null, address), progress };
   if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is in factory state. Its keys were verified.", progress };
-  if (reason) return { ...reasonWords(state, reason), progress };
+  if (reason) {
+    const words = reasonWords(state, reason);
+    const both = reason === "not_encodable" ? bothChips(chips) : null;
+    return { ...words, ...(both && { text: `${both} Use another inlay.` }), progress };
+  }
   return { ...again, progress };
 }
 

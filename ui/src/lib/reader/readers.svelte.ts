@@ -1,12 +1,7 @@
-// The readers, for every screen. Listeners hear of each insertion once, however often
-// the table changes.
+// The readers, for every screen. Listeners are called once per insertion, however often the table
+// changes.
 
-import { OwnReads } from "./ownReads";
-import { counterOf } from "../tap/tapUrl";
 import { onReaders, type Failed, type Reading, type ReaderTable } from "../shell/desktop";
-
-/** The reads of this application. */
-export const ownReads = new OwnReads(localStorage);
 
 /** An inlay that was read, or a card that could not be. */
 export type Insertion = ({ state: "inlay" } & Reading) | ({ state: "failed" } & Failed);
@@ -25,13 +20,12 @@ class Readers {
       for (const insertion of this.#present()) {
         if (insertion.insertion <= this.#last) continue;
         this.#last = insertion.insertion;
-        count(insertion);
         for (const hear of this.#listeners) hear(insertion);
       }
     });
   }
 
-  /** Those that inlays can be placed on: a slot for a security module reads none. */
+  /** Readers for inlays, without slots for security modules or cards with contacts. */
   get usable(): ReaderTable["readers"] {
     return this.table.readers.filter(({ on }) => on.state !== "module");
   }
@@ -41,9 +35,15 @@ class Readers {
     return this.#present().some((one) => one.insertion === insertion);
   }
 
-  /** The UID of the card of this insertion, as far as it was read. */
+  /** The UID of the card of this insertion; null if it was not read. */
   uidOf(insertion: number): string | null {
     return this.#present().find((one) => one.insertion === insertion)?.uid ?? null;
+  }
+
+  /** The chip of this insertion; null if it was not read. */
+  chipOf(insertion: number): Reading["chip"] | null {
+    const one = this.#present().find((one) => one.insertion === insertion);
+    return one?.state === "inlay" ? one.chip : null;
   }
 
   /** The name of the reader on which the card of this insertion still is. */
@@ -72,30 +72,6 @@ class Readers {
 }
 
 export const readers = new Readers();
-
-/** Notes a read that raised the chip's counter. A chip with a random UID is noted by its code instead. */
-function count(read: Insertion): void {
-  if (read.state === "failed") {
-    if (read.may_have_counted && read.uid?.length === 14) ownReads.read(read.uid);
-  } else if (read.codes.kind === "on" && !read.random_uid && read.uid !== null) {
-    ownReads.read(read.uid);
-    const counter = counterOf(read.url);
-    if (counter !== null) ownReads.at(read.uid, counter);
-  }
-}
-
-/** Chips as people know them. */
-export const chipNames: Record<Reading["chip"], string> = {
-  ntag424dna: "NTAG 424 DNA",
-  ntag213: "NTAG213",
-  ntag215: "NTAG215",
-  ntag216: "NTAG216",
-  ultralight: "MIFARE Ultralight",
-  inconsistent: "A chip that names two UIDs",
-  other_type2: "Another Type 2 tag",
-  other_type4: "Another Type 4 tag",
-  unknown: "Not a tag",
-};
 
 export const lockWords: Record<Reading["lock"], string> = {
   open: "open: anyone can write it",

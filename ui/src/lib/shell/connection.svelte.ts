@@ -1,23 +1,23 @@
-// What belongs to one connection: the screens may show another one while it is under way.
+// State that belongs to one connection: the screens may switch to another one in the meantime.
 
 import { shell } from "./shell.svelte";
 
 /** Returns a function that says whether the screens show another service by now. */
 export function switchedSince(): () => boolean {
   const id = shell.ready?.connection.id;
-  // A service that starts again is still the same one.
+  // A service that restarts is still the same one.
   return () => shell.ready !== null && shell.ready.connection.id !== id;
 }
 
-/** `work` for later, which is not done if the screens show another service by then. */
+/** Wraps `work` for later: it does nothing if the screens show another service by then. */
 export function unlessSwitched<T>(work: () => T): () => T | undefined {
   const switched = switchedSince();
   return () => (switched() ? undefined : work());
 }
 
 /**
- * One `T` for each connection, made when it is first used; whoever uses it uses that of the connected
- * service. A method that has begun goes on with the one that it began with.
+ * One `T` for each connection, created at its first use. Every access uses the object of the
+ * connected service. A method that has begun continues with its own object.
  */
 export function perConnection<T extends object>(make: () => T): T {
   const all = new Map<string, T>();
@@ -25,8 +25,8 @@ export function perConnection<T extends object>(make: () => T): T {
     const id = shell.ready?.connection.id ?? "";
     let one = all.get(id);
     if (one === undefined) {
-      // An effect does not follow the state that it makes itself, and it may be one that asks first: so a root of
-      // its own makes it. Where nothing has effects, that makes nothing.
+      // An effect does not track state that it creates itself, and the first access may be in an
+      // effect. So a separate root creates it. Outside of effects, the root has no influence.
       $effect.root(() => void (one = make()));
       one ??= make();
       all.set(id, one);

@@ -27,11 +27,17 @@ export type * from "./types";
 
 export const inDesktop = isTauri();
 
-/** The connection that the page shows. A command for its service names it: sent before a switch, it acts on no other. */
+/**
+ * The connection that the page shows. A command for its service names it, so that a command from
+ * before a switch does not act on another service.
+ */
 let shown = "";
 export const showing = (connection: string): void => void (shown = connection);
 
-/** The address before every path of the service. It names the connection: the shell refuses what is meant for another one. */
+/**
+ * The prefix of every path of the service. It names the connection: the shell refuses requests for
+ * another one.
+ */
 export const serviceBase = (connection: string) => (inDesktop ? convertFileSrc(connection, "tapdesk") : "");
 
 /** The shell's state. In a browser, the service that served the page. */
@@ -45,9 +51,12 @@ export async function shellState(): Promise<ShellState> {
     connections: [here],
     address: location.origin,
     tag_url: `${location.origin}/t`,
+    phones: false,
     lan: [],
     listen_fixed: false,
     port_fixed: null,
+    moved: null,
+    lost: null,
     key_store: { kind: "file", text: "" },
     database: "",
   };
@@ -66,11 +75,11 @@ async function shell<T>(command: string, payload: Record<string, unknown> = {}):
 
 /** Restarts the service, on `port` if it is not null. */
 export const restartService = (port: number | null) => shell<void>("restart_service", { port });
-/** Starts with a new, empty database; moves the current one aside. */
+/** Starts with a new, empty database; the present one is renamed. */
 export const createDatabase = () => shell<string>("start_afresh");
 /** Restores a backup that the person chooses; returns its name, or null if they cancel. */
 export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
-/** Replaces the key that wraps secrets; `heard` is called with its progress. */
+/** Rotates the key that wraps secrets; `heard` is called with the progress. */
 export async function rotateKey(heard: (progress: RotationProgress) => void): Promise<void> {
   if (!inDesktop) return;
   const channel = new Channel<RotationProgress>();
@@ -79,14 +88,19 @@ export async function rotateKey(heard: (progress: RotationProgress) => void): Pr
 }
 /** Sets the port; null lets the system choose one. */
 export const fixPort = (port: number | null) => shell<void>("fix_port", { port });
+/** Stays on the present port permanently, although chips or labels led to an earlier one. */
+export const keepPort = () => shell<void>("keep_port");
 /** Allows phones of this network to reach the listener, or not. */
 export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
 /** Connects the screens to another service. */
 export const connect = (id: string) => shell<void>("connect", { id });
 export const addConnection = (name: string, url: string, token: string) => shell<Connection>("add_connection", { name, url, token });
 export const removeConnection = (id: string) => shell<void>("remove_connection", { id });
-/** Tells the shell whether closing the window would lose something. */
+/** Reports to the shell whether closing the window would lose something. */
 export const setUnsaved = (unsaved: boolean) => shell<void>("set_unsaved", { unsaved });
+
+/** Scales the window's content, in percent of its normal size. */
+export const setScale = (percent: number) => shell<void>("set_scale", { percent });
 
 /** Opens an address in the system's browser. */
 export async function openExternal(url: string): Promise<void> {
@@ -126,7 +140,10 @@ export function downloadFile(
   };
 }
 
-/** Subscribes to events until the returned function is called. The desktop then goes on until the next subscription, which ends it. */
+/**
+ * Subscribes to events until the returned function is called. The desktop continues until the next
+ * subscription, which ends this one.
+ */
 export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
   if (!inDesktop) {
     const source = new EventSource("/admin/v1/events?simulated=all");
@@ -174,8 +191,8 @@ export async function sendTap(url: string, to: Destination, automatic: ReadChip 
 }
 
 /**
- * Encodes the inlay of an insertion. `target` says for what, as the admin API wants it. The shell
- * relays the service's commands; `heard` is called with each step.
+ * Encodes the inlay of an insertion. `target` holds the members of a new encoding in the admin API.
+ * The shell relays the service's commands; `heard` is called with each step.
  */
 export async function encodeInlay(
   reader: string,
@@ -189,7 +206,7 @@ export async function encodeInlay(
   return invoke<EncodingProgress>("encode", { connection: shown, reader, insertion, target, channel });
 }
 
-/** Why inlays cannot be read. */
+/** The reasons why inlays cannot be read. */
 export const readerDoctor = () => shell<DoctorFinding[]>("reader_doctor");
 
 export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");
@@ -197,7 +214,10 @@ export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");
 export const kioskChoose = (chosen: KioskChoices) => shell<KioskChoices>("kiosk_choose", { chosen });
 export const kioskSetPin = (pin: string) => shell<void>("kiosk_set_pin", { pin });
 export const kioskRemovePicture = (name: string) => shell<void>("kiosk_remove_picture", { name });
-/** Shows the kiosk in place of this window. Refused while there are unsaved forms, unless they are to be discarded. */
+/**
+ * Shows the kiosk in place of this window. Refused if there are unsaved forms, unless `discard` is
+ * set.
+ */
 export const kioskStart = (discard: boolean) => shell<void>("kiosk_start", { discard });
 
 export async function kioskAddPicture(bytes: Uint8Array<ArrayBuffer>): Promise<void> {

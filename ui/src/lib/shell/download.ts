@@ -1,5 +1,5 @@
-// Saves files of the service as they arrive. A long download shows its progress and
-// can be stopped; it then leaves no file. An export whose connection breaks goes on where it was.
+// Saves files of the service as they arrive. A long download shows its progress and can be stopped;
+// it then leaves no file. An interrupted export is resumed.
 
 import { fetchFile, type FileRequest } from "../api/client";
 import { downloadFile, saveFile, type Downloaded } from "./desktop";

@@ -1,6 +1,7 @@
 // The shell's state, for every screen.
 
 import { around } from "../ui/around";
+import { reach } from "./reach";
 import { onShellState, serviceBase, setUnsaved, shellState, showing, type Ready, type ShellState } from "./desktop";
 
 class Shell {
@@ -15,7 +16,7 @@ class Shell {
     return this.ready?.connection.kind === "remote";
   }
 
-  /** The address before every path of the connected service. */
+  /** The prefix of every path of the connected service. */
   get base(): string {
     return serviceBase(this.ready?.connection.id ?? "");
   }
@@ -26,7 +27,7 @@ class Shell {
       heard = true;
       this.#take(state);
     });
-    // The answer may be older than what was heard meanwhile: the service is ready in a moment.
+    // The answer may be older than later reports: the service is ready in a moment.
     const asked = await shellState();
     if (!heard) this.#take(asked);
   }
@@ -34,10 +35,12 @@ class Shell {
   #take(state: ShellState): void {
     this.state = state;
     if (state.phase === "ready") showing(state.connection.id);
+    reach.take(state.phase === "ready" && !!state.lost);
   }
 }
 
 export const shell = new Shell();
 
 around.connection = () => shell.ready?.connection.id ?? null;
+around.onBack = (heard) => reach.onBack(heard);
 around.unsaved = (unsaved) => void setUnsaved(unsaved);

@@ -3,15 +3,36 @@
 import type { EncodingReason, EncodingState, MacFrom, Mirror } from "../api/types";
 
 /**
- * Which codes a chip writes into its URL.
+ * Counts of everything that leads to a port, at one moment.
+ */
+export type Carriers = {
+/**
+ * The port that the counts are about.
+ */
+port: number,
+/**
+ * Real inlays that are bound to a tag: their chips contain its URL.
+ */
+inlays: number,
+/**
+ * Real tags with a printed code.
+ */
+labels: number,
+/**
+ * Whether phones on this network are allowed.
+ */
+phones: boolean, };
+
+/**
+ * The codes that a chip writes into its URL.
  */
 export type ChipCodes = { "kind": "unknown" } | { "kind": "off" } | { "kind": "on",
 /**
- * How it shows UID and counter; none if it shows neither.
+ * How it mirrors UID and counter; none if it mirrors neither.
  */
 mirror: Mirror | null,
 /**
- * What its MAC covers; none if the service has no setting for it.
+ * The MAC input in the canonical form; none if only a URL template defines it.
  */
 mac_from: MacFrom | null,
 /**
@@ -19,83 +40,88 @@ mac_from: MacFrom | null,
  */
 meta_key: number | null,
 /**
- * The number of the key that makes the MAC.
+ * The number of the key that generates the MAC.
  */
 file_key: number | null,
 /**
- * Why the service cannot check these codes, as a sentence; none if it can.
+ * Whether the codes are in the canonical form, `uid` and `token`. Other forms need a URL
+ * template.
+ */
+canonical: boolean,
+/**
+ * Why the codes verify no tap, as a sentence; none if they do.
  */
 problem: string | null, };
 
 /**
- * A chip, as far as it lets itself be known.
+ * A kind of chip, as far as it can be recognized.
  */
-export type ChipKind = "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "inconsistent" | "other_type2" | "other_type4" | "unknown";
+export type ChipKind = "ntag424dna" | "ntag424dna_tt" | "ntag210" | "ntag212" | "ntag213" | "ntag213tt" | "ntag215" | "ntag216" | "ntag223dna" | "ntag224dna" | "ultralight" | "inconsistent" | "other_type2" | "other_type4" | "unknown";
 
 /**
- * Who may write a chip.
+ * Who may write to a chip.
  */
 export type ChipLock = "open" | "key" | "partly" | "marked" | "locked" | "unknown";
 
 /**
- * A service that the screens can speak to.
+ * A service that the screens can show.
  */
 export type Connection = {
 /**
- * Its name for commands.
+ * Its id in commands.
  */
 id: string,
 /**
- * Its name for people.
+ * The name that people see.
  */
 name: string,
 /**
- * Which kind it is.
+ * Whether it is embedded or remote.
  */
 kind: ConnectionKind,
 /**
- * Its address.
+ * Its server URL, without a slash at its end.
  */
 url: string, };
 
 /**
- * Where a service runs.
+ * The place where a service runs.
  */
 export type ConnectionKind = "embedded" | "remote";
 
 /**
- * Where a tap is sent.
+ * The place to send a tap to.
  */
 export type Destination = "service" | "url";
 
 /**
- * Something that the doctor has to say.
+ * A result of the doctor: a problem, or that a reader works.
  */
 export type DoctorFinding = {
 /**
- * What it is, by name.
+ * The kind of finding, for programs.
  */
 kind: DoctorKind,
 /**
- * What it is, in one sentence.
+ * The finding in one sentence.
  */
 title: string,
 /**
- * Why it is so, and what to do.
+ * The cause and the remedy.
  */
 text: string,
 /**
- * What to paste into a terminal, if that helps.
+ * A command to paste into a terminal, if one helps.
  */
 command: string | null, };
 
 /**
- * What can be found.
+ * The kinds of findings.
  */
 export type DoctorKind = "ready" | "no_service" | "permission" | "no_reader" | "driver_taken" | "sharing" | "module" | "unsupported_card" | "unavailable" | "mute";
 
 /**
- * What became of a download.
+ * How a download ended.
  */
 export type DownloadOutcome = "saved" | "stopped" | "broken_off";
 
@@ -104,17 +130,17 @@ export type DownloadOutcome = "saved" | "stopped" | "broken_off";
  */
 export type Downloaded = { bytes: number,
 /**
- * Lines, those within quotes not counted.
+ * Line ends outside of quotes.
  */
 rows: number, };
 
 /**
- * A step that was made: its name, its status and its time. Its data are not noted, whatever they
- * are: a session that the factory key opened can be read by whoever sees them.
+ * A completed step: its name, its status and its time. The data is never logged, because it
+ * reveals all keys of a session that the factory key opened.
  */
 export type EncodingLine = {
 /**
- * What it was.
+ * The name of the step.
  */
 name: string,
 /**
@@ -122,74 +148,74 @@ name: string,
  */
 status: string | null,
 /**
- * How long it took, in microseconds.
+ * The duration, in microseconds.
  */
 micros: number, };
 
 /**
- * Where an encoding stands.
+ * Progress of an encoding.
  */
 export type EncodingProgress = {
 /**
- * The reader's name.
+ * The name of the reader.
  */
 reader: string,
 /**
- * The insertion.
+ * The number of the insertion that is encoded.
  */
 insertion: number,
 /**
- * The encoding's id at the service.
+ * The encoding's id at the service; none until it has begun.
  */
 id: number | null,
 /**
- * Its state, by the service's word.
+ * The encoding's state, by the admin API's name.
  */
 state: EncodingState,
 /**
- * Why it is not encoded, by the service's word.
+ * The reason why the inlay is not encoded, by the admin API's name.
  */
 reason: EncodingReason | null,
 /**
- * Why the service refuses to encode it, in its own words. Another attempt is refused, too.
+ * The service's explanation of a refusal. Another attempt would be refused, too.
  */
 refusal: string | null,
 /**
- * What came of it.
+ * The result of an encoding that succeeded.
  */
 result: { tag_id: number; slug: string; url: string; counter: number } | null,
 /**
- * How far it is.
+ * The number of steps so far.
  */
 step: EncodingStep,
 /**
- * The step that is under way.
+ * The name of the step in progress.
  */
 doing: string | null,
 /**
- * The steps that were made.
+ * The completed steps, oldest first.
  */
 log: Array<EncodingLine>, };
 
 /**
- * How many steps are done, of how many.
+ * Progress of an encoding in steps.
  */
 export type EncodingStep = {
 /**
- * Those that are done.
+ * The number of completed steps.
  */
 at: number,
 /**
- * All of them.
+ * The number of all steps.
  */
 of: number, };
 
 /**
- * One command and its answer.
+ * One command and its answer, for the log.
  */
 export type Exchange = {
 /**
- * What was asked, in words.
+ * A description of the command.
  */
 asked: string,
 /**
@@ -197,11 +223,11 @@ asked: string,
  */
 command: string,
 /**
- * The answer in hexadecimal, its status word last; empty if none came.
+ * The answer in hexadecimal, with its status word at the end; empty if none came.
  */
 answer: string,
 /**
- * What the answer says, in words.
+ * A description of the status, or of the failure.
  */
 said: string,
 /**
@@ -210,7 +236,7 @@ said: string,
 micros: number, };
 
 /**
- * A card that was laid down and could not be read.
+ * A card that was placed and could not be read.
  */
 export type Failed = {
 /**
@@ -218,40 +244,40 @@ export type Failed = {
  */
 insertion: number,
 /**
- * When it was tried.
+ * When the read failed.
  */
 at: string,
 /**
- * The card's UID in hexadecimal, if it was read that far.
+ * The card's UID in hexadecimal; `None` if the read failed before it was known.
  */
 uid: string | null,
 /**
- * Whether it was read so far that its counter may have risen.
+ * Whether the read got so far that the counter may have risen.
  */
 may_have_counted: boolean,
 /**
- * Every command and its answer.
+ * All commands and answers of the read.
  */
 log: Array<Exchange>,
 /**
- * Its name.
+ * A stable name of the problem, for programs.
  */
 kind: string,
 /**
- * What it is, and what to do, as one sentence or two.
+ * The problem and its remedy, in one or two sentences.
  */
 text: string, };
 
 /**
- * Where the key that wraps inlay keys is kept.
+ * The place of the key that wraps inlay keys.
  */
 export type KeyStore = {
 /**
- * Which kind of place it is.
+ * The kind of place.
  */
 kind: KeyStoreKind,
 /**
- * The place in words, and why it is not the keychain if it is not.
+ * A description of the place, with the reason if it is not the keychain.
  */
 text: string, };
 
@@ -261,19 +287,19 @@ text: string, };
 export type KeyStoreKind = "keychain" | "file" | "locked";
 
 /**
- * What the owner sets in the form.
+ * The fields of the kiosk's settings form.
  */
 export type KioskChoices = {
 /**
- * The display, by its name; the first if it is not there.
+ * The name of the display. If it is not connected, the first display is used.
  */
 display: string | null,
 /**
- * Large on the attract page.
+ * The large text of the attract page.
  */
 heading: string,
 /**
- * Below it.
+ * The text below the heading.
  */
 text: string,
 /**
@@ -281,28 +307,28 @@ text: string,
  */
 name: string,
 /**
- * The ground of the attract page and of the strip, `#rrggbb`; `None` for Tapdesk's own. The
- * page chooses text that can be read on it.
+ * Background of the attract page and of the strip, as `#rrggbb`; `None` for Tapdesk's own. The
+ * page chooses a text color that is readable on it.
  */
 colour: string | null,
 /**
- * After how many seconds without input a visit ends.
+ * Seconds without input after which a visit ends.
  */
 idle_seconds: number,
 /**
- * For how many seconds each picture is shown.
+ * Seconds for which each picture is shown.
  */
 picture_seconds: number,
 /**
- * The hosts that visitors may be led to, besides the service itself.
+ * Hosts that visitors may see besides the service itself.
  */
 hosts: Array<string>,
 /**
- * The address that the attract page shows as a QR code.
+ * The URL that the attract page shows as a QR code.
  */
 code: string | null,
 /**
- * Whether it makes sounds.
+ * Whether the kiosk plays a sound when a tag is read.
  */
 sound: boolean,
 /**
@@ -310,7 +336,7 @@ sound: boolean,
  */
 light: boolean,
 /**
- * Whether it starts with the person's session.
+ * Whether the kiosk starts with the person's session.
  */
 autostart: boolean, };
 
@@ -319,7 +345,7 @@ autostart: boolean, };
  */
 export type KioskDay = {
 /**
- * Which day, counted from the Unix epoch.
+ * The number of the day since the Unix epoch, in UTC.
  */
 number: number,
 /**
@@ -327,11 +353,11 @@ number: number,
  */
 visits: number,
 /**
- * Visits that the visitor ended; the others ended by themselves.
+ * Visits that the visitor ended; the others timed out.
  */
 done: number,
 /**
- * Tags and links that lead to hosts which the kiosk does not show.
+ * Tags and links that lead to hosts that are not allowed.
  */
 other_host: number,
 /**
@@ -339,20 +365,20 @@ other_host: number,
  */
 copied: number,
 /**
- * Tags that could not be read, or that say nothing.
+ * Tags that could not be read, or that contain no URL.
  */
 unread: number,
 /**
- * Pages that did not open, or broke.
+ * Pages that could not be opened, or whose process ended.
  */
 failed: number, };
 
 /**
- * What the owner's screen shows.
+ * Content of the owner's kiosk settings.
  */
 export type KioskOverview = { chosen: KioskChoices, has_pin: boolean, pictures: Array<KioskPicture>, displays: Array<string>, today: KioskDay,
 /**
- * Why this system has no kiosk, if it has none.
+ * The reason why this system has no kiosk; `None` if it has one.
  */
 why_not: string | null, };
 
@@ -362,24 +388,24 @@ why_not: string | null, };
 export type KioskPicture = { name: string, url: string | null, };
 
 /**
- * What is written on a chip.
+ * The message on a chip.
  */
 export type NdefMessage = { "kind": "records",
 /**
- * In their order.
+ * The records, in their order.
  */
-records: Array<NdefRecord>, } | { "kind": "blank" } | { "kind": "unformatted" } | { "kind": "protected" } | { "kind": "broken",
+records: Array<NdefRecord>, } | { "kind": "blank" } | { "kind": "unformatted" } | { "kind": "unread" } | { "kind": "protected" } | { "kind": "broken",
 /**
- * What is wrong, as a sentence.
+ * The error as a sentence.
  */
 reason: string, } | { "kind": "none" };
 
 /**
- * A record.
+ * A record of a message.
  */
 export type NdefRecord = { "kind": "uri",
 /**
- * All of it.
+ * The URI with its prefix written out.
  */
 uri: string, } | { "kind": "text",
 /**
@@ -387,15 +413,15 @@ uri: string, } | { "kind": "text",
  */
 language: string,
 /**
- * The text.
+ * The text, decoded from UTF-8 or UTF-16.
  */
 text: string, } | { "kind": "smart_poster",
 /**
- * Its URI and its titles.
+ * The poster's records: its URI and its titles.
  */
 records: Array<NdefRecord>, } | { "kind": "empty" } | { "kind": "other",
 /**
- * What it is, as in `text/vcard`.
+ * Its type, as in `text/vcard`.
  */
 name: string,
 /**
@@ -404,35 +430,35 @@ name: string,
 length: number, };
 
 /**
- * What lies on a slot.
+ * Content of a slot.
  */
 export type OnReader = { "state": "nothing" } | { "state": "inlay" } & Reading | { "state": "failed" } & Failed | { "state": "unavailable" } | { "state": "module" };
 
 /**
- * Whether a chip is its maker's, by the signature over its UID. Whoever copies the UID copies
- * the signature, too: it verifies no tap.
+ * Whether a chip is genuine, by its maker's signature over the UID. A copy of the UID can include
+ * the signature, so this verifies no tap.
  */
 export type Original = "yes" | "no" | "unknown";
 
 /**
- * What a start can fail at.
+ * The kinds of problems at a start.
  */
 export type ProblemKind = "port_in_use" | "database_in_use" | "damaged" | "newer" | "foreign" | "keys" | "other";
 
 /**
- * What was read of the chip on which the URL was found, as the dry run takes it.
+ * Facts about the chip that contains the URL, in the form that the dry run takes.
  */
 export type ReadChip = {
 /**
- * Its UID in hexadecimal; none if the reader does not tell it.
+ * UID in hexadecimal; none if the reader does not report it.
  */
 uid: string | null,
 /**
- * Its make.
+ * The chip's technology, by the admin API's name.
  */
 technology: string | null,
 /**
- * Whether its settings say that it makes codes; none if they were not read.
+ * Whether its settings say that it generates codes; none if they were not read.
  */
 makes_codes: boolean | null, };
 
@@ -441,46 +467,46 @@ makes_codes: boolean | null, };
  */
 export type ReaderPlace = {
 /**
- * The reader's name.
+ * The name of the slot, as the system lists it.
  */
 name: string,
 /**
- * What lies on it.
+ * The content of the slot.
  */
 on: OnReader, };
 
 /**
- * What lies where.
+ * The contents of all readers.
  */
 export type ReaderTable = {
 /**
- * What keeps every reader from being used.
+ * A problem that makes all readers unusable.
  */
 fault: ReaderTrouble | null,
 /**
- * The readers, in the order in which they came.
+ * The slots, in the order in which they were connected.
  */
 readers: Array<ReaderPlace>, };
 
 /**
- * Something that does not work, in words.
+ * A problem with a reader or a card.
  */
 export type ReaderTrouble = {
 /**
- * Its name.
+ * A stable name of the problem, for programs.
  */
 kind: string,
 /**
- * What it is, and what to do, as one sentence or two.
+ * The problem and its remedy, in one or two sentences.
  */
 text: string, };
 
 /**
- * An inlay that was laid down and read.
+ * An inlay that was placed and read.
  */
 export type Reading = {
 /**
- * The number of this insertion: rises with each, on whichever reader.
+ * The number of this insertion. It rises with each insertion, on any reader.
  */
 insertion: number,
 /**
@@ -488,56 +514,56 @@ insertion: number,
  */
 at: string,
 /**
- * Every command and its answer.
+ * All commands and answers of the read.
  */
 log: Array<Exchange>,
 /**
- * The number it is known by, in hexadecimal; none if neither reader nor chip tell it.
+ * The UID in hexadecimal; none if neither reader nor chip reports it.
  */
 uid: string | null,
 /**
- * Whether that number is random each time the chip is powered.
+ * Whether the UID is random each time the chip is powered.
  */
 random_uid: boolean,
 /**
- * Its answer to reset, in hexadecimal.
+ * The answer to reset (ATR), in hexadecimal.
  */
 atr: string,
 /**
- * Which chip it is.
+ * The kind of chip.
  */
 chip: ChipKind,
 /**
- * Bytes of memory for messages.
+ * Bytes of memory for messages; none if unknown.
  */
 memory: number | null,
 /**
- * Whether its maker signed its UID.
+ * Whether the chip's maker signed its UID.
  */
 original: Original,
 /**
- * Who may write it.
+ * Who may write to the chip.
  */
 lock: ChipLock,
 /**
- * Which codes it writes into its URL.
+ * The codes that the chip writes into its URL.
  */
 codes: ChipCodes,
 /**
- * What is written on it.
+ * The message on the chip.
  */
 message: NdefMessage,
 /**
- * The first URL of the message.
+ * The first URL in the message; none if it has no URL.
  */
 url: string | null,
 /**
- * All of it in one plain sentence.
+ * A summary of the reading in one sentence.
  */
 sentence: string, };
 
 /**
- * The service runs.
+ * State of a running service.
  */
 export type Ready = {
 /**
@@ -545,15 +571,15 @@ export type Ready = {
  */
 version: string,
 /**
- * The service that the screens show.
+ * The connection that the screens show.
  */
 connection: Connection,
 /**
- * Every service they can show.
+ * All connections that the screens can show.
  */
 connections: Array<Connection>,
 /**
- * Where the embedded service listens.
+ * Server URL of the embedded service on this computer.
  */
 address: string,
 /**
@@ -561,57 +587,72 @@ address: string,
  */
 tag_url: string,
 /**
- * Addresses by which phones on this network reach the embedded service;
- * empty while it listens on loopback alone.
+ * Whether other devices, such as phones on this network, can reach the embedded service.
+ */
+phones: boolean,
+/**
+ * URLs by which phones on this network reach the embedded service. Empty if it listens only on
+ * loopback, or if this computer is on no network.
  */
 lan: Array<string>,
 /**
- * Whether an argument or the environment says where it listens: the choices do not.
+ * Whether an argument or the environment sets the address, so that the owner's choices have no
+ * effect.
  */
 listen_fixed: boolean,
 /**
- * The port that the owner fixed.
+ * The port that the owner fixed; none if the service chooses.
  */
 port_fixed: number | null,
 /**
- * Where the key that wraps inlay keys is kept.
+ * Counts of everything that led to the former port when the service moved to this one. If all
+ * are zero, the service moved automatically.
+ */
+moved: Carriers | null,
+/**
+ * Why the remote service that the screens show does not answer, as a sentence; none if it
+ * answers.
+ */
+lost: string | null,
+/**
+ * The place of the key that wraps inlay keys.
  */
 key_store: KeyStore,
 /**
- * The SQLite file of the embedded service.
+ * Path of the embedded service's SQLite file.
  */
 database: string, };
 
 /**
- * What is wrong with a field.
+ * The error of one field.
  */
 export type RefusedField = { field: string, message: string, };
 
 /**
- * What a command answers that refuses a form: the members of a problem of the admin API that its
- * client reads.
+ * The error of a command that refuses a form. It has those members of an admin API problem that
+ * the page's client reads.
  */
 export type RefusedForm = { detail: string, errors: Array<RefusedField>, };
 
 /**
- * What a rotation does at the moment.
+ * A phase of a rotation.
  */
 export type RotationPhase = "checking" | "wrapping" | "erasing";
 
 /**
- * How far a rotation is.
+ * Progress of a rotation.
  */
 export type RotationProgress = {
 /**
- * What is done at the moment.
+ * The phase that the counts belong to.
  */
 phase: RotationPhase,
 /**
- * Rows that are done.
+ * The number of completed rows.
  */
 done: number,
 /**
- * All rows that have secrets; 0 if this phase does not count.
+ * The number of rows that have secrets; 0 if the phase does not count rows.
  */
 total: number, };
 
@@ -620,72 +661,76 @@ total: number, };
  */
 export type SentTap = {
 /**
- * When it was sent.
+ * When the tap was sent.
  */
 at: string,
 /**
- * The answer's status.
+ * HTTP status of the response.
  */
 status: number,
 /**
- * Where the answer leads; not followed.
+ * The redirect target of the response; not followed.
  */
 location: string | null,
 /**
- * The rolling key, as the owner's page receives it.
+ * The rolling key, in the form that the owner's page receives.
  */
 rk: string | null,
 /**
- * The same as clients send it.
+ * The rolling key in base64, in the form that clients send.
  */
 rk_base64: string | null,
 /**
- * What the owner's page learns for the key.
+ * The payload that the owner's page gets for the key.
  */
 payload: Record<string, unknown> | null,
 /**
- * How long the tap took until it was answered, in microseconds.
+ * Time until the response to the tap, in microseconds.
  */
 tap_micros: number,
 /**
- * How long the payload took, in microseconds; null if it was not read.
+ * Time until the payload, in microseconds; null if it was not read.
  */
 payload_micros: number | null, };
 
 /**
- * Where the shell stands.
+ * State of the shell.
  */
 export type ShellState = { "phase": "starting" } | { "phase": "rotating",
 /**
- * How far it is.
+ * Progress of the rotation.
  */
 progress: RotationProgress, } | { "phase": "failed",
 /**
- * Why, and what can be done.
+ * The reason, and the ways out.
  */
 problem: StartProblem, } | { "phase": "ready" } & Ready;
 
 /**
- * Something that keeps the service from starting, and the ways out.
+ * A reason why the service cannot start, with the ways out.
  */
 export type StartProblem = {
 /**
- * Which ways out there are.
+ * The kind of problem, which decides about the ways out.
  */
 kind: ProblemKind,
 /**
- * One sentence that names the thing.
+ * A sentence that names the problem.
  */
 title: string,
 /**
- * What can be done.
+ * The possible remedies, as sentences.
  */
 text: string,
 /**
- * The database concerned, if it is one.
+ * The path of the affected database; none if no database is affected.
  */
 path: string | null,
 /**
- * A port that is free, if the wanted one cannot be had.
+ * A port that is free; none if the problem is not the port.
  */
-free_port: number | null, };
+free_port: number | null,
+/**
+ * Counts of everything that leads to the wanted port, and to no other port.
+ */
+carriers: Carriers | null, };

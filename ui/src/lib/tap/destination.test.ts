@@ -36,3 +36,15 @@ test("the answer is that of the version that the tap led to, on whichever page o
   );
   expect(await answerTo({ ...tap, experience_id: null })).toBe(null);
 });
+
+test("the page is that before its visitor changed it", async () => {
+  const version = { kind: "studio", version: 1, blocks: [], theme: {} };
+  vi.mocked(get).mockResolvedValueOnce({ items: [version], next: null } as never);
+  const changes = [
+    { key: "owner", old: "", new: "Ada" },
+    { key: "erased", old: null, new: "" },
+  ];
+  const tap = { tag_id: 5, experience_id: 9, experience_version: 1, tag_verified: true, country: "", update: { at: "", changes } };
+  await answerTo(tap as never);
+  expect(post).toHaveBeenLastCalledWith("/experiences/{id}/preview", expect.objectContaining({ variables: { owner: "" } }), { id: 9 });
+});

@@ -1,17 +1,17 @@
-// Taps that this window made, with their URLs, rolling keys and the time of each request, in memory
-// only. The service stores none of them: a code is spent with its tap, of a key there is a hash
-// alone, and a tap is one row.
+// Taps by this window, with their URLs, rolling keys and the time of each request, only in memory.
+// The service stores none of them: a tap spends its code, keys are stored only as hashes, and a tap
+// is one row.
 
 import { perConnection } from "../shell/connection.svelte";
 
 export interface OwnTap {
-  /** The URL as it was sent. */
+  /** The URL that was sent. */
   url: string;
-  /** Where it redirected to, if it did. */
+  /** The redirect's destination; null if there was no redirect. */
   location: string | null;
   /** The rolling key, if it got one. */
   rk: string | null;
-  /** How long each request took, in milliseconds; what was not asked for is left out. */
+  /** The duration of each request, in milliseconds; requests that were not made are missing. */
   took: OwnTimes;
 }
 
@@ -38,7 +38,7 @@ class OwnTaps {
 
 export const ownTaps = perConnection(() => new OwnTaps());
 
-/** The times of a tap and its payload that were measured in microseconds. */
+/** The durations of a tap and its payload, from microseconds. */
 export function timesOf({ tap_micros, payload_micros }: { tap_micros?: number | null; payload_micros?: number | null }): OwnTimes {
   return {
     ...(tap_micros != null && { tap: tap_micros / 1000 }),

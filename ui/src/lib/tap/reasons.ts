@@ -22,7 +22,7 @@ const words: Record<Reason, string | null> = {
 /** The reason for the state of a tap; `null` if the state implies it. */
 export const reasonWords = (reason: Reason): string | null => words[reason];
 
-/** All reasons with a text, such as "Replayed". */
+/** All reasons that have a text, such as "Replayed". */
 export const reasons = Object.entries(words).flatMap(([reason, text]): [string, string][] =>
   text === null ? [] : [[reason, text.charAt(0).toUpperCase() + text.slice(1)]],
 );

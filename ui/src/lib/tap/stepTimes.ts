@@ -1,5 +1,5 @@
-// When the steps of a tap happened, and how long they took. The service knows when the payload was
-// first read and the update came; how long a request took is known of taps of this window alone.
+// The times of a tap's steps, and their durations. The service knows when the payload was first
+// read and when the update came; durations are known only for taps by this window.
 
 import type { Step, TracedInteraction } from "../api/types";
 import { lasted } from "../ui/format";
@@ -7,7 +7,10 @@ import type { OwnTimes } from "./ownTaps";
 
 type Traced = Pick<TracedInteraction, "at" | "payload_reads" | "update" | "refused_update">;
 
-/** The time of each step, in words. Steps up to the redirect are one request, whose time is at the last. */
+/**
+ * The time of each step, as text. The steps up to the redirect are one request; its duration is at
+ * the last of them.
+ */
 export function stepTimes(trace: Traced, took: OwnTimes): Partial<Record<Step["name"], string>> {
   const said = (word: string, length: string | null) => length && `${word} ${length}`;
   const after = (at: string | undefined) => said("after", lasted(Date.parse(at ?? "") - Date.parse(trace.at)));

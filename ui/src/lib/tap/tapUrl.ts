@@ -44,7 +44,7 @@ export function mirrorOf(text: string | null): "plain" | "encrypted" | null {
 export const slugOf = (text: string | null) =>
   (text === null ? undefined : partsOf(text).find((part) => part.name === "Tag")?.text) ?? null;
 
-/** The counter of a code in clear. */
+/** The counter of a plain code. */
 export function counterOf(text: string | null): number | null {
   const shown = text === null ? undefined : partsOf(text).find((part) => part.name === "Counter");
   return shown ? Number(shown.text) : null;

@@ -11,7 +11,7 @@ vi.mock("../api/client", async (original) => ({ ...(await original<object>()), g
 const made = (id: number) => ({ id, tag_id: 100 + id });
 const followed = { status: 302, location: "https://example.com/", interaction_id: 7, rk: "key", tap_micros: 1_500 };
 const tapped = { url: "http://127.0.0.1/t/twin01?uid=1", counter: 1, followed };
-/** What was asked of the service, in order. */
+/** The requests to the service, in order. */
 const asked = () => vi.mocked(post).mock.calls.map(([path, body, at]) => [path, body, at]);
 let next = 1;
 

@@ -1,5 +1,5 @@
-// Taps of a tag without its chip: a virtual inlay on its twin in the simulated world makes them, so
-// that neither the tag nor its counts change.
+// Taps of a tag without its chip. A virtual inlay on the tag's twin in the simulated world makes
+// them, so that neither the tag nor its counts change.
 
 import { get, post, Problem, remove } from "../api/client";
 import { Switched } from "../api/problem";
@@ -7,7 +7,7 @@ import type { Tag, VirtualInlay, VirtualTapped } from "../api/types";
 import { perConnection } from "../shell/connection.svelte";
 import { ownTaps, timesOf } from "./ownTaps";
 
-/** A virtual inlay, and the version of the tag that its twin is a copy of. */
+/** A virtual inlay, and the version of the tag that its twin copies. */
 interface Twin {
   inlay: VirtualInlay;
   of: string;
@@ -16,10 +16,10 @@ interface Twin {
 type Copied = Pick<Tag, "id" | "simulated" | "updated_at">;
 
 class Twins {
-  /** By the tag's id, as far as this window made them. */
+  /** The twins that this window created, by the tag's id. */
   #made = new Map<number, Twin>();
 
-  /** A tap whose URL is opened behind the scenes. */
+  /** Makes a tap, whose URL is opened in the background. */
   async tap(tag: Copied): Promise<VirtualTapped> {
     const tapped = await this.#read(tag, true);
     const { url, followed } = tapped;
@@ -30,7 +30,7 @@ class Twins {
     return tapped;
   }
 
-  /** The URL of a tap that nobody has opened yet. */
+  /** The URL of a tap that has not been opened yet. */
   async url(tag: Copied): Promise<string> {
     return (await this.#read(tag, false)).url;
   }
@@ -40,7 +40,7 @@ class Twins {
     try {
       return await read();
     } catch (error) {
-      // Somebody deleted the twin, or its chip has been taken off it.
+      // The twin was deleted, or its chip was removed from it.
       if (!(error instanceof Problem) || (error.status !== 404 && error.code !== "no_tag")) throw error;
       this.#made.delete(tag.id);
       return read();
@@ -57,16 +57,16 @@ class Twins {
   }
 }
 
-/** The chip that a simulated tag has already. */
+/** The virtual inlay of a simulated tag. */
 const chipOf = async (tagId: number) => (await get("/simulator/inlays", { limit: 500 })).items.find((one) => one.tag_id === tagId);
 
-/** Deletes a twin that is no copy any more. It may be gone. */
+/** Deletes a twin that is no longer a copy. It may already be gone. */
 async function forget({ id, tag_id }: VirtualInlay): Promise<void> {
   await remove("/simulator/inlays/{id}", { id }).catch(goneAlready);
   if (tag_id !== null) await remove("/tags/{id}", { id: tag_id }).catch(goneAlready);
 }
 
-/** Ids are other things' in another service: after a switch, nothing more is sent. */
+/** In another service, ids mean other things: nothing more is sent after a switch. */
 function goneAlready(error: unknown): void {
   if (error instanceof Switched) throw error;
 }

@@ -1,8 +1,16 @@
-// What forms and lists ask of the window that they are in. The shell answers it: nothing here knows the shell.
+// The interface of forms and lists to their window. The shell implements it, so that this code does
+// not depend on the shell.
 
 export const around = {
-  /** What is shown: drafts and places of another one are apart. `null` while there is nothing. */
+  /** The id of the shown connection: drafts and places belong to one. `null` if there is none. */
   connection: (): string | null => null,
-  /** Hears whether closing the window would lose something. */
+  /**
+   * Calls `heard` each time a lost service responds again, until the returned function is called.
+   */
+  onBack:
+    (_heard: () => unknown): (() => void) =>
+    () =>
+      undefined,
+  /** Is called with whether closing the window would lose something. */
   unsaved: (_unsaved: boolean): void => undefined,
 };

@@ -1,8 +1,11 @@
-// A checkbox that changes something as it is clicked, without a button that saves.
+// A checkbox that takes effect at once, without a button that saves.
 
 import { notices } from "../frame/notices.svelte";
 
-/** Calls `change` with what was clicked; for `onchange`. If that is refused, says why, and shows what is `stored` again. */
+/**
+ * Calls `change` with the new value; for `onchange`. If that is refused, reports the reason and
+ * shows `stored` again.
+ */
 export const atOnce = (stored: () => boolean, change: (checked: boolean) => Promise<unknown>) => async (event: Event) => {
   const box = event.currentTarget as HTMLInputElement;
   try {

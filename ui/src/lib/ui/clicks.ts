@@ -1,9 +1,9 @@
-// If the first click of a double click puts another control under the pointer, the
-// second click is ignored there: nobody meant to click it.
+// If the first click of a double click puts another control under the pointer, the second click is
+// ignored there, because it was not meant for it.
 
 /** The longest double click of the common desktops, in milliseconds. */
 const DOUBLE_MS = 500;
-/** The largest distance between the two clicks, in pixels: a hand moves a little. */
+/** The largest distance between the two clicks, in pixels: hands move a little. */
 const NEAR = 5;
 
 interface Click {

@@ -1,4 +1,4 @@
-// The contrast of two colours, by WCAG 2.2, and the text that can be read on a ground.
+// The contrast of two colours by WCAG 2.2, and the readable text colour for a background.
 
 /** Red, green and blue of "#rrggbb", from 0 to 1. */
 function channels(colour: string): [number, number, number] {
@@ -6,7 +6,7 @@ function channels(colour: string): [number, number, number] {
   return [at(1), at(3), at(5)];
 }
 
-/** Whether a text is a colour as pages write it: "#rrggbb". */
+/** Whether a text is a colour in the form "#rrggbb". */
 export const isColour = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text);
 
 /** The relative luminance, from 0 to 1: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
@@ -22,5 +22,8 @@ export function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** White or black, whichever is read better on `ground`: at least 4.5 to 1 on every colour, as AA asks. */
+/**
+ * White or black, whichever is more readable on `ground`: at least 4.5 to 1 on every colour, as
+ * required by AA.
+ */
 export const textOn = (ground: string): string => (contrast(ground, "#ffffff") >= contrast(ground, "#000000") ? "#ffffff" : "#000000");

@@ -1,17 +1,17 @@
-// The open dialogs. A notice that comes while one is open is shown in it: beside the dialog
-// neither the mouse nor the keyboard would reach its button without closing what is typed.
+// The open dialogs. A notice that appears while one is open is shown in it: outside of the dialog,
+// its button could not be reached without closing the dialog.
 
-import { notices, type Notice } from "../frame/notices.svelte";
+import { notices, type Change, type Notice } from "../frame/notices.svelte";
 
 export interface OpenDialog {
-  /** The first notice that came while it was open. */
+  /** The id of the first notice that appeared while it was open. */
   since: number;
 }
 
 class Dialogs {
   #open = $state.raw<OpenDialog[]>([]);
 
-  /** The one that takes the keys. */
+  /** The dialog that gets the keys. */
   get top(): OpenDialog | null {
     return this.#open.at(-1) ?? null;
   }
@@ -27,26 +27,26 @@ class Dialogs {
     this.#open = this.#open.filter((one) => one !== dialog);
   }
 
-  /** The notices of a dialog, or without one those of the window; none twice. */
+  /** The notices of a dialog, or of the window; each is in one place only. */
   noticesOf(dialog: OpenDialog | null): Notice[] {
     const { top } = this;
     if (dialog) return dialog === top ? notices.shown.filter(({ id }) => id >= dialog.since) : [];
     return top ? notices.shown.filter(({ id }) => id < top.since) : notices.shown;
   }
 
-  /** The latest notice in reach that offers an undo, if there is one. */
-  get undoable(): Notice | null {
-    return (
-      this.noticesOf(this.top)
-        .filter(({ undo }) => undo)
-        .at(-1) ?? null
-    );
+  /**
+   * The latest change that can be undone. In a dialog only its own changes count, because others
+   * are not visible.
+   */
+  get undoable(): Change | null {
+    const since = this.top?.since ?? 0;
+    return notices.changes.filter(({ id }) => id >= since).at(-1) ?? null;
   }
 
-  /** Undoes what it is about. */
+  /** Undoes it. */
   undo(): void {
     const { undoable } = this;
-    if (undoable) void notices.undo(undoable);
+    if (undoable) void notices.undoOne(undoable);
   }
 }
 

@@ -1,9 +1,9 @@
-// A form for something that others may change meanwhile. Untouched fields follow the
-// stored values. Typed text is never lost: a conflicting value is shown beside it, and
-// a refused save leaves the fields as they are.
+// A form for something that others may change in the meantime. Untouched fields follow the stored
+// values. Typed text is never lost: a conflicting value is shown next to it, and a refused save
+// leaves the fields unchanged.
 
-import { wordsOf } from "../api/problem";
-import { wrongOf } from "./wrong";
+import { whenOutdated, wordsOf } from "../api/problem";
+import { placesOf, wrongOf } from "./wrong";
 
 /** A member that is absent is the same as one that is `null`: a removed property. */
 const same = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
@@ -15,8 +15,10 @@ export class Draft<T extends object> {
   theirs: Partial<T>;
   /** Why the last save failed. */
   problem = $state<string | null>(null);
-  /** What is wrong with fields, by name. */
+  /** Errors by field name. */
   wrong = $state.raw<Record<string, string>>({});
+  /** The same errors by the service's names: `rules[1]` is the second rule. */
+  places = $state.raw<Record<string, string>>({});
   saving = $state(false);
   #base: T;
   #unshown = $state<string | null>(null);
@@ -44,7 +46,7 @@ export class Draft<T extends object> {
     return Object.keys(this.changes).length > 0;
   }
 
-  /** Why the last save failed, if no field says it. */
+  /** The reason why the last save failed, if no field shows it. */
   get general(): string | null {
     return Object.keys(this.wrong).length > 0 ? this.#unshown : this.problem;
   }
@@ -66,19 +68,20 @@ export class Draft<T extends object> {
   }
 
   /**
-   * Saves the edits: `send` is given them, and answers the stored values, which the
-   * service may have normalised. Returns whether they are saved. What is typed while
-   * it runs stays an edit.
+   * Saves the edits: `send` gets them, and returns the stored values, which the service may have
+   * normalised. Returns whether they are saved. Text that is typed in the meantime stays an edit.
    */
   async save(send: (changes: Partial<T>) => Promise<T>): Promise<boolean> {
     if (this.saving) return false;
     const sent = this.changes;
     this.problem = null;
     this.wrong = {};
+    this.places = {};
     this.saving = true;
     try {
       const stored = await send(sent);
-      // What was sent is ours, whatever the service made of it: no change of another.
+      // The sent values are ours, even if the service normalised them: they are not another
+      // person's change.
       const [base, theirs] = [{ ...this.#base }, { ...this.theirs }];
       for (const name of Object.keys(sent) as (keyof T)[]) {
         if (same(this.form[name], sent[name])) this.#put(name, stored);
@@ -91,14 +94,19 @@ export class Draft<T extends object> {
       return true;
     } catch (error) {
       ({ fields: this.wrong, general: this.#unshown } = wrongOf(error, Object.keys(this.form)));
-      this.problem = wordsOf(error);
+      this.places = placesOf(error);
+      const problem = wordsOf(error);
+      this.problem = problem;
+      whenOutdated(error, () => {
+        if (this.problem === problem) this.problem = null;
+      });
       return false;
     } finally {
       this.saving = false;
     }
   }
 
-  /** Calls `run` once, when the edit of this field is discarded. */
+  /** Calls `run` once, when the edit of this field is discarded, or its form is closed without edits. */
   onDiscard(name: keyof T, run: () => void): void {
     this.#discarding.push({ name, run });
   }
@@ -117,6 +125,12 @@ export class Draft<T extends object> {
     this.theirs = {};
     this.problem = null;
     this.wrong = {};
+    this.places = {};
+    this.#discarded(() => true);
+  }
+
+  /** Notes that the form is closed without edits, so that nothing can be restored there. */
+  closed(): void {
     this.#discarded(() => true);
   }
 

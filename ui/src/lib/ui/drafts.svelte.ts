@@ -1,6 +1,6 @@
-// The drafts of all forms. One with edits stays when its form is left, by a click on
-// another row, another screen or another connection, and is there when the form opens
-// again. The window asks before it closes on any of them, and before it loads the page again.
+// The drafts of all forms. A draft with edits stays when its form is left by a click on another
+// row, screen or connection, and is back when the form opens again. If there are any, the window
+// asks before it closes or reloads the page.
 
 import { onDestroy, untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
@@ -18,11 +18,13 @@ export interface Form {
 
 interface Kept extends Form {
   connection: string;
-  // The members differ from form to form; nothing here reads them.
+  // The members differ from form to form, and this code does not use them.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   draft: Draft<any>;
-  /** How often its form is in the page: twice for a moment, as one takes the place of another. */
+  /** How often its form is in the page: twice for a moment while one replaces another. */
   open: number;
+  /** Whether it survives its form even without edits, because background work can add some. */
+  lasting: boolean;
 }
 
 class Drafts {
@@ -40,7 +42,7 @@ class Drafts {
     });
   }
 
-  /** Drafts with edits, of every connection: all that is lost with the window. */
+  /** Drafts with edits of every connection: closing the window would lose them. */
   get unsaved(): readonly Kept[] {
     return [...this.#all.values()].filter(({ draft }) => draft.changed);
   }
@@ -50,7 +52,7 @@ class Drafts {
     return this.unsaved.filter(({ open, connection }) => open === 0 && connection === here());
   }
 
-  /** The draft of a form: the one that was left, or a new one of what is `stored`. */
+  /** The draft of a form: the one that was left, or a new one with the values of `stored`. */
   open<T extends object>(form: Form, stored: () => T, shown = true): Draft<T> {
     const kept = this.#all.get(`${here()} ${form.href}`);
     const draft = (kept?.draft as Draft<T> | undefined) ?? new Draft(stored());
@@ -58,28 +60,32 @@ class Drafts {
     return draft;
   }
 
-  /** Takes note that the form of `draft`, which was left, is in the page again. */
+  /** Notes that the form of `draft`, which was left, is in the page again. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  shown(form: Form, draft: Draft<any>): void {
-    this.#put(form, draft, (this.#all.get(`${here()} ${form.href}`)?.open ?? 0) + 1);
+  shown(form: Form, draft: Draft<any>, lasting = false): void {
+    const kept = this.#all.get(`${here()} ${form.href}`);
+    this.#put(form, draft, (kept?.open ?? 0) + 1, lasting || (kept?.lasting ?? false));
   }
 
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  #put(form: Form, draft: Draft<any>, open: number): void {
+  #put(form: Form, draft: Draft<any>, open: number, lasting = false): void {
     const connection = here();
-    this.#all.set(`${connection} ${form.href}`, { ...form, connection, draft, open });
+    this.#all.set(`${connection} ${form.href}`, { ...form, connection, draft, open, lasting });
   }
 
-  /** Takes note that the form of `draft` is no longer in the page. */
+  /** Notes that the form of `draft` is no longer in the page. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   leave(draft: Draft<any>, title: string): void {
     for (const [key, kept] of this.#all) {
       if (kept.draft !== draft) continue;
       if (kept.open > 1) this.#all.set(key, { ...kept, open: kept.open - 1 });
-      else if (!draft.changed) this.#all.delete(key);
-      else {
+      else if (!draft.changed) {
+        if (kept.lasting) this.#all.set(key, { ...kept, title, open: 0 });
+        else this.#all.delete(key);
+        draft.closed();
+      } else {
         this.#all.set(key, { ...kept, title, open: 0 });
-        // "Show" would look for it in the service that the screens show.
+        // "Show" would look for it in the wrong service.
         if (around.connection() !== null && kept.connection !== here())
           notices.done(`${title}: your changes are kept for when you connect there again, but not saved.`);
         else notices.offer(`${title}: your changes are kept, but not saved.`, "Show", () => (location.hash = kept.href));
@@ -92,7 +98,7 @@ class Drafts {
     return this.unsaved.filter((kept) => kept.connection === connection);
   }
 
-  /** Forgets the drafts of a connection that is removed: nobody can connect there again. */
+  /** Deletes the drafts of a connection that is removed, because nobody can connect to it again. */
   dropAll(connection: string): void {
     for (const [key, kept] of this.#all) {
       if (kept.connection !== connection) continue;
@@ -109,7 +115,7 @@ class Drafts {
   }
 }
 
-/** Lets the window ask whether to leave the page. */
+/** Makes the window ask before leaving the page. */
 const ask = (event: Event) => event.preventDefault();
 
 const here = () => around.connection() ?? "";
@@ -117,20 +123,31 @@ const here = () => around.connection() ?? "";
 export const drafts = new Drafts();
 
 /**
- * The draft of the form of this component. `title` names it when the form is left. A dialog whose component stays
- * while it is closed says whether it is `shown`: closed, its form was left.
+ * The draft of this component's form. `title` names it when the form is left. A dialog whose
+ * component stays while it is closed passes `shown`: when it is closed, its form was left.
  */
 export function useDraft<T extends object>(title: () => string, href: string, stored: () => T, shown = () => true): Draft<T> {
+  const draft = drafts.open({ title: title(), href }, stored, untrack(shown));
+  follow(draft, title, href, shown);
+  return draft;
+}
+
+/** The same for a draft that survives its form, such as a file that waits for its import. */
+export function keepDraft<T extends object>(draft: Draft<T>, title: () => string, href: string, shown = () => true): void {
+  follow(draft, title, href, shown, true);
+  if (untrack(shown)) drafts.shown({ title: title(), href }, draft, true);
+}
+
+/** Tracks whether the form of a draft is in the page. */
+function follow<T extends object>(draft: Draft<T>, title: () => string, href: string, shown: () => boolean, lasting = false): void {
   let open = untrack(shown);
-  const draft = drafts.open({ title: title(), href }, stored, open);
   // The component's properties may be gone by the time it is destroyed.
   let last = title();
   $effect(() => void (last = title()));
   $effect(() => {
     if (shown() === open) return;
     open = !open;
-    untrack(() => (open ? drafts.shown({ title: last, href }, draft) : drafts.leave(draft, last)));
+    untrack(() => (open ? drafts.shown({ title: last, href }, draft, lasting) : drafts.leave(draft, last)));
   });
   onDestroy(() => open && drafts.leave(draft, last));
-  return draft;
 }

@@ -1,5 +1,7 @@
 // Formats of numbers and times.
 
+import { present } from "./now.svelte";
+
 const numbers = new Intl.NumberFormat("en");
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
@@ -22,8 +24,8 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-/** The time since `at`, in the largest unit that fits. Moments up to seconds ahead are "now": the service's clock may differ. */
-export function ago(at: string, now = Date.now()): string {
+/** The time since `at`, in the largest unit that fits. Moments up to seconds ahead are "now". */
+export function ago(at: string, now = present()): string {
   const past = now - new Date(at).getTime();
   for (const [unit, length] of steps) {
     if (Math.abs(past) >= length) return relative.format(-Math.round(past / length), unit);
@@ -38,8 +40,8 @@ export function countdown(milliseconds: number): string {
 }
 
 /**
- * A length of time, with as many digits as one can feel: "1.2 ms", "340 ms", "3.4 s", "1 min 15 s".
- * Null if nobody measured it, so that no screen shows a time that is none.
+ * A duration, with as many digits as a person notices: "1.2 ms", "340 ms", "3.4 s", "1 min 15 s".
+ * Null if it was not measured, so that no screen shows a wrong time.
  */
 export function lasted(milliseconds: number | null | undefined): string | null {
   if (!Number.isFinite(milliseconds)) return null;
@@ -52,19 +54,19 @@ export function lasted(milliseconds: number | null | undefined): string | null {
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Time left below which it is not worth a word. */
+/** The remaining time below which it is not shown. */
 const LEAST_LEFT = 5_000;
 
 /**
- * How much longer work takes if it goes on as it did: ", 3 min left". Empty before anything is
- * done, and near its end. `begun` is in milliseconds, as `Date.now()` has it.
+ * The remaining time of work at its present rate: ", 3 min left". Empty before anything is done,
+ * and near its end. `begun` is in milliseconds, like `present()`.
  */
-export function timeLeft(begun: number, done: number, total: number, now = Date.now()): string {
+export function timeLeft(begun: number, done: number, total: number, now = present()): string {
   const left = done > 0 ? ((now - begun) / done) * (total - done) : 0;
   return left < LEAST_LEFT ? "" : `, ${duration(left)} left`;
 }
 
-/** A length of time in its largest units: "42 s", "3 min", "1 h 20 min". */
+/** A duration in its largest units: "42 s", "3 min", "1 h 20 min". */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   if (seconds < 60) return `${seconds} s`;
@@ -76,5 +78,5 @@ export function duration(milliseconds: number): string {
 /** A UID with its middle left out: "04DE…C040". */
 export const shortUid = (uid: string) => (uid.length > 10 ? `${uid.slice(0, 4)}…${uid.slice(-4)}` : uid);
 
-/** Base64 of a rolling key, as clients send it. */
+/** The Base64 of a rolling key, in the form that clients send. */
 export const base64 = (text: string) => btoa(text);

@@ -1,4 +1,4 @@
-// Numbers in text fields. A text that is no number is an error, never another number.
+// Numbers in text fields. An invalid text is an error, and never another number.
 
 /** A whole number within bounds, or `null`. */
 export function wholeNumber(text: string, least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER): number | null {

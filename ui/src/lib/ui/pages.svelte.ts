@@ -8,9 +8,11 @@ import { count } from "./format";
 import { fetchPage, type ItemOf, type ListPath } from "./list/fetchPage";
 
 const PAGE = 100;
-/** The most that the service answers in one page. */
+/** Most items in one page of the service. */
 const MOST = 500;
-/** Rows that are fetched in one go, for a place further down: 20 large pages, about a second. */
+/**
+ * Most rows that are loaded at a time for a position further down: 20 large pages, about a second.
+ */
 export const FARTHEST = 10_000;
 
 export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
@@ -18,7 +20,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   /** Whether `count` is an estimate: the exact count follows. */
   estimated = $state(false);
   loading = $state(true);
-  /** Why the list could not be loaded. */
+  /** The reason why the list could not be loaded. */
   problem = $state<string | null>(null);
   /** The number of rows that pages are fetched for, one after the other; `null` if none are. */
   reaching = $state<number | null>(null);
@@ -52,7 +54,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     this.#counted = counted;
     this.reaching = null;
     const asked = ++this.#asked;
-    // All at once: rows that are there stay until the last page has come, and nothing moves.
+    // All at once: the former rows stay until the last page has arrived, so that nothing moves.
     const start = async () => {
       const page = await this.#page(Math.min(MOST, rows), null);
       while (page.next !== null && page.items.length < rows && asked === this.#asked) {
@@ -68,7 +70,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     });
     if (counted) void this.#count(asked);
     else this.count = null;
-    // Filters may leave a page empty though others are not.
+    // With filters, a page may be empty although later pages are not.
     while (this.#items.length === 0 && this.more && asked === this.#asked) await this.#further(PAGE);
   }
 
@@ -84,8 +86,8 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   }
 
   /**
-   * Adds pages until there are so many rows, or no more. Answers whether that was tried to
-   * the end: not if `stop` was called, or another query came.
+   * Loads pages until this number of rows is there, or no more. Returns false if `stop` was called,
+   * or another query began.
    */
   async reach(rows: number): Promise<boolean> {
     const asked = this.#asked;
@@ -94,7 +96,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     while (wanted() && this.more && this.#items.length < rows) {
       const before = this.#next;
       await this.#further(MOST);
-      // It failed, or is of another query.
+      // It failed, or belongs to another query.
       if (this.#next === before) break;
     }
     const done = wanted();
@@ -114,12 +116,14 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
       this.#asked,
       () => this.#page(PAGE, null),
       (page) => {
-        // What is on top now, not when this was asked: another answer may have come since.
+        // The present newest item, which may differ from that at the request: another response may
+        // have arrived.
         const newest = this.#items[0]?.id ?? -1;
         const newer = page.items.filter((item) => item.id > newest);
         if (newer.length < page.items.length) this.#items.unshift(...newer);
         else {
-          // More than a page is new. A further page under way would follow upon the former rows.
+          // There is more than a page of new items. A running request for a further page would
+          // continue the former rows.
           this.#asked++;
           this.loading = false;
           this.#items = page.items;
@@ -130,7 +134,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     return Math.max(0, this.#items.length - before);
   }
 
-  /** Counts the new items that `loadNewer` would add; at most what the service answers in one page. */
+  /** Counts the new items that `loadNewer` would add, at most one page of the service. */
   async countNewer(): Promise<number> {
     const page = await fetchPage(this.path, { ...this.#query, limit: MOST });
     const newest = this.#items[0]?.id ?? -1;
@@ -145,7 +149,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     this.#changes++;
   }
 
-  /** Tries again what failed: the next page, if there are rows, or else the list. */
+  /** Repeats the failed request: the next page, if there are rows, or else the list. */
   async retry(): Promise<void> {
     if (this.#items.length === 0) return this.reload();
     this.problem = null;
@@ -153,14 +157,17 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     await (this.more ? this.loadMore() : this.reload());
   }
 
-  /** Loads the list again, as far as it was loaded, so that the place in it is kept. */
+  /** Loads the list again, with as many rows as before, so that the position is kept. */
   async reload(): Promise<void> {
     const rows = this.#items.length;
     await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, Math.min(FARTHEST, Math.max(PAGE, rows)));
     if (rows > FARTHEST) notices.done(`Only the first ${count(FARTHEST)} rows were loaded again.`);
   }
 
-  /** Counts all matches, apart from the first page: in a long list the count takes longer. Of many tags there is an estimate first. */
+  /**
+   * Counts all matches, separately from the first page, because that takes longer in a long list.
+   * For many tags there is an estimate first.
+   */
   async #count(asked: number): Promise<void> {
     const ask = async (how: Query) => {
       const page = await fetchPage(this.path, { ...this.#query, limit: 1, count: true, ...how }).catch(() => null);
@@ -179,7 +186,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
       this.#asked,
       () => this.#page(limit, after),
       (page) => {
-        // Another page from there may have come first.
+        // Another page may have arrived first.
         if (this.#next !== after) return;
         this.#items.push(...page.items);
         this.#next = page.next;

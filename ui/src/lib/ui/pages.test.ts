@@ -8,7 +8,7 @@ afterEach(() => {
   notices.shown = [];
 });
 
-/** A service whose answers come when they are let go, in any order. */
+/** A service whose responses are released by the test, in any order. */
 function service() {
   const asked: ((ids: number[], next?: string | null) => Promise<void>)[] = [];
   const fetch = () =>
@@ -68,7 +68,7 @@ test("where more than a page is new, no page of the former rows follows", async 
   expect(pages.more).toBe(true);
 });
 
-/** A service with so many rows, newest first; answers with what it was asked for: limits, and cursors. */
+/** A service with this number of rows, newest first, which handles limits and cursors. */
 function rowsOf(many: number) {
   const asked: [limit: number, after: number][] = [];
   vi.stubGlobal("fetch", async (url: string | URL) => {

@@ -1,15 +1,15 @@
-// A resource that others may change, too. A save sends only the changed members, with
-// the version that was seen.
+// A resource that others may change, too. A save sends only the changed members, with the version
+// that was loaded.
 
 import { getVersion, patchVersion, Problem, type Version } from "../api/client";
 import type { AnswerOf, BodyOf, ParametersOf, PathOf } from "../api/operations";
 
-/** Attempts to save if others keep changing other members: more would hide a busy loop. */
+/** Attempts to save while others keep changing other members; more would hide an endless loop. */
 const TRIES = 5;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Somebody else changed the same member to another value. */
+/** Another person changed the same member to another value. */
 export class ChangedMeanwhile extends Error {
   constructor(words = "Somebody else changed this in the meantime. Nothing was saved. Compare the values, then save again.") {
     super(words);
@@ -25,7 +25,7 @@ const sendVersion = patchVersion as unknown as (
   etag: string | null,
 ) => Promise<Version<never>>;
 
-/** What can be loaded and changed. */
+/** The paths of resources that can be loaded and changed. */
 type Changeable = PathOf<"get"> & PathOf<"patch">;
 
 export class Resource<P extends Changeable, T extends object = NonNullable<AnswerOf<P, "get">>> {
@@ -48,8 +48,8 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
   }
 
   /**
-   * Saves `changes`, sent as `body`. If somebody else changed one of these members since
-   * it was seen, takes that over and throws `ChangedMeanwhile`; the next save overwrites it.
+   * Saves `changes`, sent as `body`. If another person has changed one of these members in the
+   * meantime, takes that over and throws `ChangedMeanwhile`; the next save overwrites it.
    */
   async save(changes: Partial<T>, body = changes as BodyOf<P, "patch">): Promise<T> {
     for (let tries = 1; ; tries++) {
@@ -65,7 +65,10 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
     }
   }
 
-  /** Acts on the state that was seen; on any other throws `ChangedMeanwhile`, and nothing is changed. */
+  /**
+   * Acts on the state that was loaded. If it has changed, throws `ChangedMeanwhile`, and changes
+   * nothing.
+   */
   async act(query: Partial<ParametersOf<P, "patch">>): Promise<T> {
     try {
       return await this.#patch({} as BodyOf<P, "patch">, query);
@@ -75,7 +78,9 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
     }
   }
 
-  /** Restores `former`, sent as `body`, after a save, unless it was changed again since. */
+  /**
+   * Restores `former`, sent as `body`, after a save, unless it was changed again in the meantime.
+   */
   async undo(saved: T, former: Partial<T>, body = former as BodyOf<P, "patch">): Promise<T> {
     const found = await this.load();
     const names = Object.keys(former) as (keyof T)[];
@@ -91,7 +96,7 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
     return this.#take(value, etag);
   }
 
-  /** Takes over the state that the service answered in place of a save; throws other errors. */
+  /** Takes over the state in the service's refusal of a save; throws other errors. */
   #current(error: unknown): T {
     if (!(error instanceof Problem) || error.code !== "changed" || !error.current) throw error;
     this.#saves++;

@@ -1,4 +1,4 @@
-/** Rows of a CSV file that arrives in pieces: line ends that are not within quotes. */
+/** Counts the rows of a CSV file that arrives in pieces: line ends outside of quotes. */
 export class RowCount {
   rows = 0;
   #quoted = false;

@@ -4,7 +4,7 @@ export class Selection {
   ids = $state.raw<ReadonlySet<number>>(new Set());
   /** Whether everything that matches is selected, including rows that are not loaded. */
   all = $state(false);
-  /** Where a range begins. */
+  /** The row at which a range begins. */
   #from: number | null = null;
 
   has(id: number): boolean {
@@ -23,8 +23,8 @@ export class Selection {
   }
 
   /**
-   * Selects everything from the last toggled row to `id`, in the order of the list. Without one
-   * it begins at `start`: the row that the keys are on.
+   * Selects everything from the last toggled row to `id`, in the order of the list. Without a
+   * toggled row the range begins at `start`, the active row.
    */
   extend(id: number, order: readonly { id: number }[], start: number | null = null): void {
     const begin = this.#from ?? start ?? id;

@@ -1,18 +1,19 @@
-// A form that is sent once and keeps nothing: whether it is on its way, and what is wrong with it.
+// A form that is sent once and keeps nothing: whether it is being sent, and its errors.
 
+import { whenOutdated } from "../api/problem";
 import { wrongOf } from "./wrong";
 
 export class Sending {
   busy = $state(false);
-  /** What is wrong with a field, by name. */
+  /** Errors by field name. */
   wrong = $state.raw<Record<string, string>>({});
-  /** What no field shows. */
+  /** The error that no field shows. */
   general = $state<string | null>(null);
 
-  /** `shown` are the fields that show what is wrong with them. */
+  /** `shown` are the fields that show their own errors. */
   constructor(readonly shown: readonly string[]) {}
 
-  /** Sends the form; returns whether it was taken. While one is on its way, no second one is sent. */
+  /** Sends the form. Returns whether it was accepted. During a request, no second one is sent. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -21,7 +22,11 @@ export class Sending {
       await work();
       return true;
     } catch (error) {
-      ({ fields: this.wrong, general: this.general } = wrongOf(error, this.shown));
+      const wrong = wrongOf(error, this.shown);
+      ({ fields: this.wrong, general: this.general } = wrong);
+      whenOutdated(error, () => {
+        if (this.general === wrong.general) this.general = null;
+      });
       return false;
     } finally {
       this.busy = false;

@@ -3,7 +3,10 @@
 /** Good; warning; bad; copied URL; repeat the read. */
 export type Tone = "good" | "warn" | "bad" | "alarm" | "again";
 
-/** Notes as frequency in Hz, start and length in seconds. Rising is good, falling is not, and the alarm comes three times. */
+/**
+ * Notes as frequency in Hz, start and length in seconds. Rising means good, falling means bad, and
+ * the alarm sounds three times.
+ */
 const melodies: Record<Tone, [number, number, number][]> = {
   good: [
     [660, 0, 0.12],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Problem } from "../api/client";
-import { wrongOf } from "./wrong";
+import { placesOf, wrongOf } from "./wrong";
 
 const refused = (...errors: [field: string, message: string][]) =>
   new Problem(
@@ -43,4 +43,10 @@ test("two faults of a field are both said", () => {
 test("an error without fields is of the whole form, whoever threw it", () => {
   expect(wrongOf(new Problem(503, "The disk is full."), ["name"])).toEqual({ fields: {}, general: "The disk is full." });
   expect(wrongOf(new Error("Choose an experience."), ["name"]).general).toBe("Choose an experience.");
+});
+
+test("an item of a list is found by the service's own name", () => {
+  const error = refused(["blocks[2]", "Block 3 (text): No macro."], ["name", "It is empty."]);
+  expect(placesOf(error)).toEqual({ "blocks[2]": "Block 3 (text): No macro.", name: "It is empty." });
+  expect(placesOf(new Error("Choose an experience."))).toEqual({});
 });

@@ -1,17 +1,20 @@
-// What the service refuses, at the fields that it is about. What no field of a form shows is
-// said for the whole form: nothing that was refused goes unsaid.
+// The service's errors, sorted by field. Errors that no field shows are shown for the whole form,
+// so that none is hidden.
 
 import { wordsOf } from "../api/problem";
 import { Problem } from "../api/client";
 
 export interface Wrong {
-  /** What is wrong with a field, by the name that the form has for it. */
+  /** Errors by the form's name of a field. */
   fields: Record<string, string>;
-  /** What no field shows. */
+  /** The error that no field shows. */
   general: string | null;
 }
 
-/** The service's name of a field may be deeper than the form's ("location.lat") or lead into it ("rules[1].target_url"). */
+/**
+ * The form's field for a field of the service, whose name may be deeper ("location.lat") or lead
+ * into the form's field ("rules[1].target_url").
+ */
 function shownAs(field: string, shown: readonly string[]): string | undefined {
   return (
     shown.find((name) => field === name) ??
@@ -20,7 +23,7 @@ function shownAs(field: string, shown: readonly string[]): string | undefined {
   );
 }
 
-/** Sorts out what is wrong; `shown` are the fields that show it themselves. */
+/** Sorts errors; `shown` are the fields that show their own errors. */
 export function wrongOf(error: unknown, shown: readonly string[]): Wrong {
   const whole = wordsOf(error);
   if (!(error instanceof Problem) || error.errors.length === 0) return { fields: {}, general: whole };
@@ -32,4 +35,10 @@ export function wrongOf(error: unknown, shown: readonly string[]): Wrong {
     else fields[name] = fields[name] === undefined ? message : `${fields[name]} ${message}`;
   }
   return { fields, general: others.length > 0 ? others.join(" ") : null };
+}
+
+/** Errors by the service's own names: "rules[1]" is the second rule. */
+export function placesOf(error: unknown): Record<string, string> {
+  if (!(error instanceof Problem)) return {};
+  return Object.fromEntries(error.errors.flatMap(({ field, message }) => (field ? [[field, message]] : [])));
 }

@@ -1,23 +1,25 @@
-// An encoding run, inlay after inlay, on as many readers as there are. The service keeps every row
-// and knows which tag a chip is for, so a new start goes on where the last one ended.
+// An encoding run, inlay by inlay, on all connected readers. The service stores every row and the
+// tag of each chip, so a restart continues where the last run ended.
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
-import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
+import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
+import { templates } from "../../lib/inlays/templates.svelte";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
 import { Encoder } from "../../lib/reader/encoder.svelte";
 import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/reader/encodings";
+import { firstPassOf } from "./firstPass";
 import { count as digits } from "../../lib/ui/format";
 import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { play, type Tone } from "../../lib/ui/sound";
 
 export class Run {
   run = $state.raw<WholeEncodingRun | null>(null);
-  /** The readers that were used, each with what happens on it. */
+  /** The readers that were used, with the encoding on each. */
   places = $state<Record<string, Encoder>>({});
   paused = $state(false);
   /** Whether the next insertion of this chip is wiped. */
   undoing = $state<EncodingRunRow | null>(null);
-  /** Of this session: when each inlay was done, and the chips whose first attempt was the last. */
+  /** The times at which inlays of this session were finished. */
   #done = $state<number[]>([]);
   #tried = $state<Record<string, number>>({});
   #etag: string | null = null;
@@ -51,20 +53,24 @@ export class Run {
     return planned !== null && this.done.length >= planned;
   }
 
-  /** Inlays an hour, over the last ten of this session. */
+  /** Whether its inlays contain the service's own address, not that of a URL template. */
+  get carriesOwn(): boolean {
+    return this.run?.plan.url_template_id === null;
+  }
+
+  /** Inlays per hour, over the last ten of this session. */
   get rate(): number | null {
     const last = this.#done.slice(-10);
     const hours = ((last.at(-1) ?? 0) - (last[0] ?? 0)) / 3_600_000;
     return last.length > 1 && hours > 0 ? Math.round((last.length - 1) / hours) : null;
   }
 
-  /** The share of this session's chips that were done the first time they were placed. */
+  /** The share of this session's finished chips that were encoded the first time they were placed. */
   get firstPass(): number | null {
-    const done = this.done.filter((row) => this.#tried[row.uid] !== undefined);
-    return done.length === 0 ? null : done.filter((row) => this.#tried[row.uid] === 1).length / done.length;
+    return firstPassOf(this.done, this.rejected, this.#tried);
   }
 
-  /** What is said on a reader, and what to do next. */
+  /** The text about a reader, with the next step. */
   todo(place: Encoder | null): string {
     if (place?.working) return workingWords(place.progress);
     if (this.run?.closed) return "The run is closed.";
@@ -92,9 +98,15 @@ export class Run {
       return;
     }
     if (uid) this.#tried[uid] = (this.#tried[uid] ?? 0) + 1;
-    const outcome = await place.encode(insertion.insertion, { run_id: this.id });
+    const outcome = await place.encode(insertion.insertion, { run_id: this.id }, this.#wanted, this.carriesOwn);
     if (outcome.progress?.state === "verified") this.#done = [...this.#done, Date.now()];
     await this.load();
+  }
+
+  /** The chip that the run needs, if it is known here. */
+  get #wanted(): Technology | null {
+    const { url_template_id: template = null, technology } = this.run?.plan ?? {};
+    return template === null ? (technology ?? "ntag424dna") : (templates.find(template)?.technology ?? null);
   }
 
   /** Whether the chip is half way or finished in another run. */
@@ -106,12 +118,12 @@ export class Run {
     );
   }
 
-  /** The inlay that was done last. */
+  /** The inlay that was finished last. */
   get last(): EncodingRunRow | null {
     return [...this.done].sort((a, b) => a.at.localeCompare(b.at)).at(-1) ?? null;
   }
 
-  /** Wipes an inlay: at once if it still lies there, else when it is placed there again. */
+  /** Wipes an inlay: at once if it is still on the reader, otherwise when it is placed again. */
   undo(row: EncodingRunRow): void {
     this.undoing = row;
     const place = Object.values(this.places).find(
@@ -131,7 +143,7 @@ export class Run {
     await this.load();
   }
 
-  /** Gives up an inlay that is half way: its tag is free for another one. */
+  /** Rejects an unfinished inlay, so that its tag is free for another one. */
   async reject(row: EncodingRunRow): Promise<void> {
     await remove("/encodings/{id}", { id: row.encoding_id });
     await this.load();
@@ -139,7 +151,7 @@ export class Run {
     if (place) show(place, null, "bad", "Rejected", `${row.uid} is no longer part of this run. Its tag is free for another inlay.`);
   }
 
-  /** Passes over the tag that the next inlay would get: it comes last. */
+  /** Skips the next inlay's tag, which then comes last. */
   async skip(): Promise<void> {
     if (!this.run || this.run.closed || this.run.next === null) return;
     const { name } = this.run.next;
@@ -170,6 +182,6 @@ export const resultsOf = (rows: readonly EncodingRunRow[]): Result[] =>
     .sort((a, b) => b.at.localeCompare(a.at))
     .map((row) => {
       const { tone, title, text } = rowWords(row);
-      const tag = row.tag_id === null ? null : { id: row.tag_id, name: row.slug ?? "" };
+      const tag = row.tag_id === null ? null : { id: row.tag_id, name: row.name ?? row.slug ?? "" };
       return { key: row.encoding_id, number: row.position, tone, title, uid: row.uid, tag, counter: row.counter, reason: text, at: row.at };
     });

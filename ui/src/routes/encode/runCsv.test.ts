@@ -12,11 +12,12 @@ test("the tags of a run come in the order of the rows, each once", () => {
 });
 
 test("a file is ready once it has rows, not too many of them, and the column that is needed", () => {
-  const table = (rows: number) => ({ header: ["name"], rows: Array.from({ length: rows }, () => ["A"]), numbers: [], separator: "," });
+  const table = (row_count: number) => ({ encoding: "utf-8" as const, separator: ",", row_count, columns: [], rows: [] });
   const options = { on_error: "abort" as const, mode: "insert" as const, unknown_experience: "refuse" as const };
-  const of = { mapping: ["name"], options, busy: false };
+  const of = { mapping: ["name"], options, busy: false, isRepeat: false };
   expect(isReady({ ...of, table: table(2) })).toBe(true);
   expect(isReady({ ...of, table: null })).toBe(false);
+  expect(isReady({ ...of, table: table(2), isRepeat: true })).toBe(false);
   expect(isReady({ ...of, table: table(0) })).toBe(false);
   expect(isReady({ ...of, table: table(10_001) })).toBe(false);
   expect(isReady({ ...of, table: table(2), mapping: ["title"] })).toBe(false);

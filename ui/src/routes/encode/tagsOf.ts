@@ -1,8 +1,8 @@
-// The tags of an experience, for what is encoded one after the other.
+// The tags of an experience, to encode them one after the other.
 
 import { get } from "../../lib/api/client";
 
-/** Their ids: the order in which they were created. */
+/** Their ids, in the order in which they were created. */
 export async function tagsOf(experience_id: number): Promise<number[]> {
   const ids: number[] = [];
   for (let after: string | null = ""; after !== null;) {

@@ -1,4 +1,4 @@
-// The content of an experience as the editor holds it, and its edits.
+// The content of an experience in the editor, and its edits.
 
 import type { Block, Experience, FieldKind, FormField, Rule, Theme, When } from "../../lib/api/types";
 
@@ -24,7 +24,7 @@ export function storedOf(experience: Experience): Content {
 
 export type Kind = Experience["kind"];
 
-/** The content of a draft, as a preview takes it. */
+/** The content of a draft, in the form of a preview. */
 export const contentOf = (kind: Kind, { target_url, rules, blocks, theme }: Content) =>
   kind === "redirect" ? { kind, target_url, rules } : { kind, blocks, theme };
 
@@ -47,7 +47,7 @@ export const patchOf = ({ rules, theme, ...plain }: Partial<Content>) => ({
 
 export type BlockType = Block["type"];
 
-/** The blocks in the order in which they are offered, with their names for people. */
+/** The blocks in the order of the menu, with their names. */
 export const blockTypes: [type: BlockType, name: string][] = [
   ["heading", "Heading"],
   ["text", "Text"],
@@ -147,7 +147,7 @@ export function newWhen(type: WhenType): When {
   }
 }
 
-/** What the name of a variable matches, as an attribute of its field. */
+/** The pattern of a variable's name, as an attribute of its field. */
 export const variableName = "[A-Za-z0-9_.\\-]{1,64}";
 
 export const fieldKinds: [kind: FieldKind, name: string][] = [

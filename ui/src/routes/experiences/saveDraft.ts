@@ -23,13 +23,14 @@ export async function saveDraft({ draft, resource, experience: before, onchanged
     return storedOf(saved);
   });
   if (!done) return false;
-  notices.done("Draft saved.", async () => {
+  const undo = async () => {
     const [former, now] = [storedOf(before), storedOf(saved)];
     const names = (Object.keys(former) as (keyof Content)[]).filter((name) => JSON.stringify(former[name]) !== JSON.stringify(now[name]));
     const changes = Object.fromEntries(names.map((name) => [name, former[name]]));
     await resource.undo(saved, changes as Partial<Experience>, patchOf(changes));
     await onchanged();
-  });
+  };
+  notices.done("Draft saved.", undo, { about: saved.name });
   await onchanged();
   return true;
 }
@@ -42,7 +43,7 @@ const labels: Record<keyof Content, string> = {
   theme: "Theme",
 };
 
-/** What somebody else stored in a part of an experience. */
+/** Another person's stored value for a part of an experience, as text. */
 export function theirsInWords(name: keyof Content, value: unknown): string {
   if (typeof value === "string") return `${labels[name]}: ${value}`;
   return `${labels[name]}: ${Array.isArray(value) ? counted(value.length, name === "rules" ? "rule" : "block") : "another theme"}`;

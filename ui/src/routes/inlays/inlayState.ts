@@ -4,7 +4,9 @@ import type { Inlay } from "../../lib/api/types";
 
 export interface InlayState {
   words: string;
-  /** "bad" if its taps are not verified, "warn" if they prove little, "on" if it is in use, "off" if not. */
+  /**
+   * "bad" if its taps are not verified, "warn" if they prove little, "on" if active, "off" if not.
+   */
   tone: "bad" | "warn" | "on" | "off";
 }
 

@@ -1,2 +1,2 @@
-/** The parameters of the address that narrow the feed down. */
+/** The address parameters that filter the feed. */
 export const narrowing = ["verification", "reason", "missed", "tamper", "tag"] as const;

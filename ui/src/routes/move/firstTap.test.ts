@@ -6,7 +6,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const at = "2026-01-01T12:00:00.000Z";
 
-/** A service with these answers; what was asked for. */
+/** A service with these responses. Returns the list of requests. */
 function service(answers: Record<string, unknown>): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (address: string) => {

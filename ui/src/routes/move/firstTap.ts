@@ -3,19 +3,20 @@
 import { get } from "../../lib/api/client";
 import type { Interaction, UrlTemplate } from "../../lib/api/types";
 
-/** The taps at that moment that are looked at: many inlays can be tapped in one second. */
+/** Most taps of that moment that are checked: many inlays can be tapped within one second. */
 const AT_ONCE = 50;
 
 /**
- * When the first tap of a template came in, and its record. If its code was refused, the first verified
- * tap since then, as soon as there is one. No record if its inlay is gone, or has another template now.
+ * The time of a template's first tap, and its record. If its code was refused, the first verified
+ * tap since then, as soon as there is one. No record if its inlay is gone, or has another template
+ * now.
  */
 export interface FirstTap {
   at: string;
   tap: Interaction | null;
 }
 
-/** Asks the service, which notes the moment; `null` if there was no tap yet. */
+/** Loads it from the service, which stores the time; `null` if there was no tap yet. */
 export async function firstTap(id: number): Promise<FirstTap | null> {
   const { first_tap_at: at }: UrlTemplate = await get("/url-templates/{id}", { id });
   if (!at) return null;
@@ -26,7 +27,7 @@ export async function firstTap(id: number): Promise<FirstTap | null> {
   return verified ? { at: verified.at, tap: verified } : { at, tap };
 }
 
-/** The first of these taps that an inlay of the template made; a page begins with the newest. */
+/** The first of these taps by an inlay of the template; the page has the newest first. */
 async function ofTemplate(id: number, { items }: { items: Interaction[] }): Promise<Interaction | null> {
   for (const tap of [...items].reverse()) if (tap.inlay_id !== null && (await templateOf(tap.inlay_id)) === id) return tap;
   return null;

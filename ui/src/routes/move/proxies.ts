@@ -1,5 +1,5 @@
-// How the host of a URL template is brought to the service, for the programs that do it: the
-// examples of service/deploy, which the service's tests run.
+// Proxy configurations that route the host of a URL template to the service: the examples of
+// service/deploy, which the service's tests run.
 
 import caddy from "../../../../service/deploy/template-hosts/Caddyfile?raw";
 import haproxy from "../../../../service/deploy/template-hosts/haproxy.cfg?raw";
@@ -15,7 +15,7 @@ export interface Way {
 
 /** Examples for `host`, whose requests go to the service at `service` ("127.0.0.1:8787"). */
 export function ways(host: string, service: string): Way[] {
-  // A certificate of a wildcard is in a file without one in its name.
+  // The file of a wildcard certificate has no wildcard in its name.
   const of = (example: string) =>
     example
       .replaceAll(/\/(?<name>tags\.example\.com)\.(?<kind>pem|key)/g, `/${host.replace("*.", "")}.$<kind>`)

@@ -1,30 +1,30 @@
-// What is asked of the solver, and its answer in words.
+// The request to the solver, and texts for its answer.
 
 import type { SolveCandidate, Solved, Technology } from "../../lib/api/types";
 import { count, counted } from "../../lib/ui/format";
 import { chipName } from "../../lib/inlays/technologies";
 import { derivationWords } from "../../lib/inlays/derivations";
 
-/** The most URLs, keys and master keys of one question. */
+/** Most URLs, keys and master keys of one request. */
 export const MOST_URLS = 5;
 export const MOST_KEYS = 16;
 
-/** What was pasted, in pieces: one in each line, or between spaces, commas or semicolons. */
+/** The pieces of pasted text: separated by lines, spaces, commas or semicolons. */
 export const pieces = (text: string): string[] => text.split(/[\s,;]+/).filter((piece) => piece !== "");
 
-/** The lines that are no key; none if all are. */
+/** The lines that are not keys. */
 export const noKeys = (keys: readonly string[], pattern: RegExp): string[] => keys.filter((key) => !pattern.test(key));
 export const KEY = /^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$/;
 export const MASTER_KEY = /^([0-9A-Fa-f]{2}){1,64}$/;
 
 export interface Verdict {
-  /** Proved, narrowed, or not known: as sure as it is, and no surer. */
+  /** Proved, narrowed or unknown, exactly as certain as the answer. */
   title: string;
   text: string;
 }
 
-/** How sure the answer is. */
-export function verdict({ certainty, candidates, tried }: Solved, urls: number): Verdict {
+/** The certainty of the answer, as text. */
+export function verdict({ certainty, candidates, tried, urls, notes }: Solved): Verdict {
   const checked = candidates.some(({ proved_by }) => proved_by > 0);
   if (certainty === "proved") {
     const by = candidates[0]?.proved_by ?? 0;
@@ -34,7 +34,7 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
   if (certainty === "narrowed" && checked) {
     return {
       title: `Narrowed to ${count(candidates.length)}`,
-      text: `The codes verify as each of these. ${urls < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
+      text: `The codes verify as each of these. ${urls.length < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
     };
   }
   if (certainty === "narrowed") {
@@ -43,16 +43,22 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
       text: "Only by the shape of the URLs: no code was checked. Add the keys of these inlays, or their master key, to prove it.",
     };
   }
+  const title = "Cannot tell";
+  if (candidates.length > 0) {
+    return {
+      title,
+      text: "Time ran out before all combinations were tried. Enter fewer keys, and only those that can belong to these URLs.",
+    };
+  }
+  // A specific reason is shown next to it, so nobody needs to look for a wrong key.
+  if (notes.length > 0) return { title, text: "No chip that Tapdesk knows makes such URLs." };
   return {
-    title: "Cannot tell",
-    text:
-      candidates.length > 0
-        ? "Time ran out before all combinations were tried. Enter fewer keys, and only those that can belong to these URLs."
-        : "No chip that Tapdesk knows makes such URLs with these keys. Paste URLs as the inlays open them, before any redirect, and check that the keys are theirs.",
+    title,
+    text: "No chip that Tapdesk knows makes such URLs with these keys. Paste URLs as the inlays open them, before any redirect, and check that the keys are theirs.",
   };
 }
 
-/** Which of the keys that were entered are which. */
+/** The role of each entered key. */
 export function keyWords({ slots, derivation, proved_by }: SolveCandidate): string {
   if (proved_by === 0 || !slots) return "not known";
   if (slots.master !== null) return `from master key ${slots.master + 1}${derivation ? `: ${derivationWords(derivation)}` : ""}`;

@@ -1,5 +1,5 @@
-// Takes a format that was found over: a master key if the keys are derived from one, and the
-// URL template with its shared keys.
+// Stores a found format: a master key if the keys are derived from one, and the URL template with
+// its shared keys.
 
 import { post, Problem } from "../../lib/api/client";
 import type { SolveCandidate, UrlTemplate } from "../../lib/api/types";
@@ -35,7 +35,7 @@ export async function storeTemplate(
   try {
     return await post("/url-templates", { ...body, ...(shared && master !== null && { master_key_ids: [master] }) });
   } catch (error) {
-    // A master key that gives each inlay a meta key of its own finds none of them.
+    // A master key that gives each inlay its own meta key cannot find them.
     if (!(error instanceof Problem) || !error.errors.some(({ field }) => field === "master_key_ids")) throw error;
     return post("/url-templates", body);
   }

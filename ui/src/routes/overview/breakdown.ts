@@ -1,4 +1,4 @@
-// What a report says of its taps: by what they are told apart, in words.
+// The criteria of a report's taps, as text.
 
 import type { Report } from "../../lib/api/types";
 import { countryWords, languageWords, systemWords, wayWords } from "../../lib/tap/visit";
@@ -47,7 +47,7 @@ export const split = (report: Report): Row[] =>
     counts,
   }));
 
-/** A share in words: "12%", "0.4%"; a dash of nothing. */
+/** A share as text: "12%", "0.4%"; a dash if the whole is zero. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return "–";
   const percent = (part / whole) * 100;
@@ -61,7 +61,7 @@ export function week(report: Report): number[][] {
   return taps;
 }
 
-/** The hour of the week with the most taps, the first of equals; `null` without taps. */
+/** The hour of the week with the most taps, the first of equal ones; `null` without taps. */
 export function busiest(hours: number[][]): { day: number; hour: number; taps: number } | null {
   let most: ReturnType<typeof busiest> = null;
   for (const [day, taps] of hours.entries()) {

@@ -1,60 +1,77 @@
-// The first hour: what there is to do from an empty database on. A step is done once what it
-// asks for has happened, and stays done.
+// The first hour: the tasks from an empty database on. A step is done once its event has happened,
+// and stays done.
 
-import type { Experience, Tag } from "../../lib/api/types";
+import type { Experience } from "../../lib/api/types";
 import type { Screen } from "../../lib/frame/router.svelte";
 
-/** What is there. The demo data is nobody's work, and no fact. */
+/** The present state. Demo data does not count, because no person created it. */
 export interface Facts {
   experiences: number;
-  /** Tags that lead to an experience. */
-  tags: number;
-  taps: number;
   verified: number;
   readers: number;
   inlays: number;
-  /** Whether phones can reach the tag URL. */
+  /** Whether the address in chips' URLs is proved. */
   reachable: boolean;
 }
 
 export interface Step {
   key: string;
   text: string;
+  /** The button of the step, if it is the next one; the address has its own card. */
+  action: string | null;
   screen: Screen;
   selected?: string;
+  query?: Record<string, string>;
   done: (facts: Facts) => boolean;
 }
 
+/** In the order from an empty database to a chip that a phone verifies. */
 export const steps: Step[] = [
   {
-    key: "experience",
-    text: "Create an experience: the page that a tap opens",
-    screen: "experiences",
-    done: ({ experiences }) => experiences > 0,
-  },
-  { key: "tag", text: "Create a tag, and assign the experience to it", screen: "tags", done: ({ tags }) => tags > 0 },
-  { key: "tap", text: "Tap it, or tap a virtual inlay first", screen: "simulator", done: ({ taps }) => taps > 0 },
-  { key: "verified", text: "See a tap verified", screen: "interactions", done: ({ verified }) => verified > 0 },
-  { key: "reader", text: "Connect an NFC reader", screen: "reader", selected: "doctor", done: ({ readers }) => readers > 0 },
-  { key: "inlay", text: "Encode an inlay, or add those you have", screen: "encode", done: ({ inlays }) => inlays > 0 },
-  {
     key: "phones",
-    text: "Invite phones: set the public base URL",
+    text: "Choose where phones reach you",
+    action: null,
     screen: "settings",
     selected: "service",
     done: ({ reachable }) => reachable,
   },
+  {
+    key: "experience",
+    text: "Create an experience: the page that a tap opens",
+    action: "Create experience",
+    screen: "experiences",
+    query: { new: "experience" },
+    done: ({ experiences }) => experiences > 0,
+  },
+  {
+    key: "reader",
+    text: "Connect an NFC reader",
+    action: "Open reader doctor",
+    screen: "reader",
+    selected: "doctor",
+    done: ({ readers }) => readers > 0,
+  },
+  {
+    key: "inlay",
+    text: "Encode inlays: a run creates a tag for each",
+    action: "Create run",
+    screen: "encode",
+    query: { new: "run" },
+    done: ({ inlays }) => inlays > 0,
+  },
+  {
+    key: "verified",
+    text: "Tap one with a phone, and see it verified",
+    action: "Open interactions",
+    screen: "interactions",
+    done: ({ verified }) => verified > 0,
+  },
 ];
 
-/** What an owner made, of a page of experiences and of tags. */
-export const ownWork = (
-  experiences: readonly Pick<Experience, "name">[],
-  tags: readonly Pick<Tag, "experience_id" | "simulated">[],
-): Pick<Facts, "experiences" | "tags"> => ({
-  experiences: experiences.filter(({ name }) => !name.endsWith("(demo)")).length,
-  tags: tags.filter(({ experience_id, simulated }) => experience_id !== null && !simulated).length,
-});
+/** The number of experiences on a page of the list that an owner created. */
+export const ownExperiences = (experiences: readonly Pick<Experience, "name">[]): number =>
+  experiences.filter(({ name }) => !name.endsWith("(demo)")).length;
 
-/** The keys of all steps that are done: those of before, and those that the facts show. */
+/** The keys of all steps that are done: earlier ones, and those that the present state shows. */
 export const doneBy = (facts: Facts, before: readonly string[]): string[] =>
   steps.filter((step) => before.includes(step.key) || step.done(facts)).map(({ key }) => key);

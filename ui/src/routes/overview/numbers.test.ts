@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { change, labels, ticks } from "./numbers";
+import { change, labels, testTapWords, ticks } from "./numbers";
 
 test("a change of a few is a number, of many a percentage", () => {
   expect(change(5, 2)).toBe("3 more");
@@ -9,6 +9,12 @@ test("a change of a few is a number, of many a percentage", () => {
   expect(change(1_001, 1_000)).toBe("as many");
   expect(change(0, 0)).toBe(null);
   expect(change(140, 0)).toBe(null);
+});
+
+test("test taps are said by who made them", () => {
+  expect(testTapWords({ reader: 0, kiosk: 0 })).toBe("");
+  expect(testTapWords({ reader: 1, kiosk: 0 })).toBe("1 test tap");
+  expect(testTapWords({ reader: 2, kiosk: 1 })).toBe("2 test taps and 1 tap at a kiosk");
 });
 
 test("the axis is round and holds the highest bar", () => {

@@ -1,21 +1,30 @@
 // The numbers of the overview: how they changed, and the axes of their chart.
 
-import type { BucketTaps } from "../../lib/api/types";
-import { count } from "../../lib/ui/format";
+import type { BucketTaps, Stats } from "../../lib/api/types";
+import { count, counted } from "../../lib/ui/format";
 
 export type State = "verified" | "not_verified" | "not_checked";
 export const states: State[] = ["verified", "not_verified", "not_checked"];
 export const sum = (taps: Record<State, number>) => taps.verified + taps.not_verified + taps.not_checked;
 
-/** How a number compares with the period before: "12% more", "3 fewer"; `null` if there was nothing before. */
+/**
+ * A number compared with the previous period: "12% more", "3 fewer"; `null` if there was nothing
+ * before.
+ */
 export function change(now: number, before: number): string | null {
   if (before === 0) return null;
   if (now === before) return "as many";
   const word = now > before ? "more" : "fewer";
-  // Of a few, a percentage says more than there is.
+  // For small numbers, a percentage would be misleading.
   if (before < 20) return `${count(Math.abs(now - before))} ${word}`;
   const percent = Math.round((Math.abs(now - before) / before) * 100);
   return percent === 0 ? "as many" : `${count(percent)}% ${word}`;
+}
+
+/** Taps by this application, as text; empty if there were none. */
+export function testTapWords({ reader, kiosk }: Stats["test_taps"]): string {
+  const parts = [...(reader > 0 ? [counted(reader, "test tap")] : []), ...(kiosk > 0 ? [`${counted(kiosk, "tap")} at a kiosk`] : [])];
+  return parts.join(" and ");
 }
 
 /** The values of an axis from 0 to at least `highest`: round, and three to five of them. */
@@ -31,12 +40,12 @@ const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digi
 const day = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
 const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
-/** The labels under the chart, with the bucket each stands under. */
+/** The labels under the chart, with the index of their bucket. */
 export function labels(buckets: readonly Pick<BucketTaps, "at">[], daily: boolean): { index: number; text: string }[] {
   const long = daily || buckets.length > 48;
   const every = daily ? 5 : buckets.length > 48 ? 24 : 4;
   const midnight = (at: string) => new Date(at).getHours() === 0;
-  // A week of hours is labelled at its midnights.
+  // A week of hours has its labels at midnight.
   const first = long && !daily ? buckets.findIndex(({ at }) => midnight(at)) : 0;
   if (first < 0) return [];
   return buckets.flatMap(({ at }, index) => {
@@ -45,7 +54,7 @@ export function labels(buckets: readonly Pick<BucketTaps, "at">[], daily: boolea
   });
 }
 
-/** The period of a bucket, for the card beside the pointer. */
+/** The period of a bucket, for the card at the pointer. */
 export const period = (at: string, daily: boolean) =>
   daily
     ? day.format(new Date(at))

@@ -4,7 +4,7 @@ import type { Reading } from "../../lib/shell/desktop";
 import { codesOfChip } from "../../lib/inlays/inlayCodes";
 import { assignable, bind, hasUid, register } from "./assign";
 
-/** What was asked of the service, in its order. */
+/** The requests to the service, in order. */
 const asked: [string, string, unknown, string?][] = [];
 const refuses = vi.hoisted(() => ({ path: "" }));
 const stored = vi.hoisted(() => ({ tag_id: null as number | null }));
@@ -77,4 +77,19 @@ test("a 424 with a random UID can be assigned, by the UID that a person enters",
   await register(random, "04:DE:5F 1E AC C0 40", codesOfChip({ kind: "off" }));
   expect(asked[0]?.[2]).toMatchObject({ uid: "04DE5F1EACC040" });
   expect(assignable(reading({ chip: "inconsistent" }))).toBe(false);
+});
+
+test("a TagTamper is stored as one, with its codes, so that a template with its loop can be used", async () => {
+  const codes = { ...codesOfChip({ kind: "off" }), mirror: "plain" as const };
+  await register(reading({ chip: "ntag424dna_tt" }), "04DE5F1EACC040", codes);
+  expect(asked[0]?.[2]).toMatchObject({ technology: "ntag424dna_tt", mirror: "plain" });
+});
+
+test("chips that readers tell from others can be assigned, and those with keys of their own on their tag's page", () => {
+  for (const chip of ["ntag424dna_tt", "ntag210", "ntag212", "ntag213", "ntag213tt", "ntag215", "ntag216", "ultralight"]) {
+    expect(assignable(reading({ chip })), chip).toBe(true);
+  }
+  for (const chip of ["ntag223dna", "ntag224dna", "other_type2", "other_type4", "unknown"]) {
+    expect(assignable(reading({ chip })), chip).toBe(false);
+  }
 });

@@ -1,27 +1,44 @@
-// Assigns a tag to the inlay on the reader. The inlay is stored first: if the service
-// refuses it, no tag has been created that would be left behind.
+// Assigns a tag to the inlay on the reader. The inlay is stored first: if the service refuses it,
+// no unused tag is left behind.
 
 import { getVersion, patchVersion, post } from "../../lib/api/client";
 import type { Inlay, Tag, Technology } from "../../lib/api/types";
 import type { Reading } from "../../lib/shell/desktop";
-import { codeFields, type Codes } from "../../lib/inlays/inlayCodes";
+import { codeFields, type Codes, type Needs } from "../../lib/inlays/inlayCodes";
+import { familyOf, technologies } from "../../lib/inlays/technologies";
 import { slugOf } from "../../lib/tap/tapUrl";
 
-/** Whether the service supports this chip. */
-export const assignable = (reading: Reading) => !["inconsistent", "other_type2", "other_type4", "unknown"].includes(reading.chip);
+/** The chip's technology in the service; null if the reader cannot identify the chip. */
+export const technologyOf = ({ chip }: Pick<Reading, "chip">): Technology | null =>
+  Object.hasOwn(technologies, chip) ? (chip as Technology) : null;
+
+/** Whether it is an NTAG 424 DNA, with or without a tamper loop. */
+export const of424 = (reading: Pick<Reading, "chip">) => {
+  const technology = technologyOf(reading);
+  return technology !== null && familyOf(technology) === "ntag424";
+};
+
+/**
+ * Whether it can get a tag here: other chips with keys need a URL template, which is chosen on the
+ * tag's page.
+ */
+export const assignable = (reading: Reading) => {
+  const technology = technologyOf(reading);
+  return technology !== null && ["ntag424", "ntag21x"].includes(familyOf(technology));
+};
 
 /** Whether the chip's own UID can be read. A random UID changes with each read. */
 export const hasUid = (reading: Reading) => reading.uid?.length === 14 && !reading.random_uid;
 
 /** Stores the inlay without binding it to a tag. */
-export function register(reading: Reading, uid: string, codes: Codes): Promise<Inlay> {
+export function register(reading: Reading, uid: string, codes: Codes, needs?: Needs): Promise<Inlay> {
   const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: reading.chip as Technology };
-  return post("/inlays", { ...inlay, ...(reading.chip === "ntag424dna" && codeFields(codes)) });
+  return post("/inlays", { ...inlay, ...(of424(reading) && codeFields(codes, needs)) });
 }
 
 /**
- * Binds an inlay to a tag; to a new tag if `tagId` is null. Fails if somebody else
- * has bound it since it was shown.
+ * Binds an inlay to a tag; to a new tag if `tagId` is null. Fails if another person has bound it
+ * since it was shown.
  */
 export async function bind(inlay: Inlay, reading: Reading, tagId: number | null): Promise<void> {
   const { value, etag } = await getVersion("/inlays/{id}", { id: inlay.id });

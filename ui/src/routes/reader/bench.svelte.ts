@@ -1,5 +1,5 @@
-// The last inlay on the reader, what the service knows about it, and the result of
-// its tap. Taps are sent one after the other, so that none is missed.
+// The last inlay on the reader, the service's data about it, and the result of its tap. Taps are
+// sent one after the other, so that none is missed.
 
 import { wordsOf } from "../../lib/api/problem";
 import { get, mayWrite, post, Problem, publicCall } from "../../lib/api/client";
@@ -7,14 +7,15 @@ import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types"
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/shell/desktop";
 import { ownTaps, timesOf } from "../../lib/tap/ownTaps";
 import { attempt } from "../../lib/frame/notices.svelte";
-import type { OwnReads } from "../../lib/reader/ownReads";
-import { ownReads, type Insertion } from "../../lib/reader/readers.svelte";
+import type { Insertion } from "../../lib/reader/readers.svelte";
 import { perConnection, switchedSince, unlessSwitched } from "../../lib/shell/connection.svelte";
 import { mirrorOf } from "../../lib/tap/tapUrl";
 
-/** What the service knows about an inlay and its URL before its tap is sent. */
+/** The service's data about an inlay and its URL, before its tap is sent. */
 export interface Known {
-  /** The inlay with the chip's UID; if the chip hides it, the one that made the code. */
+  /**
+   * The inlay with the chip's UID, or the one that generated the code if the chip hides its UID.
+   */
   inlay: Inlay | null;
   tag: Tag | null;
   /** The dry run; null if there is no URL of a tap. */
@@ -27,7 +28,7 @@ export interface Outcome {
   sent: SentTap;
   /** The record of the tap; null if another service than the one on the screens received it. */
   interaction: Interaction | null;
-  /** `tag_verified`; undefined if the answer does not say. */
+  /** `tag_verified`; undefined if it is not in the response. */
   verified: boolean | null | undefined;
 }
 
@@ -44,7 +45,7 @@ async function dryRun(reading: Reading, tagUrl: string | null): Promise<Verifica
   try {
     return await post("/verification", { url: reading.url ?? "", chip: chipOf(reading), ...(tagUrl && { tag_url: tagUrl }) });
   } catch (error) {
-    // A web address that is no tag URL.
+    // The URL is a web address, but not a tag URL.
     if (error instanceof Problem && error.errors.some(({ field }) => field === "url")) return null;
     throw error;
   }
@@ -54,18 +55,9 @@ export async function lookUp(reading: Reading, tagUrl: string | null = null): Pr
   const check = await dryRun(reading, tagUrl);
   const uid = reading.uid?.length === 14 ? reading.uid : check?.chip === "not_comparable" ? check.uid : null;
   const inlay = uid ? ((await get("/inlays", { uid, limit: 1 })).items[0] ?? null) : null;
-  const read = reading.random_uid ? check?.uid : reading.uid;
-  if (reading.codes.kind === "on" && read && check && check.counter !== null) ownReads.at(read, check.counter);
   const tagId = inlay?.tag_id ?? check?.tag_id ?? null;
   const tag = tagId === null ? null : await get("/tags/{id}", { id: tagId }).catch(() => null);
   return { inlay, tag, check };
-}
-
-/** Whether reads on this computer explain all counters that are missing before this code. */
-export function readsBetween(reads: OwnReads, reading: Reading, { inlay, check }: Known): boolean {
-  const uid = reading.random_uid ? check?.uid : reading.uid;
-  if (!uid || !inlay || !check || check.counter === null) return false;
-  return reads.explain(uid, inlay.last_counter, check.counter);
 }
 
 export async function send(reading: Reading, to: "service" | "url", automatic: boolean, tagId: number | null): Promise<Outcome> {
@@ -111,7 +103,10 @@ class Bench {
     });
   }
 
-  /** When the shown code was sent: a code is valid once. Null if it was not, or has no code. */
+  /**
+   * The time when the shown code was sent: a code is valid once. Null if it was not sent, or there
+   * is no code.
+   */
   get sentAt(): string | null {
     const reading = this.shown;
     if (reading?.state !== "inlay" || mirrorOf(reading.url) === null) return null;
@@ -123,7 +118,7 @@ class Bench {
     if (reading?.state === "inlay") this.#next(() => this.#send(reading, false));
   }
 
-  /** Looks the inlay up again, after it was assigned. */
+  /** Loads the inlay again, after it was assigned. */
   refresh(): void {
     const reading = this.shown;
     if (reading?.state === "inlay") this.#next(async () => (this.known = (await attempt(() => lookUp(reading))) ?? null));

@@ -1,10 +1,10 @@
-// The sections of the settings, and what is found in them.
+// The sections of the settings, and their entries in the palette.
 
 import type { Setting } from "../../lib/frame/palette/here";
 import { rights } from "../../lib/frame/rights.svelte";
 import { fields } from "./serviceSettings";
 
-/** Each with the heading that it stands under. */
+/** Each section with its heading. */
 export const parts = [
   ["service", "Service", "Service"],
   ["backup", "Backup", "Service"],
@@ -20,7 +20,7 @@ export const parts = [
 
 export type Part = (typeof parts)[number][0];
 
-/** Whether the connection may do what a section is for: the others are not offered. */
+/** Whether the connection may use a section: the others are not offered. */
 export function offersPart(part: Part): boolean {
   if (part === "keys") return rights.may("read") && !rights.limited;
   if (part === "webhooks") return rights.may("webhooks");
@@ -31,5 +31,7 @@ export function offersPart(part: Part): boolean {
 /** The sections, and each setting of the service, for the palette. */
 export const settingPlaces: Setting[] = [
   ...parts.map(([part, name]) => ({ name, part, offered: () => offersPart(part) })),
+  { name: "Where phones reach you", part: "service", within: "Service", offered: () => offersPart("service") },
+  { name: "Single-key shortcuts", part: "appearance", within: "Appearance", offered: () => true },
   ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service", offered: () => offersPart("service") })),
 ];

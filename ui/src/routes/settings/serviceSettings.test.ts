@@ -10,12 +10,11 @@ test("texts become the values of the settings", () => {
 });
 
 test("a text that means nothing is an error with the field's name, and no other value", () => {
-  const { values, wrong } = valuesOf({ retention_months: "1201", app_id: "", rate_limit: "0", tag_url: " " });
+  const { values, wrong } = valuesOf({ retention_months: "1201", app_id: "", rate_limit: "0" });
   expect(values).toEqual({});
   expect(wrong).toEqual({
     retention_months: "Retention: enter a whole number from 1 to 1,200, without a unit.",
     app_id: "app_id: enter a whole number.",
     rate_limit: "Rate limit: enter a whole number of at least 1, or off.",
-    tag_url: "Public base URL cannot be empty.",
   });
 });

@@ -1,4 +1,4 @@
-// The fields of the service's settings, and what their texts mean.
+// The fields of the service's settings, and the conversion of their texts.
 
 import type { Settings } from "../../lib/api/types";
 import { count } from "../../lib/ui/format";
@@ -8,24 +8,15 @@ export interface SettingField {
   name: keyof Settings;
   label: string;
   hint: string;
-  /** The card that it stands in. */
+  /** The card of the setting. */
   group: "Tags" | "Stored data" | "Network";
   kind: "text" | "number" | "limit" | "list" | "target";
-  /** The least and the greatest number. */
+  /** The smallest and the largest number. */
   bounds?: [number, number];
   unit?: string;
-  required?: boolean;
 }
 
 export const fields: SettingField[] = [
-  {
-    name: "tag_url",
-    label: "Public base URL",
-    group: "Tags",
-    hint: "The tag URL of each tag begins with it, as printed and written to inlays.",
-    kind: "text",
-    required: true,
-  },
   {
     name: "retention_months",
     label: "Retention",
@@ -113,12 +104,12 @@ export const groups = ["Tags", "Stored data", "Network"] as const;
 
 const text = (value: unknown) => (Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value));
 
-/** The settings as the form shows them. */
+/** The settings as texts for the form. */
 export const textsOf = (settings: Settings): Record<string, string> =>
   Object.fromEntries(fields.map(({ name }) => [name, text(settings[name].value)]));
 
-/** The value that a text means; throws a message for people if it means none. */
-export function valueOf({ kind, bounds, label, required }: SettingField, text: string): unknown {
+/** The value of a text; throws a message for people if the text is invalid. */
+export function valueOf({ kind, bounds, label }: SettingField, text: string): unknown {
   if (kind === "limit" && text.trim() === "off") return "off";
   if (kind === "number" || kind === "limit") {
     const number = wholeNumber(text, ...(bounds ?? []));
@@ -135,11 +126,10 @@ export function valueOf({ kind, bounds, label, required }: SettingField, text: s
       .split(",")
       .map((part) => part.trim())
       .filter(Boolean);
-  if (text.trim() === "" && required) throw new Error(`${label} cannot be empty.`);
   return text === "" ? null : text;
 }
 
-/** The values that the texts mean, and the errors of those that mean none, by name. */
+/** The values of valid texts, and the errors of invalid ones, by name. */
 export function valuesOf(texts: Record<string, string>) {
   const values: Record<string, unknown> = {};
   const wrong: Record<string, string> = {};

@@ -6,6 +6,8 @@ import type { Result } from "../../lib/reader/ResultRows.svelte";
 import type { Reading } from "../../lib/shell/desktop";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import type { Tone } from "../../lib/ui/sound";
+import { chipName } from "../../lib/inlays/technologies";
+import { chipNames } from "../../lib/reader/chips";
 import { placeOf } from "../../lib/tap/tapUrl";
 import type { Known, Outcome } from "../reader/bench.svelte";
 
@@ -49,7 +51,7 @@ export const titles: Record<VerdictName, string> = {
   counter_gap: "Counter gap",
 };
 
-/** Its colour and sound. A verdict of another version is unknown, and is a warning. */
+/** Its colour and sound. An unknown verdict of another version counts as a warning. */
 export function toneOf(verdict: string): Exclude<Tone, "again"> {
   if (verdict === "ok") return "good";
   if (verdict === "copied_url") return "alarm";
@@ -82,7 +84,7 @@ export function sumOf(rows: SheetRow[]): { good: number; warn: number; bad: numb
 
 const verdict = (name: VerdictName, reason: string): Verdict => ({ name, reason: reason.charAt(0).toUpperCase() + reason.slice(1) });
 
-/** Whether the read was interrupted, so that it says nothing about the card and has to be repeated. */
+/** Whether the read was interrupted, so that it is inconclusive and has to be repeated. */
 export const mustRepeat = (reading: Insertion) =>
   reading.state === "failed" && ["removed", "reset", "sharing", "reader_gone", "swapped"].includes(reading.kind);
 
@@ -90,25 +92,27 @@ export const mustRepeat = (reading: Insertion) =>
 export const uidOf = (reading: Insertion) =>
   reading.state === "inlay" && !reading.random_uid && [8, 14, 20].includes(reading.uid?.length ?? 0) ? reading.uid : null;
 
-/** The verdict on the read alone; null if the chip has a URL to check. */
+/** The verdict on only the read; null if the chip has a URL to check. */
 export function judgeReading(reading: Insertion): Verdict | null {
   if (reading.state === "failed") return verdict("unreadable", reading.text);
   if (reading.message.kind === "protected") return verdict("locked", "Its message can only be read with its key.");
   return reading.url === null ? verdict("unreadable", reading.sentence) : null;
 }
 
-/** Whether the sheet already contains this inlay, by the UID of its code. Copied URLs do not count. */
+/**
+ * Whether the sheet already contains this inlay, by the UID in its code. Copied URLs do not count.
+ */
 export function judgeRepeat(uid: string | null, rows: SheetRow[]): Verdict | null {
   const before = rows.find((row) => row.uid !== null && row.uid === uid && row.verdict !== "copied_url");
   return before ? verdict("duplicate", `Already tested as inlay ${before.position} of this sheet.`) : null;
 }
 
-/** Whether the URL is on another chip than the one that made its code. */
+/** Whether the URL is on another chip than the one that generated its code. */
 export function judgeCopy({ check }: Known): Verdict | null {
   return check?.chip === "copied" ? verdict("copied_url", check.findings[0]?.text ?? "The URL was copied from another chip.") : null;
 }
 
-/** Whether its write access is as the sheet expects. */
+/** Whether its write access matches the sheet's expectation. */
 export function judgeLock({ lock }: Reading, expected: Expected): Verdict | null {
   const closed: Partial<Record<Reading["lock"], string>> = {
     locked: "It is locked, but should be writable.",
@@ -127,7 +131,10 @@ export function judgeLock({ lock }: Reading, expected: Expected): Verdict | null
   return why === undefined ? null : verdict(expected.locked ? "not_locked" : "locked", why);
 }
 
-/** Whether its URL, tag, chip and experience are as expected; `tagUrl` is the expected tag URL. */
+/**
+ * Whether its URL, tag, chip and experience match the expectations; `tagUrl` is the expected tag
+ * URL.
+ */
 export function judgeTag(
   reading: Reading,
   { tag, inlay, check }: Known,
@@ -142,7 +149,8 @@ export function judgeTag(
     return verdict("wrong_tag", "The inlay is bound to another tag than its URL.");
   }
   if (inlay !== null && inlay.technology !== reading.chip) {
-    return verdict("wrong_chip", "The inlay is registered as another kind of chip.");
+    const found = chipNames[reading.chip];
+    return verdict("wrong_chip", `This chip: ${found}. The inlay is registered as ${chipName(inlay.technology)}.`);
   }
   if (expected.experience_id !== null && tag && tag.experience_id !== expected.experience_id) {
     const name = experiences.find((one) => one.id === tag.experience_id)?.name;
@@ -151,8 +159,10 @@ export function judgeTag(
   return null;
 }
 
-/** The verdict on its tap. `isOwn`: reads on this computer explain the gap before its counter. */
-export function judgeTap(outcome: Outcome, check: Verification, expected: Expected, isOwn: boolean): Verdict {
+/**
+ * The verdict on its tap. Reads by this application are not a gap, because the service knows them.
+ */
+export function judgeTap(outcome: Outcome, check: Verification, expected: Expected): Verdict {
   if (expected.tag_verified === true && outcome.verified !== true) {
     const failed = check.steps.find((step) => step.verdict === "failed") ?? check.steps.find((step) => step.verdict !== "ok");
     return verdict("not_verified", failed?.detail ?? "Its code was not accepted.");
@@ -162,11 +172,7 @@ export function judgeTap(outcome: Outcome, check: Verification, expected: Expect
   }
   if (check.chip === "not_comparable") return verdict("not_comparable", check.findings[0]?.text ?? "");
   const gap = check.steps.find((step) => step.verdict === "gap");
-  if (gap && outcome.verified === true) {
-    return isOwn
-      ? verdict("ok", `Counter ${check.counter}; the reads before it were made on this computer.`)
-      : verdict("counter_gap", `Counter ${gap.detail}`);
-  }
+  if (gap && outcome.verified === true) return verdict("counter_gap", `Counter ${gap.detail}`);
   const counter = check.steps.find((step) => step.name === "counter" && step.verdict === "ok");
   return verdict("ok", counter ? `Counter ${counter.detail}` : (check.steps.at(-1)?.detail ?? ""));
 }

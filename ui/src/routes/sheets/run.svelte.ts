@@ -1,30 +1,29 @@
-// A run of a sheet, inlay after inlay. Each result is on disk before it is shown or
-// heard. The service stores the rows, so a new start continues where the last one
-// ended.
+// A run of a sheet, inlay by inlay. Each result is on disk before it is shown or heard. The service
+// stores the rows, so a restart continues where the last run ended.
 
 import { wordsOf } from "../../lib/api/problem";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/frame/names.svelte";
-import { ownReads, type Insertion } from "../../lib/reader/readers.svelte";
+import type { Insertion } from "../../lib/reader/readers.svelte";
 import { unlessSwitched } from "../../lib/shell/connection.svelte";
 import { settings } from "../../lib/frame/settings.svelte";
 import { play } from "../../lib/ui/sound";
 import { counterOf } from "../../lib/tap/tapUrl";
-import { lookUp, readsBetween, send } from "../reader/bench.svelte";
+import { lookUp, send } from "../reader/bench.svelte";
 import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mustRepeat, toneOf, uidOf, type Verdict } from "./judge";
 
-/** The last rows, which name their tags: each name is a request. */
+/** Most rows whose tags' names are loaded, because each name is a request. */
 const NAMED = 60;
 
 export class Run {
   sheet = $state.raw<WholeSheet | null>(null);
   /** The verdict on the last inlay, until the next one is placed on the reader. */
   last = $state.raw<(Verdict & { row: SheetRow; insertion: number }) | null>(null);
-  /** What to do before the run can continue. */
+  /** The step that is needed before the run can continue. */
   hint = $state<string | null>(null);
   working = $state(false);
-  /** Names of the tags of rows, by id, as far as they are known. */
+  /** Names of the rows' tags by id, as far as they are loaded. */
   names = $state<Record<number, string>>({});
   #etag: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
@@ -61,7 +60,10 @@ export class Run {
     this.#turn = this.#turn.then(unlessSwitched(() => this.#test(reading)));
   }
 
-  /** Closes or reopens the sheet; if somebody else changed it meanwhile, shows it as it is now instead. */
+  /**
+   * Closes or reopens the sheet. If another person changed it in the meantime, shows its present
+   * state instead.
+   */
   async close(closed: boolean): Promise<void> {
     try {
       await patchVersion("/sheets/{id}", { closed }, { id: this.id }, this.#etag);
@@ -102,7 +104,10 @@ export class Run {
 
 type Found = Pick<RowFields, "uid" | "tag_id" | "counter">;
 
-/** The verdict, and the data of the row. The tap is sent only if everything else is as expected. */
+/**
+ * The verdict, and the data of the row. The tap is sent only if everything else matches the
+ * expectations.
+ */
 async function judge(reading: Insertion, sheet: WholeSheet): Promise<[Verdict, Found]> {
   const chip = uidOf(reading);
   const unreadable = judgeReading(reading);
@@ -121,7 +126,6 @@ async function judge(reading: Insertion, sheet: WholeSheet): Promise<[Verdict, F
   const tagUrl = expected.tag_url ?? settings.tagUrl ?? "";
   const wrong = judgeRepeat(uid, rows) ?? judgeLock(reading, expected) ?? judgeTag(reading, known, expected, tagUrl, experiences.all);
   if (wrong || !check) return [wrong ?? { name: "wrong_url", reason: "" }, found];
-  const isOwn = readsBetween(ownReads, reading, known);
   const outcome = await send(reading, "service", false, tag_id);
-  return [judgeTap(outcome, check, expected, isOwn), found];
+  return [judgeTap(outcome, check, expected), found];
 }

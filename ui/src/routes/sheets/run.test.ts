@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import { Run } from "./run.svelte";
 
-/** What was done, in its order. */
+/** The actions, in order. */
 const order: string[] = [];
 const rows: Record<string, unknown>[] = [];
 const patches: unknown[] = [];
@@ -23,11 +23,9 @@ const sheet = {
 
 vi.mock("../../lib/frame/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
 vi.mock("../../lib/frame/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
-vi.mock("../../lib/reader/readers.svelte", () => ({ ownReads: {} }));
 vi.mock("../../lib/ui/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
 vi.mock("../reader/bench.svelte", () => ({
   lookUp: () => Promise.resolve(service.known),
-  readsBetween: () => false,
   send: () => {
     order.push("send");
     return Promise.resolve({ verified: service.verified });

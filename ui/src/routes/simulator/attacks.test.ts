@@ -7,7 +7,7 @@ const outcome = (more: object) => ({ action: { do: "tap" } as const, text: "", .
 test("an attack that the service withstands came as expected, and one that succeeds did not", () => {
   expect(asExpected(named("Replay"), outcome({ verified: false }))).toBe(true);
   expect(asExpected(named("Replay"), outcome({ verified: true }))).toBe(false);
-  // A tag without a verifier withstands nothing.
+  // A tag without a verifier resists no attack.
   expect(asExpected(named("Replay"), outcome({ verified: null }))).toBe(false);
   expect(asExpected(named("Double update"), outcome({ failed: true }))).toBe(true);
   expect(asExpected(named("Double update"), outcome({ failed: false }))).toBe(false);

@@ -5,12 +5,14 @@ import type { Action, Outcome } from "./run";
 const LIFETIME_MS = 300_000;
 const register: Action = { do: "update", key: "registered", value: "true" };
 
-/** What the service must answer: whether the tap is verified, or that it refuses the request. */
+/**
+ * The required response of the service: whether the tap verifies, or that the request is refused.
+ */
 export type Expected = "verified" | "not verified" | "refused";
 
 export interface Attack {
   name: string;
-  /** What it tries, in one line. */
+  /** The purpose of the attack, in one line. */
   tries: string;
   expected: Expected;
   steps: Action[];
@@ -75,7 +77,7 @@ export const groups: { name: string; attacks: Attack[] }[] = [
 
 export const attacks = groups.flatMap((group) => group.attacks);
 
-/** Whether the last step of an attack came to what was expected. */
+/** Whether the last step of an attack had the expected result. */
 export function asExpected({ expected }: Attack, { verified, failed }: Outcome): boolean {
   if (expected === "refused") return failed === true;
   return verified === (expected === "verified");

@@ -13,7 +13,7 @@ export function writeScenario(steps: Action[]): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(scenario, null, 2)) as Uint8Array<ArrayBuffer>;
 }
 
-/** The steps of a scenario file; throws a message for people if it is none. */
+/** The steps of a scenario file; throws a message for people if the file is invalid. */
 export function readScenario(text: string): Action[] {
   let found: Partial<Scenario> | null;
   try {

@@ -7,7 +7,7 @@ import { works } from "../../lib/frame/works.svelte";
 export async function exportSubmissions(filters: Record<string, string | number | undefined>): Promise<void> {
   await works.run("Exporting submissions", null, (work) =>
     attempt(async () => {
-      // A value may have line breaks: lines of the file are more than submissions.
+      // A value may contain line breaks, so the file has more lines than submissions.
       const file = fileAt("/submissions/export", filters as Parameters<typeof fileAt<"/submissions/export">>[1]);
       if (await saveDownload("submissions.csv", file, { work, heard: () => undefined })) notices.done("Submissions exported.");
       else if (work.stopping) notices.done("Export stopped. Nothing was saved.");

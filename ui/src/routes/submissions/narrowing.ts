@@ -1,2 +1,2 @@
-/** The parameters of the address that narrow the list down. */
-export const narrowing = ["q", "verification", "consent", "experience", "tag"] as const;
+/** The address parameters that filter the list. */
+export const narrowing = ["q", "verification", "state", "consent", "experience", "tag"] as const;

@@ -2,13 +2,13 @@ import type { Submission } from "../../lib/api/types";
 
 type Field = Submission["fields"][number];
 
-/** What a field sent, in words. */
+/** The value of a field, as text. */
 export function inWords({ kind, value }: Field): string {
   if (kind === "checkbox" || kind === "consent") return value === "true" ? "Yes" : "No";
   return value === "" ? "—" : value;
 }
 
-/** What was sent in one line: its texts, without what was left empty. */
+/** The values in one line, without empty ones. */
 export function inShort({ fields }: Submission): string {
   const texts = fields.filter(({ kind, value }) => kind !== "checkbox" && kind !== "consent" && value !== "");
   return (

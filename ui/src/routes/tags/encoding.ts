@@ -1,6 +1,6 @@
-// The settings with which an NTAG 424 DNA makes a tag's URL: the NDEF file with
-// placeholders, the offsets of the mirrored data, and the file settings. Sources: NT4H2421Gx data sheet rev 3.0, sections 9.3 and 10.7.1;
-// AN12196 rev 1.8, table 19.
+// The settings that make an NTAG 424 DNA generate a tag's URL: the NDEF file with placeholders, the
+// offsets of the mirrored data, and the file settings. Sources: NT4H2421Gx data sheet rev 3.0,
+// sections 9.3 and 10.7.1; AN12196 rev 1.8, table 19.
 
 import type { MacFrom, Mirror } from "../../lib/api/types";
 
@@ -38,7 +38,7 @@ export function encode(tagUrl: string, slug: string, mirror: Mirror, macFrom: Ma
   const [prefix, code] = PREFIXES.find(([text]) => url.startsWith(text)) ?? ["", 0];
   const rest = [...new TextEncoder().encode(url.slice(prefix.length))];
   const payload = rest.length + 1;
-  if (payload > 248) throw new Error("The tag URL is too long for an inlay: choose a shorter public base URL or slug.");
+  if (payload > 248) throw new Error("The tag URL is too long for an inlay: choose a shorter address or slug.");
   const record = [0xd1, 0x01, payload, 0x55, code, ...rest];
   const file = [(record.length >> 8) & 255, record.length & 255, ...record];
 
@@ -59,25 +59,26 @@ export function encode(tagUrl: string, slug: string, mirror: Mirror, macFrom: Ma
   const offsets = [...mirrored, { name: "SDMMACInputOffset", value: macInput }, { name: "SDMMACOffset", value: macOffset }];
 
   const metaRead = mirror === "plain" ? 0xe : META_KEY;
-  // Read free, write and change with key 0; SDM on; UID and counter, ASCII; access rights LSB first.
+  // Reading is free, writing and changing need key 0; SDM is on; UID and counter as ASCII; access
+  // rights LSB first.
   const settings = [0x40, 0x00, 0xe0, 0xc1, 0xff, (metaRead << 4) | FILE_KEY, ...offsets.flatMap(({ value }) => littleEndian(value))];
   return { url, ndef: hex(file), offsets, settings: hex(settings) };
 }
 
-/** Why a tag URL should not be written to chips; `null` if it can be. */
+/** The reason why a tag URL should not be written to chips; `null` if it can be. */
 export function urlWarning(tagUrl: string): string | null {
   let url: URL;
   try {
     url = new URL(tagUrl);
   } catch {
-    return "The public base URL is not a web URL. Set it in the settings.";
+    return "The tag URL is not a web URL. Choose where phones reach you in the settings.";
   }
   const host = url.hostname;
   if (host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]") {
-    return "The tag URL works only on this computer. Set the public base URL in the settings before you encode inlays.";
+    return "The tag URL works only on this computer. Choose where phones reach you in the settings before you encode inlays.";
   }
   if (/^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.)/.test(host) || host.endsWith(".local")) {
-    return "The tag URL works only in this network, and its host may change. Set the public base URL in the settings before you encode inlays.";
+    return "The tag URL works only in this network, and its host may change. For inlays that leave it, use your domain: see the settings.";
   }
   return url.protocol === "http:" ? "The tag URL does not use https: phones may show a warning." : null;
 }

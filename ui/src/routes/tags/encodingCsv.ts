@@ -1,4 +1,4 @@
-// The encoding sheet of many tags as a CSV file, a row for each inlay.
+// The encoding sheet of many tags as a CSV file, with a row per inlay.
 
 import type { MacFrom, Mirror, Tag } from "../../lib/api/types";
 import { formatCsv } from "./csv";

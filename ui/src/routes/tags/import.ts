@@ -1,100 +1,139 @@
-// Sends the rows of a file in pieces, so that a long import shows its progress and
-// can be stopped. Results are numbered by the rows of the whole file.
+// Sends a file unchanged, and has its rows imported in parts, so that a long import shows its
+// progress and can be stopped. The service parses the file into columns and rows.
 
 import { upload } from "../../lib/api/client";
 import { Problem, wordsOf } from "../../lib/api/problem";
-import type { TagImportResult, TagImportRow } from "../../lib/api/types";
-import { count } from "../../lib/ui/format";
-import { formatCsv, type Table } from "./csv";
+import type { ImportTable, TagImportResult } from "../../lib/api/types";
+import { count, counted } from "../../lib/ui/format";
 
 export interface Options {
-  /** Check all rows and write nothing. */
+  /** Check all rows, and write nothing. */
   dry_run: boolean;
   /** Whether valid rows are imported if others are invalid. */
   on_error: "skip" | "abort";
-  /** A row whose slug a tag has already: refuse it, or update the tag. */
+  /** A row whose slug already belongs to a tag: refuse it, or update the tag. */
   mode: "insert" | "upsert";
   /** An experience that does not exist: refuse the row, or leave the tag without it. */
   unknown_experience: "refuse" | "ignore";
+  /** The number format of counters; empty if their column determines it. */
+  counter?: "" | "hex" | "decimal";
 }
 
-const PIECE = 1_000;
+/** Settings for all inlays of a file, for values that the file lacks. */
+export interface Common {
+  preset?: string;
+  url_template_id?: number;
+  /** The master key, if the file has no keys. */
+  master_key_id?: number | null;
+  /** Whether tags that are assigned to an experience get the variables of its page. */
+  add_variables?: boolean;
+}
+
+/** A file, and its interpretation. */
+export interface Source {
+  bytes: ArrayBuffer;
+  table: ImportTable;
+  /** The meaning of each column; empty to leave it out. `null` to use the headings. */
+  mapping: readonly string[] | null;
+  common?: Common;
+}
+
+/** Rows of the smallest part. */
+const PART = 1_000;
+/** Most parts of a file, because the whole file is sent with each part. */
+const PARTS = 20;
 
 export interface Summary extends Omit<TagImportResult, "dry_run"> {
-  /** The index of the row that it ended at; `null` if no row is left to be sent. */
+  /** The number of the last row before the rest; `null` if no row is left to be imported. */
   next: number | null;
 }
 
-const nothing = (): Summary => ({
+/** Counts that are summed over the parts. */
+const counts = ["created", "updated", "refused", "left_out", "deleted", "variables_added", "tags_with_added_variables"] as const;
+
+const nothing = ({ encoding, separator }: ImportTable): Summary => ({
   next: 0,
   rows: 0,
+  encoding,
+  separator,
+  ignored_columns: [],
+  notes: [],
   results: [],
   created: 0,
   updated: 0,
   refused: 0,
   left_out: 0,
   deleted: 0,
+  variables_added: 0,
+  tags_with_added_variables: 0,
   stopped: null,
 });
 
-/** The rows for the service: the chosen columns under their new names. */
-function mapped(table: Table, mapping: string[], from: number, to: number): ArrayBuffer {
-  const kept = mapping.map((name, index) => ({ name, index })).filter((column) => column.name !== "");
-  const rows = table.rows.slice(from, to).map((row) => kept.map((column) => row[column.index] ?? ""));
-  return new TextEncoder().encode(
-    formatCsv(
-      kept.map((column) => column.name),
-      rows,
-    ),
-  ).buffer as ArrayBuffer;
-}
-
 /**
- * Imports `table`. It is sent in one piece if one invalid row refuses all others, and
- * in a dry run, which compares the rows with each other. What ended early goes on
- * after the rows that are in `before`. A failure of the first piece is thrown.
+ * Imports a file. All rows are one part if one invalid row refuses all others, and in a dry run,
+ * which compares the rows with each other. An import that ended early continues after the rows in
+ * `before`. Throws a failure of the first part.
  */
 export async function importTable(
-  table: Table,
-  mapping: string[],
+  { bytes, table, mapping, common }: Source,
   options: Options,
   onprogress: (done: Summary) => void,
   cancelled: () => boolean,
   before: Summary | null = null,
 ): Promise<Summary> {
   const whole = options.dry_run || options.on_error === "abort";
-  const piece = whole ? table.rows.length : PIECE;
-  const sum: Summary = { ...nothing(), ...before, stopped: null };
+  const part = Math.max(PART, Math.ceil(table.row_count / PARTS));
+  const map = mapping && table.columns.map(({ heading }, index) => `${heading}:${mapping[index] ?? ""}`);
+  const sum: Summary = { ...nothing(table), ...before, stopped: null };
   sum.results = [...sum.results];
-  while (sum.next !== null && sum.next < table.rows.length && !sum.stopped) {
-    const from = sum.next;
+  while (sum.next !== null && !sum.stopped) {
     if (cancelled()) {
-      sum.stopped = "Stopped. The rows so far are imported.";
+      sum.stopped = sum.next === 0 ? "Stopped. Nothing was imported." : "Stopped. The rows so far are imported.";
       break;
     }
-    const to = Math.min(from + piece, table.rows.length);
-    let part: TagImportResult;
+    let done: TagImportResult;
     try {
-      part = await upload("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
+      const rows = whole ? {} : { after_row: sum.next, max_rows: part };
+      done = await upload("/tags/import", bytes, "text/csv", { ...common, ...options, ...(map && { map }), ...rows });
     } catch (error) {
-      if (from === 0) throw error;
-      sum.stopped = `${wordsOf(error)}${unheard(error, table, from, to)}`;
+      if (sum.next === 0) throw error;
+      sum.stopped = `${stoppedBy(error)}${unheard(error, sum.next, part)}`;
       break;
     }
-    const results = part.results.map((row): TagImportRow => ({ ...row, row: table.numbers[from + row.row - 2] ?? row.row }));
-    sum.results.push(...results);
-    for (const name of ["rows", "created", "updated", "refused", "left_out", "deleted"] as const) sum[name] += part[name];
-    sum.stopped = part.stopped ?? null;
-    // All or none: the service goes on with the others by itself.
-    const done = part.stopped && !whole ? from + part.results.length : to;
-    sum.next = done < table.rows.length ? done : null;
+    sum.results.push(...done.results);
+    sum.rows += done.results.length;
+    for (const name of counts) sum[name] += done[name];
+    sum.notes = done.notes;
+    sum.ignored_columns = done.ignored_columns;
+    sum.stopped = done.stopped ?? null;
+    // All or none: the service imports the other rows without further requests.
+    const ended = sum.rows >= table.row_count || done.results.length === 0 || (sum.stopped !== null && whole);
+    sum.next = ended ? null : (sum.results.at(-1)?.row ?? 0);
     onprogress(sum);
   }
   return sum;
 }
 
-/** Nobody knows whether the rows of a piece are in that was not answered. */
-function unheard(error: unknown, { numbers }: Table, from: number, to: number): string {
+/** The result in one sentence: the written rows, and the others. */
+export function importedWords({ created, updated, refused, left_out }: Summary, noun: string): string {
+  const done = [
+    ...(created > 0 ? [`${counted(created, noun)} created`] : []),
+    ...(updated > 0 ? [`${counted(updated, noun)} changed`] : []),
+  ].join(", ");
+  const out = refused + left_out;
+  const rest = out > 0 ? `${counted(out, "row")} not imported` : "";
+  return done ? `${done}${rest && `, ${rest}`}.` : `Nothing was imported${rest && `: ${rest}`}.`;
+}
+
+/**
+ * The reason why a later part failed. "Nothing was written" refers only to that part: the parts
+ * before it are imported.
+ */
+const stoppedBy = (error: unknown): string =>
+  error instanceof Problem && error.code === "disk_full" ? "The disk is full. Make room, then import the rest." : wordsOf(error);
+
+/** If a part's response was lost, it is unknown whether its rows were imported. */
+function unheard(error: unknown, after: number, rows: number): string {
   if (error instanceof Problem && error.status > 0) return "";
-  return ` Rows ${count(numbers[from] ?? 0)} to ${count(numbers[to - 1] ?? 0)} may be imported: look for them before you import the rest.`;
+  return ` Up to ${count(rows)} rows after row ${count(after)} may be imported: look for them before you import the rest.`;
 }

@@ -28,7 +28,7 @@ export const labels = {
   stationary: "Stationary",
 };
 
-/** A tag without a location has no coordinates: 0 is a place, too. */
+/** A tag without a location has no coordinates, because 0 is a valid place. */
 export function placeOf(location: Location | null) {
   const { street, lat, lon, dma, stationary, venue, asset } = location ?? nowhere();
   return {
@@ -46,7 +46,7 @@ export function placeOf(location: Location | null) {
 
 export type PlaceForm = ReturnType<typeof placeOf>;
 
-/** The edited members in the service's nested shape. */
+/** The edited members in the service's nested form. */
 export function nested({ venue_name, venue_type, asset_id, asset_type, lat, lon, ...plain }: Partial<PlaceForm>) {
   const named = (member: string, value: string | undefined, type: string | undefined) => ({
     ...(value !== undefined && { [member]: value }),
@@ -63,7 +63,7 @@ export function nested({ venue_name, venue_type, asset_id, asset_type, lat, lon,
   };
 }
 
-/** `location` with the edited members in it. */
+/** `location` with the edited members. */
 export const withPlace = (location: Location, changes: Partial<PlaceForm>): Location => {
   const { venue_name, venue_type, asset_id, asset_type, lat, lon, ...plain } = { ...placeOf(location), ...changes };
   return {

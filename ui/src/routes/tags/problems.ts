@@ -1,5 +1,5 @@
-// The remarks on the rows of an import, grouped: a thousand rows seldom have more than
-// a few different problems.
+// The remarks on the rows of an import, in groups: a thousand rows rarely have more than a few
+// different problems.
 
 import type { TagImportRow } from "../../lib/api/types";
 
@@ -7,15 +7,15 @@ export type Kind = "refused" | "deletes" | "warning";
 
 export interface Problem {
   kind: Kind;
-  /** The same for all its rows. */
+  /** The text, which is the same for all of its rows. */
   text: string;
-  /** Numbers of its rows, as a spreadsheet shows them. */
+  /** The numbers of its rows, like in a spreadsheet. */
   rows: number[];
 }
 
 const order: Kind[] = ["refused", "deletes", "warning"];
 
-/** What is to be said about a row, by kind. */
+/** The remarks on a row, by kind. */
 function* remarks(row: TagImportRow): Generator<[Kind, string]> {
   if (row.outcome === "refused") yield ["refused", row.reason];
   if ("deleted" in row && row.deleted?.length) yield ["deletes", `Deletes ${row.deleted.join(", ")}.`];

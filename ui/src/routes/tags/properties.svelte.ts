@@ -1,12 +1,12 @@
-// The properties of a tag as one form: a member for each class and key. A property has
-// a version of its own, because visitors change variables at any time.
+// The properties of a tag as one form: a member for each class and key. Each property has its own
+// version, because visitors change variables at any time.
 
 import { getVersion, Problem, put, remove, type Version } from "../../lib/api/client";
 import type { PropertyClass, Tag } from "../../lib/api/types";
 import type { Draft } from "../../lib/ui/draft.svelte";
 import { ChangedMeanwhile } from "../../lib/ui/resource.svelte";
 
-/** Values by `class/key`; `null` for one that is to be removed. */
+/** Values by `class/key`; `null` for a property that is to be removed. */
 export type Properties = Record<string, string | null>;
 
 /** A property that is being typed. */
@@ -22,7 +22,7 @@ export const keyOf = (name: string) => name.slice(name.indexOf("/") + 1);
 export const propertiesOf = (tag: Tag): Properties =>
   Object.fromEntries(classes.flatMap((of) => Object.entries(tag[of]).map(([key, value]) => [nameOf(of, key), value])));
 
-/** Adds what is typed for a new property to the edits; returns whether it could be, or nothing is typed. */
+/** Adds a typed new property to the edits. Returns false if it could not be added. */
 export function addTyped(of: PropertyClass, draft: Draft<Properties>, added: Draft<NewProperty>): boolean {
   if (!added.changed) return true;
   const { key, value } = added.form;
@@ -58,7 +58,8 @@ async function stored(tag: number, name: string): Promise<Version<{ value: strin
 
 /**
  * Saves the edits one after the other, each only over the value that was `seen`. Throws
- * `ChangedMeanwhile` at the first that somebody else changed; those before it are saved.
+ * `ChangedMeanwhile` at the first property that another person changed; the ones before it are
+ * saved.
  */
 export async function saveProperties(tag: number, edits: Properties, seen: Properties): Promise<void> {
   for (const [name, value] of Object.entries(edits)) {
@@ -74,7 +75,7 @@ export async function saveProperties(tag: number, edits: Properties, seen: Prope
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.code === "changed") throw new ChangedMeanwhile();
-      // Its field is one of the property's own: the form has many of them.
+      // The form has many properties, so the error gets the property's own field.
       throw new Problem(error.status, error.message, error.code, [{ field: name, message: error.message }]);
     }
   }

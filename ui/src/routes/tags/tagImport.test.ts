@@ -13,11 +13,24 @@ vi.mock("../../lib/frame/router.svelte", () => ({ router: { place: { screen: "ta
 const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
 const file = new File([`name\n${Array.from({ length: 2_500 }, (_, index) => `Bottle ${index}`).join("\n")}\n`], "bottles.csv");
 
-beforeEach(() => vi.mocked(upload).mockReset());
+const table = {
+  encoding: "utf-8",
+  separator: ",",
+  row_count: 2_500,
+  columns: [{ heading: "name", column: "name", guessed: false }],
+  rows: [],
+};
+
+beforeEach(() =>
+  vi
+    .mocked(upload)
+    .mockReset()
+    .mockResolvedValueOnce(table as never),
+);
 
 test("an import is of the service that its file was chosen for", async () => {
   connect("embedded");
-  await tagImport.choose(file, ({ header }) => header);
+  await tagImport.choose(file);
   tagImport.open = true;
   connect("shop");
   expect([tagImport.table, tagImport.file, tagImport.open]).toEqual([null, "", false]);
@@ -27,8 +40,22 @@ test("an import is of the service that its file was chosen for", async () => {
 
 test("an import that runs while the connection is switched sends nothing more, says so, and its rest is found there again", async () => {
   connect("embedded");
-  await tagImport.choose(file, ({ header }) => header);
-  const piece = { rows: 1_000, results: [], created: 1_000, updated: 0, refused: 0, left_out: 0, deleted: 0, stopped: null };
+  await tagImport.choose(file);
+  const results = Array.from({ length: 1_000 }, (_, index) => ({ row: index + 2, outcome: "created" }));
+  const read = { encoding: "utf-8", separator: ",", notes: [], ignored_columns: [] };
+  const unadded = { variables_added: 0, tags_with_added_variables: 0 };
+  const piece = {
+    ...read,
+    rows: 1_000,
+    results,
+    created: 1_000,
+    updated: 0,
+    refused: 0,
+    left_out: 0,
+    deleted: 0,
+    ...unadded,
+    stopped: null,
+  };
   vi.mocked(upload)
     .mockResolvedValueOnce(piece as never)
     .mockImplementationOnce(async () => {
@@ -37,12 +64,12 @@ test("an import that runs while the connection is switched sends nothing more, s
       throw new Switched(true);
     });
   await tagImport.start(false);
-  expect(upload).toHaveBeenCalledTimes(2);
+  expect(upload).toHaveBeenCalledTimes(3);
   expect(notices.shown.map(({ text }) => text)).toContain("Importing bottles.csv was stopped, because the connection changed.");
   expect([tagImport.unfinished, tagImport.result]).toEqual([false, null]);
   expect(await tagImport.resume()).toBeNull();
-  expect(upload).toHaveBeenCalledTimes(2);
+  expect(upload).toHaveBeenCalledTimes(3);
   connect("embedded");
   expect(tagImport.unfinished).toBe(true);
-  expect(tagImport.result?.stopped).toContain("Rows 1,002 to 2,001 may be imported");
+  expect(tagImport.result?.stopped).toContain("Up to 1,000 rows after row 1,001 may be imported");
 });

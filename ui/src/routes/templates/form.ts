@@ -1,4 +1,4 @@
-// The members of a URL template as a form holds them.
+// The members of a URL template in a form.
 
 import type { MacStart, Mode, Technology, UrlTemplate } from "../../lib/api/types";
 

@@ -1,4 +1,4 @@
-//! `/admin/v1/backup/schedule`: backups that the service makes by itself.
+//! `/admin/v1/backup/schedule`: scheduled backups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,46 +19,47 @@ use crate::keyring::Passphrase;
 use crate::service::Service;
 use crate::storage::{BackupSchedule, StorageError};
 
-/// Fewest and most hours between two backups: a year.
+/// Range of the hours between two backups; the maximum is a year.
 const HOURS: std::ops::RangeInclusive<u32> = 1..=8_760;
-/// Fewest and most backups that are kept.
+/// Range of the number of backups that are kept.
 const KEEP: std::ops::RangeInclusive<u32> = 1..=1_000;
 
-/// The backups that the service makes by itself.
+/// The schedule of backups.
 #[derive(Serialize, ToSchema)]
 #[schema(as = BackupSchedule)]
 pub(crate) struct ScheduleView {
     /// Whether there is a schedule.
     enabled: bool,
-    /// The folder, on the machine of the service.
+    /// Folder for the backups, on the machine of the service.
     folder: Option<String>,
     /// Hours between two backups.
     every_hours: Option<u32>,
-    /// How many are kept.
+    /// Number of newest backups that are kept.
     keep: Option<u32>,
-    /// Whether they contain the key that unlocks inlay keys, sealed with the passphrase.
+    /// Whether backups contain the key that unlocks inlay keys, sealed with the passphrase.
     sealed: bool,
-    /// When the next one is due; null: now.
+    /// When the next backup is due; null if it is due now.
     next_at: Option<Timestamp>,
-    /// What came of the last one.
+    /// The result of the last backup.
     last: Option<ResultView>,
     /// The backups in the folder that the schedule has made, the oldest first.
     files: Vec<String>,
 }
 
-/// What came of a backup: it was restored beside where it lies, and compared with the database.
+/// The result of a backup. Tapdesk restores each backup next to the file and compares it with the
+/// database.
 #[derive(Serialize, ToSchema)]
 #[schema(as = BackupResult)]
 pub(crate) struct ResultView {
-    /// When it was made.
+    /// When the backup was made.
     at: Timestamp,
-    /// Whether it is good.
+    /// Whether the backup passed all checks.
     ok: bool,
-    /// Its name in the folder.
+    /// Name of the file in the folder.
     file: Option<String>,
-    /// Its size.
+    /// Size of the file, in bytes.
     bytes: u64,
-    /// Why it is not good.
+    /// The error, if the backup failed a check.
     error: Option<String>,
 }
 
@@ -96,28 +97,29 @@ impl From<Option<BackupSchedule>> for ScheduleView {
     }
 }
 
-/// What the service is to do by itself.
+/// A new schedule of backups.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSchedule {
-    /// An absolute path on the machine of the service. It is made if it is missing.
+    /// An absolute path on the machine of the service. The folder is created if it is missing.
     #[schema(min_length = 1, max_length = 4096)]
     folder: String,
     /// Hours between two backups.
     #[schema(minimum = 1, maximum = 8760)]
     every_hours: u32,
-    /// How many are kept. Only backups that the schedule has made are ever removed.
+    /// Number of newest backups to keep. Only backups that the schedule has made are ever removed.
     #[schema(minimum = 1, maximum = 1000)]
     keep: u32,
-    /// With a passphrase, backups contain the key that unlocks inlay keys, sealed with it. The passphrase itself is
-    /// not stored. If it is not sent, backups are sealed as before; with null, they do not contain the key.
+    /// With a passphrase, backups contain the key that unlocks inlay keys, sealed with it. The
+    /// passphrase itself is not stored. If this member is missing, backups stay sealed as before;
+    /// with null, they do not contain the key.
     #[serde(default, deserialize_with = "sent")]
     #[schema(min_length = 12, value_type = Option<String>)]
     #[expect(clippy::option_option, reason = "null is not the same as not sent")]
     passphrase: Option<Option<String>>,
 }
 
-/// Tells null from what is not sent.
+/// Distinguishes null from a missing member.
 #[expect(clippy::option_option, reason = "null is not the same as not sent")]
 fn sent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
@@ -143,8 +145,8 @@ impl NewSchedule {
 
 /// Get the schedule of backups
 ///
-/// With what came of the last one. After each backup the service opens it, restores it beside where it lies, and
-/// compares it with the database.
+/// Includes the result of the last backup. After each backup the service opens it, restores it next
+/// to the file, and compares it with the database.
 #[utoipa::path(
     get, path = "/backup/schedule", tag = "backup",
     responses((status = OK, body = ScheduleView), Common)
@@ -158,8 +160,9 @@ pub(crate) async fn schedule(
 
 /// Set the schedule of backups
 ///
-/// The first one is made within a minute. A backup that fails is made again after an hour; the first failure is
-/// told as `alert.backup_failed`. On PostgreSQL, backups are those of its own tools: 409.
+/// The first backup is made within a minute. A failed backup is repeated after an hour; the first
+/// failure raises `alert.backup_failed`. On PostgreSQL this is not supported (409): use its own
+/// tools.
 #[utoipa::path(
     put, path = "/backup/schedule", tag = "backup", request_body = NewSchedule,
     responses((status = OK, body = ScheduleView), Conflicting, BadBody, Written, Common)
@@ -197,7 +200,8 @@ pub(crate) async fn set_schedule(
     };
     let (folder, every_hours, keep) = (new.folder, new.every_hours, new.keep);
     let edit = move |before: Option<BackupSchedule>| {
-        // What is in another folder is nothing that this schedule removes.
+        // The schedule never removes files from another folder, so a new folder starts with an
+        // empty list.
         let same = before.filter(|before| before.folder == folder);
         let (files, last) = same.map_or_else(Default::default, |same| (same.files, same.last));
         Some(BackupSchedule {
@@ -214,7 +218,7 @@ pub(crate) async fn set_schedule(
         let mut after = edit(before);
         if let Some(after) = &mut after {
             after.sealed = sealed.clone().unwrap_or(former);
-            // A new passphrase is tried at once.
+            // With a new passphrase, make a backup at once.
             if sealed.is_some() {
                 after.last = None;
             }
@@ -225,9 +229,9 @@ pub(crate) async fn set_schedule(
     Ok(Json(stored.into()))
 }
 
-/// End the schedule of backups
+/// Remove the schedule of backups
 ///
-/// What it has made stays where it is.
+/// The existing backups are kept.
 #[utoipa::path(
     delete, path = "/backup/schedule", tag = "backup",
     responses((status = NO_CONTENT), Written, Common)
@@ -242,7 +246,7 @@ pub(crate) async fn end_schedule(
 
 /// Make the scheduled backup now
 ///
-/// It is checked as every other one; `last` says what came of it.
+/// The backup is checked like every other one; `last` contains the result.
 #[utoipa::path(
     post, path = "/backup/schedule/run", tag = "backup",
     responses((status = OK, body = ScheduleView), NotFound, Conflicting, Written, Common)

@@ -10,46 +10,57 @@ use utoipa::ToSchema;
 use crate::encode;
 use crate::encoding::run::{RUN_MAX, Run, RunFields, RunPlan};
 use crate::field_error::FieldError;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::TagId;
+use crate::scope::Scope;
 use crate::service::Service;
 
-/// A run to be created.
+/// An encoding run to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewEncodingRun {
-    /// Its name.
+    /// Name of the run.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// How many inlays are planned; by default as many as there are tags, or an open number if the plan has a
-    /// pattern. Never fewer than there are tags, and without a pattern not more.
+    /// Number of planned inlays. By default the number of tags, or no limit if the plan has a
+    /// pattern. At least the number of tags; without a pattern, at most that number.
     #[schema(minimum = 1, maximum = 10_000)]
     planned: Option<u32>,
-    /// The tags that get an inlay, in this order. Those that have one are left out; if none is left, or one is
-    /// deleted or simulated, the run is refused.
+    /// The tags that get an inlay, in this order. Tags that already have one are left out. The
+    /// request fails if no tag is left, or if a tag is deleted or simulated.
     #[serde(default)]
     #[schema(max_items = 10_000)]
     tag_ids: Vec<TagId>,
-    /// What is written, and the pattern of tags that are created as the run goes.
+    /// The content to write, and the pattern of tags that the run creates.
     #[serde(default, deserialize_with = "crate::object::one")]
     plan: RunPlan,
+    /// Create the run although the address for its chips, the setting `tag_url`, is not proved.
+    /// Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.
+    /// Each encoding of the run must allow it again.
+    #[serde(default)]
+    allow_unproved_address: bool,
 }
 
 /// Create an encoding run
 ///
-/// Each chip that is laid down becomes the inlay of the next of its tags: `POST /encodings` with
-/// its `run_id`. A chip that was torn away comes back to its own tag; the tag of one that is
-/// rejected, given up or wiped goes to the next chip.
+/// Each new chip becomes the inlay of the next tag: send `POST /encodings` with the `run_id`. A
+/// chip that was removed too early keeps its tag. If a chip is rejected, abandoned or wiped, the
+/// next chip gets its tag. A plan with a pattern creates tags, so it also needs the scope `tags`.
 #[utoipa::path(
     post, path = "/encoding-runs", tag = "encodings", request_body = NewEncodingRun,
     responses((status = CREATED, body = Run), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Body(run): Body<NewEncodingRun>,
 ) -> Result<(StatusCode, Edited<Run>), ApiError> {
+    if run.plan.pattern.is_some() {
+        requester.needs(Scope::Tags)?;
+    }
     let tags = u32::try_from(run.tag_ids.len()).unwrap_or(u32::MAX);
     if tags > RUN_MAX || (tags == 0 && run.plan.pattern.is_none()) {
         let why =
@@ -62,7 +73,7 @@ pub(crate) async fn create(
         closed: false,
     };
     fields.validate().map_err(ApiError::Invalid)?;
-    encode::check_plan(&service, &run.plan).await?;
+    encode::check_plan(&service, &run.plan, run.allow_unproved_address).await?;
     let storage = &service.storage;
     let run = storage.insert_encoding_run(fields, run.plan, run.tag_ids);
     Ok((StatusCode::CREATED, run.await?.into()))

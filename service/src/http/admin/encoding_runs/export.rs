@@ -18,7 +18,8 @@ use crate::tag::cell::encode;
 
 /// Export an encoding run
 ///
-/// A CSV file (RFC 4180) that is safe to open in a spreadsheet: what was made, and no key.
+/// A CSV file (RFC 4180) that is safe to open in a spreadsheet. It lists the encoded chips, without
+/// keys.
 #[utoipa::path(
     get, path = "/encoding-runs/{id}/export", tag = "encodings", params(("id" = EncodingRunId, Path)),
     responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
@@ -63,7 +64,7 @@ fn write(run: &Run, rows: &[RunRow], tag_url: &str) -> Result<Vec<u8>, csv::Erro
     let number = |number: Option<u32>| number.map_or_else(String::new, |number| number.to_string());
     for row in rows {
         let slug = row.slug.as_deref().unwrap_or_default();
-        // A template's URL has parts that only the chip writes.
+        // The URL of a template has parts that only the chip writes.
         let canonical = run.plan.url_template_id.is_none() && !slug.is_empty();
         let url = canonical.then(|| format!("{tag_url}/{slug}"));
         csv.write_record([

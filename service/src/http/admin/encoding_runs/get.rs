@@ -13,14 +13,14 @@ use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::EncodingRunId;
 use crate::service::Service;
 
-/// A run with its chips.
+/// An encoding run with its chips.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WholeEncodingRun {
     #[serde(flatten)]
     run: Run,
-    /// The tag that the next new chip gets; null if none is left, or the run is closed.
+    /// The tag that the next new chip gets; null if no tag is left or the run is closed.
     next: Option<RunNext>,
-    /// Its chips, in the order in which they were laid down.
+    /// The chips of the run, in the order in which they were placed on the reader.
     rows: Vec<RunRow>,
 }
 

@@ -14,16 +14,16 @@ use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
 use crate::id::EncodingRunId;
 use crate::service::Service;
 
-/// What is next in a run.
+/// The result of a skip.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SkippedInRun {
     /// The tag that the next new chip gets.
     next: Option<RunNext>,
 }
 
-/// Pass over the next tag of an encoding run
+/// Skip the next tag of an encoding run
 ///
-/// The next new chip gets the tag after it. Tags that were passed over come once all others have an inlay.
+/// The next new chip gets the tag after it. Skipped tags follow when all other tags have an inlay.
 #[utoipa::path(
     post, path = "/encoding-runs/{id}/skip", tag = "encodings", params(("id" = EncodingRunId, Path)),
     responses((status = OK, body = SkippedInRun), NotFound, Conflicting, Written, Common)

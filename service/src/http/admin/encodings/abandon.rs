@@ -11,10 +11,10 @@ use crate::http::error::{ApiError, Common, NotFound, Written};
 use crate::id::EncodingId;
 use crate::service::Service;
 
-/// Give up an encoding
+/// Abandon an encoding
 ///
-/// Its state becomes `abandoned`. The keys that its chip may have are kept, so that the chip can be encoded or
-/// wiped later. An encoding that is over stays as it is.
+/// Sets the state to `abandoned`. Tapdesk keeps the keys that the chip may have, so that it can be
+/// encoded or wiped later. A finished encoding stays unchanged.
 #[utoipa::path(
     delete, path = "/encodings/{id}", tag = "encodings", params(("id" = EncodingId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::encode;
+use crate::encoding;
 use crate::encoding::turn::{Answers, Turn};
 use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
@@ -17,10 +18,12 @@ use crate::service::Service;
 
 /// Answer a turn of an encoding
 ///
-/// The next turn is on disk before it is answered. The same `seq` with the same answers gets the
-/// same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
-/// good for 60 seconds; after that the chip is looked at again. A turn of an encoding with `replace`
-/// needs the scope `keys`, too.
+/// Tapdesk stores the next turn before it answers. A repeated `seq` with the same answers gets the
+/// same turn again. Other answers, or a `seq` that is not the current one, get 409. A session is
+/// valid for 60 seconds; after that Tapdesk examines the chip again. If the encoding has `replace`,
+/// the token also needs the scope `keys`. After the chip is verified, Tapdesk opens the address
+/// that the chip contains. The last turn waits for that at most a second, and `address` of the
+/// encoding contains the result.
 #[utoipa::path(
     post, path = "/encodings/{id}/answers", tag = "encodings", params(("id" = EncodingId, Path)),
     request_body = Answers,
@@ -33,7 +36,9 @@ pub(crate) async fn answer(
     Body(answers): Body<Answers>,
 ) -> Result<Json<Turn>, ApiError> {
     let may_replace = requester.needs(Scope::Keys).is_ok();
-    Ok(Json(
-        encode::answer(&service, id, &answers, may_replace).await?,
-    ))
+    let turn = encode::answer(&service, id, &answers, may_replace).await?;
+    if turn.state == encoding::State::Verified {
+        encode::open_address(&service, turn.id).await;
+    }
+    Ok(Json(turn))
 }

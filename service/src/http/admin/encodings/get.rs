@@ -19,18 +19,18 @@ use crate::service::Service;
 pub(crate) struct WholeEncoding {
     #[serde(flatten)]
     encoding: EncodingView,
-    /// The commands that were sent, in their order: never data.
+    /// The commands that were sent, in their order, without their data.
     exchanges: Vec<EncodingExchange>,
 }
 
-/// A command that was sent.
+/// A command that was sent to the chip.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EncodingExchange {
     /// When its answer was reported.
     at: Timestamp,
-    /// Its name.
+    /// Name of the command.
     name: String,
-    /// The status word of its answer, in hexadecimal; null if none came.
+    /// The status word of its answer, in hexadecimal; null without an answer.
     status: Option<String>,
 }
 

@@ -16,18 +16,18 @@ use crate::inlay::Uid;
 use crate::service::Service;
 use crate::storage::EncodingFilter;
 
-/// Which encodings are listed.
+/// Filters of encodings. All of them must match.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EncodingQuery {
-    /// Only those of this chip: 7 bytes, or 4 of one with random UIDs.
+    /// Only encodings of this chip: 7 bytes, or 4 bytes of a chip with random UIDs.
     #[serde(default, deserialize_with = "read_any_uid")]
     #[param(value_type = Option<String>, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
     uid: Option<Uid>,
-    /// Only those of this run.
+    /// Only encodings of this run.
     run_id: Option<EncodingRunId>,
-    /// Whether to count what is on all pages.
+    /// Whether to count the items of all pages.
     #[serde(default)]
     #[param(required = false)]
     count: bool,

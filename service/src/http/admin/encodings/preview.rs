@@ -19,7 +19,7 @@ use crate::id::{EncodingRunId, TagId, UrlTemplateId};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::service::Service;
 
-/// An encoding to be looked at before it begins.
+/// An encoding to preview.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -27,37 +27,37 @@ use crate::service::Service;
     reason = "the API's shape: each is a decision of its own"
 )]
 pub(crate) struct EncodingQuestion {
-    /// The UID that the reader shows, if a chip lies on it.
+    /// The UID that the reader shows, if a chip is on the reader.
     #[serde(default, deserialize_with = "optional_uid")]
     #[schema(value_type = Option<String>, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
     uid: Option<Uid>,
-    /// The chip as the reader knows it.
+    /// The type of chip that the reader detected.
     chip: Option<Technology>,
-    /// The tag that it is to be an inlay of. Without it and a `run_id`: a tag that is not there yet.
+    /// The tag of the new inlay. Without it and `run_id`, a tag that does not exist yet.
     tag_id: Option<TagId>,
-    /// The run whose next tag it is to be an inlay of. The run says how it is written.
+    /// The run that assigns the tag and the form of the URL.
     run_id: Option<EncodingRunId>,
-    /// How it writes its URL; by default the canonical form of a tag URL.
+    /// The URL template; by default the canonical form of a tag URL.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; by default encrypted.
+    /// How the URL contains UID and counter in the canonical form; by default encrypted.
     mirror: Option<Mirror>,
-    /// Where the MAC's input begins in the canonical form; by default it is empty.
+    /// Start of the MAC input in the canonical form; by default the input is empty.
     mac_from: Option<MacFrom>,
-    /// The chip of the canonical form. By default `ntag424dna`, or that of the URL template.
+    /// The chip for the canonical form. By default `ntag424dna`, or that of the URL template.
     technology: Option<Technology>,
-    /// Whether an NTAG 213, 215 or 216 is to be locked against writing, for ever.
+    /// Whether to lock an NTAG 213, 215 or 216 against writing, permanently.
     #[serde(default)]
     lock: bool,
-    /// Whether an NTAG 424 DNA is to be switched to LRP mode, for ever.
+    /// Whether to switch an NTAG 424 DNA to LRP mode, permanently.
     #[serde(default)]
     lrp: bool,
-    /// Whether its keys are to be random ones.
+    /// Whether the new keys are random.
     #[serde(default)]
     own_keys: bool,
-    /// Whether a finished chip is to be encoded again.
+    /// Whether to encode a finished chip again.
     #[serde(default)]
     replace: bool,
-    /// Whether it is to be encoded though the tag has an inlay already.
+    /// Whether to encode the chip although the tag already has an inlay.
     #[serde(default)]
     additional: bool,
 }
@@ -65,44 +65,45 @@ pub(crate) struct EncodingQuestion {
 fn optional_uid<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Uid>, D::Error> {
-    /// A UID as a reader shows it.
+    /// A UID as the reader shows it.
     #[derive(Deserialize)]
     struct Shown(#[serde(deserialize_with = "read_uid")] Uid);
     let shown = Option::<Shown>::deserialize(deserializer)?;
     Ok(shown.map(|Shown(uid)| uid))
 }
 
-/// What an encoding would do.
+/// The plan of an encoding.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EncodingPreview {
-    /// The tag; null if it is not there yet.
+    /// The tag; null if it does not exist yet.
     tag_id: Option<TagId>,
-    /// The slug in the URL; an example if the tag is not there yet.
+    /// The slug in the URL; an example if the tag does not exist yet.
     slug: String,
-    /// The chip that is written.
+    /// The type of chip that would be written.
     technology: Technology,
-    /// What is known of the chip on the reader; null without a `uid`.
+    /// Known facts about the chip on the reader; null without a `uid`.
     chip: Option<KnownChip>,
-    /// The version of its new keys; of its present ones if it is finished. Null for chips without keys.
+    /// The version of the new keys; for a finished chip, of its current keys. Null for chips
+    /// without keys.
     generation: Option<u8>,
-    /// Why it would not be encoded; null if nothing is known against it.
+    /// Why the chip would not be encoded; null if no reason is known.
     reason: Option<Reason>,
-    /// What would be on the chip, in words.
+    /// The future content of the chip, for people.
     facts: Vec<Fact>,
-    /// What to think of before, in words.
+    /// Warnings for people before the encoding.
     warnings: Vec<&'static str>,
-    /// The URL, the bytes and the settings; null if no chip can hold them.
+    /// URL, bytes and settings; null if no chip can hold them.
     sheet: Option<EncodingSheetView>,
-    /// The steps in their order; none if it would not be encoded.
+    /// The steps in their order; empty if the chip would not be encoded.
     steps: Vec<PreviewStep>,
 }
 
 /// Preview an encoding
 ///
-/// A dry run: what would be written, byte by byte, and every step in words with the names of its
-/// commands. Nothing is sent, and nothing is stored: no tag of a run is created, and no encoding
-/// root. With the `uid` of a chip on the reader the answer is about that chip, as far as its
-/// journal knows it; what only the chip can tell shows when it is encoded.
+/// A dry run. It shows every byte to write, and explains every step with the names of its commands.
+/// Nothing is sent or stored: neither a tag of a run nor an encoding root is created. With the
+/// `uid` of a chip on the reader, the answer is about that chip, based on its journal. Facts that
+/// only the chip can provide appear during its encoding.
 #[utoipa::path(
     post, path = "/encodings/preview", tag = "encodings", request_body = EncodingQuestion,
     responses((status = OK, body = EncodingPreview), Conflicting, BadBody, Common)
@@ -134,6 +135,9 @@ pub(crate) async fn preview(
             own_keys: body.own_keys,
             replace: body.replace,
             additional: body.additional,
+            // A preview writes nothing, so the address need not be proved.
+            allow_unproved_address: true,
+            has_message: false,
         },
     };
     let found = encode::preview(&service, &asked).await?;

@@ -1,4 +1,4 @@
-//! `/admin/v1/encoding-root`.
+//! `/admin/v1/encoding-root`: the secret from which chip keys are derived.
 
 use std::sync::Arc;
 
@@ -18,25 +18,27 @@ use crate::inlay::Uid;
 use crate::service::Service;
 use crate::storage::ExposedInlay;
 
-/// The root that keys of encoded chips are derived from.
+/// The root from which the keys of encoded chips are derived.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EncodingRoot {
-    /// When it was made; null before the first chip is encoded.
+    /// When the root was created; null before the first chip is encoded.
     created_at: Option<Timestamp>,
-    /// When the first backup was made that has it and, sealed with a passphrase, the key that wraps it. Null if
-    /// none has: without it nobody can open the chips again.
+    /// When the first backup was made that contains the root and, sealed with a passphrase, the key
+    /// that wraps it. Null without such a backup: if the database is lost, nobody can open the
+    /// chips.
     backed_up_at: Option<Timestamp>,
-    /// Earlier roots, which only open the chips that were encoded with them.
+    /// Number of earlier roots. They only open the chips that were encoded with them.
     retired: u32,
-    /// Those of them that others may know.
+    /// Number of earlier roots that others may know.
     compromised: u32,
-    /// Inlays whose chip has keys of such a root. It gets other ones when it is laid down again.
+    /// Number of inlays whose chips have keys of a compromised root. Place each chip on the reader
+    /// again to replace its keys.
     exposed_inlays: u64,
 }
 
 /// Get the encoding root
 ///
-/// When it was made and first backed up. The root itself is never shown.
+/// Returns when it was created and first backed up. Tapdesk never shows the root itself.
 #[utoipa::path(
     get, path = "/encoding-root", tag = "encodings",
     responses((status = OK, body = EncodingRoot), Common)
@@ -62,22 +64,22 @@ async fn view(service: &Service) -> Result<EncodingRoot, ApiError> {
     })
 }
 
-/// Why the root is replaced.
+/// The reason why the root is replaced.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewEncodingRoot {
-    /// If true, others may know the present root and all before it: chips that have keys of them get other ones
-    /// when they are laid down again.
+    /// Whether others may know the current root and all earlier ones. If true, chips with keys of
+    /// these roots get new keys when they are placed on the reader again.
     #[serde(default)]
     compromised: bool,
 }
 
 /// Replace the encoding root
 ///
-/// What is encoded from now on has keys of a new root, which is in no backup yet. The present one only opens
-/// chips. Encodings that are not over are given up; their chips are laid down again. If the root was
-/// `compromised`, `/encoding-root/inlays` lists the inlays whose chips are to be laid down again for the tag
-/// that they are on; until then their taps verify as before.
+/// New encodings use keys of a new root, which no backup contains yet. The current root only opens
+/// chips from now on. Open encodings are abandoned: place their chips on the reader again. If the
+/// root is `compromised`, `/encoding-root/inlays` lists the inlays whose chips must be encoded
+/// again for their tag. Until then their taps still verify.
 #[utoipa::path(
     post, path = "/encoding-root", tag = "encodings", request_body = NewEncodingRoot,
     responses((status = CREATED, body = EncodingRoot), Conflicting, BadBody, Written, Common)
@@ -94,17 +96,17 @@ pub(crate) async fn replace_root(
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExposedInlay)]
 pub(crate) struct ExposedInlayView {
-    /// The inlay.
+    /// The inlay of the chip.
     inlay_id: InlayId,
-    /// Its chip.
+    /// UID of the chip.
     uid: Uid,
-    /// Its tag.
+    /// The tag of the inlay.
     tag_id: Option<TagId>,
-    /// The tag's slug.
+    /// Slug of the tag.
     slug: Option<String>,
-    /// The root.
+    /// The compromised root of the chip's keys.
     root_id: EncodingRootId,
-    /// The version of its keys.
+    /// The version of the chip's keys.
     generation: u32,
 }
 
@@ -129,12 +131,12 @@ impl From<ExposedInlay> for ExposedInlayView {
     }
 }
 
-/// How the list is shown.
+/// Options of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExposedQuery {
-    /// Whether to count what is on all pages.
+    /// Whether to count the items of all pages.
     #[serde(default)]
     #[param(required = false)]
     count: bool,
@@ -142,7 +144,7 @@ pub(crate) struct ExposedQuery {
 
 /// List inlays of a compromised encoding root
 ///
-/// Those whose chip still has keys of it, the oldest first.
+/// Lists inlays whose chips still have keys of such a root, the oldest first.
 #[utoipa::path(
     get, path = "/encoding-root/inlays", tag = "encodings", params(ExposedQuery, PageParams),
     responses((status = OK, body = Page<ExposedInlayView>), Invalid, Common)

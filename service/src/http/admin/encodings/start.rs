@@ -22,7 +22,7 @@ use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::scope::Scope;
 use crate::service::Service;
 
-/// A chip on a reader, and what it is to become.
+/// A chip on a reader, and the wanted result.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -30,53 +30,67 @@ use crate::service::Service;
     reason = "the API's shape: each is a decision of its own"
 )]
 pub(crate) struct NewEncoding {
-    /// The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs.
+    /// The UID that the reader shows: 7 bytes, or 4 bytes of a chip with random UIDs.
     #[serde(deserialize_with = "read_uid")]
     #[schema(value_type = String, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
     uid: Uid,
-    /// The tag that it is to be an inlay of.
+    /// The tag of the new inlay.
     tag_id: Option<TagId>,
-    /// The run whose next tag it is to be an inlay of. The run says how it is written.
+    /// The run that assigns the tag and the form of the URL.
     run_id: Option<EncodingRunId>,
-    /// The factory order that it came back for: it gets keys of this service, and stays the inlay of its tag. The
-    /// order says how it is written.
+    /// The factory order of a delivered chip: the chip gets keys of this service, and stays the
+    /// inlay of its tag. The order defines the form of the URL.
     factory_order_id: Option<FactoryOrderId>,
-    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag, or whose keys were imported,
-    /// needs the scope `keys` for that; with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+    /// Whether to return the chip to its factory state. If the chip is the inlay of a tag, or its
+    /// keys were imported, the token needs the scope `keys`. The scope `encode` is enough with the
+    /// `run_id` of the open run that encoded the chip, while nobody has tapped it.
     #[serde(default)]
     wipe: bool,
-    /// How it writes its URL; by default the canonical form of a tag URL.
+    /// The URL template; by default the canonical form of a tag URL.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; by default encrypted.
+    /// How the URL contains UID and counter in the canonical form; by default encrypted.
     mirror: Option<Mirror>,
-    /// Where the MAC's input begins in the canonical form; by default it is empty.
+    /// Start of the MAC input in the canonical form; by default the input is empty.
     mac_from: Option<MacFrom>,
-    /// The chip of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By default
-    /// `ntag424dna`, or that of the URL template. With `wipe`: the chip as the reader knows it, so that it is asked
-    /// as a chip of its kind from the first command on.
+    /// The chip for the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By
+    /// default `ntag424dna`, or that of the URL template. With `wipe`: the type of chip that the
+    /// reader detected, so that the first command already fits.
     technology: Option<Technology>,
-    /// If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever.
+    /// Whether to lock an NTAG 213, 215 or 216 against writing, permanently, once its URL is
+    /// proved.
     #[serde(default)]
     lock: bool,
-    /// If true, an NTAG 424 DNA is switched to LRP mode, for ever: its codes are of that mode from then on,
-    /// it takes no URL of AES mode any more, and it cannot be wiped. A URL template of LRP mode needs it.
+    /// Whether to switch an NTAG 424 DNA to LRP mode, permanently. Its codes then use this mode, it
+    /// accepts no URL of AES mode, and it cannot be wiped. A URL template of LRP mode requires it.
     #[serde(default)]
     lrp: bool,
-    /// If true, its keys are random ones instead of derived from the encoding root. A backup that is
-    /// older than the chip cannot open it then.
+    /// Whether the new keys are random instead of derived from the encoding root. Then a backup
+    /// that is older than the chip cannot open it.
     #[serde(default)]
     own_keys: bool,
-    /// Encode a finished chip again, with other keys; one whose keys were imported; encode or wipe one that has lost the
-    /// keys it was known to have, or that was asked too often for a key that it does not have; write over what an NTAG
-    /// 213, 215 or 216 has. It holds until the chip is posted again, and needs the scope `keys`, for the answers, too.
+    /// Allows four cases: to encode a finished chip again, with other keys; to encode a chip whose
+    /// keys were imported; to encode or wipe a chip that lost its known keys, or that was asked too
+    /// often for a key that it does not have; and to overwrite the message of another program. It
+    /// applies until the chip is posted again. It needs the scope `keys`, also for the answers.
     #[serde(default)]
     replace: bool,
-    /// Encode it though the tag has an inlay already.
+    /// Whether to encode the chip although the tag already has an inlay.
     #[serde(default)]
     additional: bool,
+    /// Encode the chip although its address, the setting `tag_url`, is not proved. This is for
+    /// tests on this computer. Otherwise the request fails with `address_not_proved`, unless it has
+    /// a URL template.
+    #[serde(default)]
+    allow_unproved_address: bool,
+    /// Whether the reader found a message on an NTAG 424 DNA. If that chip has its factory keys,
+    /// another program wrote the message: the encoding is rejected as `already_encoded`, unless
+    /// `replace` is true. Tapdesk reads the pages of an NTAG 213, 215 or 216 before it writes them,
+    /// so this member has no effect on them.
+    #[serde(default)]
+    has_message: bool,
 }
 
-/// The UID of a reader. A random one has 4 bytes, and zeros behind it here.
+/// Parses the UID of a reader. A random UID has 4 bytes; zeros follow it in the result.
 pub(super) fn read_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
     let text = String::deserialize(deserializer)?;
     let random = text.len() == 8 && text.starts_with(&format!("{RANDOM_ID:02}"));
@@ -90,14 +104,15 @@ pub(super) fn read_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid
 
 /// Encode a chip
 ///
-/// Tells what to send to the chip that lies on a reader; the answers go to
-/// `/encodings/{id}/answers`, which tells what to send next, until a turn has no commands. Whoever
-/// relays needs to understand none of them, and learns no key. A chip that was torn away is laid
-/// down again and posted again: its encoding goes on (200). With a chip that needs nothing but
-/// a look, that look is all. `rejected` says in `reason` why a chip is not encoded.
+/// Returns the first commands for the chip on the reader. Send the answers of the chip to
+/// `/encodings/{id}/answers`, which returns the next commands, until a turn has no commands. The
+/// client only relays: it needs to understand no command, and learns no key. If a chip was removed
+/// too early, place it on the reader and post it again: its encoding continues (200). If a chip is
+/// already in the wanted state, Tapdesk only examines it. If the state is `rejected`, `reason`
+/// explains why.
 ///
-/// A session with a chip that still has the factory key can be read by whoever sees its
-/// commands: never log them.
+/// While a chip has its factory key, anyone who sees the commands can decrypt the session: never
+/// log them.
 #[utoipa::path(
     post, path = "/encodings", tag = "encodings", request_body = NewEncoding,
     responses(
@@ -111,7 +126,7 @@ pub(crate) async fn start(
     requester: Requester,
     Body(body): Body<NewEncoding>,
 ) -> Result<(StatusCode, Json<Turn>), ApiError> {
-    // Who may only encode replaces no key of a finished chip.
+    // Without the scope `keys`, a caller must not replace the keys of a finished chip.
     let undone = match body.run_id.filter(|_| body.wipe) {
         Some(run) => encode::is_undo(&service, run, body.uid).await?,
         None => false,
@@ -123,6 +138,7 @@ pub(crate) async fn start(
     caller::asks(json!({
         "uid": body.uid, "tag_id": body.tag_id, "run_id": body.run_id,
         "factory_order_id": body.factory_order_id, "wipe": body.wipe, "replace": body.replace,
+        "allow_unproved_address": body.allow_unproved_address,
     }));
     let options = FormOptions {
         url_template_id: body.url_template_id,
@@ -134,6 +150,8 @@ pub(crate) async fn start(
         own_keys: body.own_keys,
         replace: body.replace,
         additional: body.additional,
+        allow_unproved_address: body.allow_unproved_address,
+        has_message: body.has_message,
     };
     let whom = (body.tag_id, body.run_id, body.factory_order_id, body.wipe);
     let (target, options) = match whom {
@@ -154,7 +172,7 @@ pub(crate) async fn start(
     let laid = LaidDown {
         uid: body.uid,
         target,
-        // What is wiped is part of no run any more.
+        // A wiped chip is not part of a run any more.
         run_id: None,
         place: None,
         options,

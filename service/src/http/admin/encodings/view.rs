@@ -1,4 +1,4 @@
-//! An encoding as the admin API shows it: without its commands.
+//! An encoding in the admin API, without its commands.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,56 +9,71 @@ use crate::id::{EncodingId, EncodingRunId, InlayId, TagId, UrlTemplateId};
 use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology};
 use crate::storage::StoredEncoding;
+use crate::tag_url::TagUrlReason;
 
-/// An encoding.
+/// The encoding of a chip.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Encoding)]
 pub(crate) struct EncodingView {
-    /// Its identifier.
+    /// Identifier of the encoding.
     id: EncodingId,
-    /// The chip: 7 bytes, or 4 of one with random UIDs.
+    /// UID of the chip: 7 bytes, or 4 bytes of a chip with random UIDs.
     #[schema(pattern = "^([0-9A-F]{14}|08[0-9A-F]{6})$")]
     uid: String,
-    /// The tag that it is to be an inlay of; null to wipe.
+    /// The tag of the new inlay; null for a wipe.
     tag_id: Option<TagId>,
-    /// The run that it is part of.
+    /// The run that the encoding is part of.
     run_id: Option<EncodingRunId>,
-    /// Whether it is to be as it left the factory.
+    /// Whether the chip returns to its factory state.
     wipe: bool,
-    /// How far it is.
+    /// The progress of the encoding.
     state: State,
-    /// Why the chip is not encoded, or not now.
+    /// Why the chip is not encoded, or not at the moment.
     reason: Option<Reason>,
-    /// The number of its turn.
+    /// The number of the current turn.
     seq: u32,
-    /// The version with which its keys are written.
+    /// The version of the keys to write.
     generation: Option<u8>,
-    /// Its URL template; null for the canonical form.
+    /// The URL template; null for the canonical form.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form.
+    /// How the URL contains UID and counter in the canonical form.
     mirror: Option<Mirror>,
-    /// Where the MAC's input begins in the canonical form.
+    /// Start of the MAC input in the canonical form.
     mac_from: Option<MacFrom>,
-    /// The chip that it is for; null to wipe.
+    /// The type of chip; null for a wipe.
     technology: Option<Technology>,
-    /// Its mode; null to wipe.
+    /// The cipher mode of the chip; null for a wipe.
     mode: Option<Mode>,
-    /// Whether its keys are random ones instead of derived from the encoding root.
+    /// Whether the keys are random instead of derived from the encoding root.
     own_keys: bool,
     /// Whether the tag may have other inlays, too.
     additional: bool,
-    /// The inlay, once it is verified.
+    /// The inlay, once the chip is verified.
     inlay_id: Option<InlayId>,
-    /// The counter of the read that proved it.
+    /// The counter of the read that verified the chip.
     counter: Option<u32>,
-    /// When it began.
+    /// The address on the chip, and whether it worked after the chip was verified; null for a wipe.
+    address: Option<EncodingAddress>,
+    /// When the encoding began.
     created_at: Timestamp,
-    /// When its last turn was made.
+    /// When the last turn was created.
     updated_at: Timestamp,
 }
 
+/// The address that a chip contains.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EncodingAddress {
+    /// The tag URL, or the part of a URL template before its first placeholder.
+    tag_url: String,
+    /// Whether this service was reached through the address. Null if nobody has tried yet, or if
+    /// the address belongs to a URL template, where Tapdesk has no test URL.
+    opened: Option<bool>,
+    /// Why the service was not reached.
+    reason: Option<TagUrlReason>,
+}
+
 impl EncodingView {
-    /// An encoding that is stored.
+    /// Converts an encoding of the database.
     pub(super) fn of(stored: &StoredEncoding) -> Option<Self> {
         let outcome = stored.outcome.as_ref();
         let form = stored.form.as_ref();
@@ -77,7 +92,7 @@ impl EncodingView {
             generation: stored.generation,
             url_template_id: form.and_then(|form| form.url_template_id),
             mirror: form.and_then(|form| form.mirror),
-            // Without a mirror the URL has no MAC of this kind.
+            // Without a mirror, the URL has no MAC of this kind.
             mac_from: form.and_then(|form| form.mirror.map(|_| form.mac_from)),
             technology: form.map(|form| form.template.technology),
             mode: form.map(|form| form.template.mode),
@@ -85,6 +100,14 @@ impl EncodingView {
             additional: form.is_some_and(|form| form.additional),
             inlay_id: outcome.and_then(|outcome: &Outcome| outcome.inlay_id),
             counter: outcome.map(|outcome| outcome.counter),
+            address: form.map(|form| {
+                let address = outcome.and_then(|outcome| outcome.address);
+                EncodingAddress {
+                    tag_url: form.address(),
+                    opened: address.map(|address| address.opened),
+                    reason: address.and_then(|address| address.reason),
+                }
+            }),
             created_at: stored.created_at,
             updated_at: stored.updated_at,
         })

@@ -1,28 +1,26 @@
 //! `POST /admin/v1/experiences`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::ExperienceMembers;
+use super::{ExperienceMembers, saved};
 use crate::experience::Experience;
 use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::http::state::AppState;
 use crate::scope::Scope;
-use crate::service::Service;
 
-/// An experience to be created.
+/// An experience to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewExperience {
     #[serde(flatten)]
     members: ExperienceMembers,
-    /// Leave it unpublished.
+    /// Whether to leave the experience unpublished.
     #[serde(default)]
     #[schema(required = false)]
     draft: bool,
@@ -30,23 +28,26 @@ pub(crate) struct NewExperience {
 
 /// Create an experience
 ///
-/// It is published as version 1, which needs the scope `publish`, unless `draft` is true.
+/// The experience is published as version 1, which needs the scope `publish`, unless `draft` is
+/// true.
 #[utoipa::path(
     post, path = "/experiences", tag = "experiences", request_body = NewExperience,
     responses(
-        (status = CREATED, body = Experience),
+        (status = CREATED, body = Experience, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved experience, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    State(state): State<AppState>,
     requester: Requester,
     Body(NewExperience { members, draft }): Body<NewExperience>,
-) -> Result<(StatusCode, Edited<Experience>), ApiError> {
+) -> Result<(StatusCode, HeaderMap, Edited<Experience>), ApiError> {
     if !draft {
         requester.needs(Scope::Publish)?;
     }
-    let fields = members.check().map_err(ApiError::Invalid)?;
-    let experience = service.storage.insert_experience(fields, !draft).await?;
-    Ok((StatusCode::CREATED, experience.into()))
+    let fields = members.check(None).map_err(ApiError::Invalid)?;
+    let storage = &state.service.storage;
+    let experience = storage.insert_experience(fields, !draft).await?;
+    let (warning, experience) = saved(&state, experience);
+    Ok((StatusCode::CREATED, warning, experience))
 }

@@ -15,7 +15,7 @@ use crate::service::Service;
 
 /// Delete an experience
 ///
-/// Refused while tags lead to it; the answer says how many.
+/// Fails while tags lead to the experience; the error contains their number.
 #[utoipa::path(
     delete, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
     responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)

@@ -17,15 +17,15 @@ use crate::interaction::VersionRef;
 use crate::service::Service;
 use crate::storage::Conflict;
 
-/// What is compared.
+/// The versions to compare.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DifferenceQuery {
-    /// The version to compare; by default the published one.
+    /// The old version; by default the published one.
     #[param(minimum = 1)]
     from: Option<u32>,
-    /// The version to compare it with; by default the draft.
+    /// The new version; by default the draft.
     #[param(minimum = 1)]
     to: Option<u32>,
 }
@@ -33,20 +33,20 @@ pub(crate) struct DifferenceQuery {
 /// The difference between two versions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Difference {
-    /// The version that is compared; `null` if none was published.
+    /// The old version; `null` if none was published.
     from: Option<u32>,
-    /// The version it is compared with; `null` for the draft.
+    /// The new version; `null` for the draft.
     to: Option<u32>,
-    /// Whether they differ.
+    /// Whether the two versions differ.
     differs: bool,
-    /// The lines of both, in order.
+    /// The lines of both versions, in order.
     lines: Vec<DifferenceLine>,
 }
 
 /// Compare two versions of an experience
 ///
-/// One line for each block, rule or theme setting. Without parameters: the changes that publishing
-/// the draft would make.
+/// The difference has one line for each block, rule or theme setting. Without parameters, it shows
+/// the changes that publishing the draft would make.
 #[utoipa::path(
     get, path = "/experiences/{id}/difference", tag = "experiences",
     params(("id" = ExperienceId, Path), DifferenceQuery),

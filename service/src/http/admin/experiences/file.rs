@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::countries;
 use super::images::fit;
 use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceFile, ExperienceKind, Theme, with_images,
@@ -15,16 +16,18 @@ use crate::experience::{
 use crate::field_error::FieldError;
 use crate::http::admin::body;
 use crate::http::admin::path::Id;
+use crate::http::admin::warning;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::state::AppState;
 use crate::id::{ExperienceId, ImageId};
 use crate::service::Service;
 
-/// Largest file, in bytes.
+/// Maximum size of a file, in bytes.
 const FILE_MAX: usize = 48 * 1024 * 1024;
 
 /// Export an experience as one file
 ///
-/// Its name and draft, and the images that the draft shows.
+/// The file contains the name and the draft, and the images that the draft shows.
 #[utoipa::path(
     get, path = "/experiences/{id}/file", tag = "experiences", params(("id" = ExperienceId, Path)),
     responses((status = OK, body = ExperienceFile), NotFound, Common)
@@ -54,16 +57,22 @@ pub(crate) async fn export_file(
 
 /// Import an experience from a file
 ///
-/// It becomes a new draft. Everything in the file is checked, and its images are encoded again, as
-/// if each was uploaded. At most 48 MiB.
+/// The experience becomes a new draft. Tapdesk checks everything in the file, and encodes the
+/// images again as if they were uploaded. At most 48 MiB.
 #[utoipa::path(
     post, path = "/experiences/import", tag = "experiences", request_body = ExperienceFile,
-    responses((status = CREATED, body = Experience), Conflicting, BadBody, Written, Common)
+    responses((status = CREATED, body = Experience, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved experience, in words"))), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn import_file(
-    State(service): State<Arc<Service>>,
+    State(state): State<AppState>,
     request: Request,
-) -> Result<(StatusCode, Json<Experience>), ApiError> {
+) -> Result<(StatusCode, HeaderMap, Json<Experience>), ApiError> {
+    let experience = import(&state.service, request).await?;
+    let warning = warning::headers(countries::warning(&state, &experience.content));
+    Ok((StatusCode::CREATED, warning, Json(experience)))
+}
+
+async fn import(service: &Service, request: Request) -> Result<Experience, ApiError> {
     let file: ExperienceFile = body::json(request, FILE_MAX).await?;
     let (fields, images) = file.read().map_err(ApiError::invalid)?;
     let mut fitted = Vec::new();
@@ -78,26 +87,25 @@ pub(crate) async fn import_file(
         fitted.push((id, media_type, bytes));
     }
     if fitted.is_empty() {
-        let experience = service.storage.insert_experience(fields, false).await?;
-        return Ok((StatusCode::CREATED, Json(experience)));
+        return Ok(service.storage.insert_experience(fields, false).await?);
     }
 
-    // Images are of an experience, so it is there before it shows them: until
-    // then it is a draft that no tap reaches.
+    // Images belong to an experience, so create it before its images. Until the end it is a draft
+    // that no tap reaches.
     let empty = ExperienceFields {
         name: fields.name.clone(),
         content: empty(fields.content.kind()).ok_or(ApiError::Internal)?,
     };
     let id = service.storage.insert_experience(empty, false).await?.id;
-    let filled = fill(&service, id, &fields, fitted).await;
+    let filled = fill(service, id, &fields, fitted).await;
     if filled.is_err() {
-        // Nothing is left behind, as far as the database still answers.
+        // Clean up. If the database does not answer, the draft stays.
         let _ = service.storage.delete_experience(id).await;
     }
-    Ok((StatusCode::CREATED, Json(filled?)))
+    filled
 }
 
-/// What shows images, without them.
+/// The empty content of a kind that shows images; `None` for other kinds.
 fn empty(kind: ExperienceKind) -> Option<Content> {
     (kind == ExperienceKind::Studio).then(|| Content::Studio {
         blocks: Vec::new(),

@@ -13,7 +13,7 @@ use crate::service::Service;
 
 /// Get an experience
 ///
-/// `target_url` and `blocks` are the draft. The published content is the version with the number
+/// `target_url` and `blocks` are the draft. The published content is the version
 /// `published_version`.
 #[utoipa::path(
     get, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),

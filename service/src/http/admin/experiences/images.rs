@@ -19,7 +19,7 @@ use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFou
 use crate::id::{ExperienceId, ImageId};
 use crate::service::Service;
 
-/// Largest image as it is sent, in bytes.
+/// Maximum size of an uploaded image, in bytes.
 pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
 
 /// List the images of an experience
@@ -45,10 +45,10 @@ pub(crate) async fn images(
 
 /// Add an image to an experience
 ///
-/// The body is the image itself: PNG, JPEG, WebP or GIF, recognised by its first bytes and not by
-/// its `Content-Type`, at most 16 MiB and 40 million pixels. It is stored as PNG or JPEG, upright,
-/// at most 1600 pixels on a side, and without metadata (EXIF often says where a picture was taken).
-/// Of an animation, the first frame is stored.
+/// The body is the image itself: PNG, JPEG, WebP or GIF, at most 16 MiB and 40 million pixels. Its
+/// first bytes decide the format, not its `Content-Type`. Tapdesk stores it as PNG or JPEG,
+/// upright, at most 1600 pixels on a side, and without metadata (EXIF often contains the place of a
+/// picture). An animation is reduced to its first frame.
 #[utoipa::path(
     post, path = "/experiences/{id}/images", tag = "experiences",
     params(("id" = ExperienceId, Path)),
@@ -70,7 +70,7 @@ pub(crate) async fn add_image(
     Ok((StatusCode::CREATED, Json(image)))
 }
 
-/// An image made fit for visitors.
+/// Converts an image for visitors.
 pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
     match picture::fit(bytes).await {
         Ok(fitted) => Ok(fitted),
@@ -83,7 +83,7 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
 
 /// Get an image
 ///
-/// Its bytes, as stored.
+/// Returns the bytes of the stored image.
 #[utoipa::path(
     get, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
@@ -117,7 +117,7 @@ pub(crate) async fn image(
 
 /// Delete an image
 ///
-/// Refused while the draft or the published version shows it.
+/// Fails while the draft or the published version shows the image.
 #[utoipa::path(
     delete, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),

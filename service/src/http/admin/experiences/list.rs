@@ -14,17 +14,17 @@ use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::storage::ExperienceFilter;
 
-/// Which experiences, and which page of them.
+/// Filters of experiences. All of them must match.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Only those with this text in their name.
+    /// Only experiences with this text in their name.
     q: Option<String>,
-    /// Only those of this kind.
+    /// Only experiences of this kind.
     #[param(inline)]
     kind: Option<ExperienceKind>,
-    /// Count the experiences on all pages, too.
+    /// Whether to count the experiences of all pages.
     #[serde(default)]
     count: bool,
 }

@@ -1,6 +1,6 @@
-//! `/admin/v1/experiences/{id}/missing-variables`: what a page's forms write and
-//! its tags lack. An update makes no variable, so such a form fails for every
-//! visitor, and nobody but its owner can help.
+//! `/admin/v1/experiences/{id}/missing-variables`: variables that a page's forms write but its tags
+//! lack. Updates never create variables, so such a form fails for every visitor, and only the owner
+//! can fix it.
 
 use std::sync::Arc;
 
@@ -19,53 +19,53 @@ use crate::service::Service;
 use crate::storage::ExperienceFilter;
 use crate::tag::PropertyKey;
 
-/// Tags changed by one commit: a tap that comes meanwhile waits for one at most.
+/// Number of tags per commit. A tap that arrives meanwhile waits for at most one commit.
 const AT_ONCE: usize = 200;
-/// Tags changed by one call, after which a caller can show how far it is.
+/// Number of tags per call. After it, the client can show the progress.
 const IN_ONE_CALL: u64 = 5_000;
-/// Experiences read at once.
+/// Number of experiences per database read.
 const EXPERIENCES: usize = 100;
 
 /// Variables that a page writes and its tags lack.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MissingVariables {
     experience_id: ExperienceId,
-    /// The experience's name.
+    /// Name of the experience.
     experience_name: String,
-    /// The variables that are missing.
+    /// Keys of the missing variables.
     variables: Vec<PropertyKey>,
-    /// How many tags in use that lead there lack one or more of them.
+    /// Number of tags in use that lead to the experience and lack at least one variable.
     tags: u64,
 }
 
-/// All experiences with tags that lack something.
+/// All experiences whose tags lack variables.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AllMissingVariables {
-    /// In the order of the experiences.
+    /// One entry per experience, in the order of the experiences.
     items: Vec<MissingVariables>,
 }
 
 /// The result of adding missing variables.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AddedVariables {
-    /// How many tags got variables in this call.
+    /// Number of tags that got variables in this call.
     tags: u64,
-    /// Whether other tags still lack some: call again.
+    /// Whether other tags still lack variables. If true, call again.
     more: bool,
 }
 
-/// Which tags.
+/// The tag to check.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MissingQuery {
-    /// Only what this tag would lack if it led there.
+    /// Only variables that this tag would lack if it led to the experience.
     tag_id: Option<TagId>,
 }
 
 /// List experiences whose tags lack variables
 ///
-/// Forms and variable buttons change existing variables only: they fail for a tag that lacks the
+/// Forms and variable buttons only change existing variables, so they fail for a tag that lacks the
 /// variable. Lists every experience with such tags in use.
 #[utoipa::path(
     get, path = "/experiences/missing-variables", tag = "experiences",
@@ -100,7 +100,7 @@ pub(crate) async fn list_missing_variables(
 
 /// Get the variables that an experience's tags lack
 ///
-/// The variables that its published page writes (or its draft, if it was never published).
+/// Returns the variables that the published page writes, or the draft if nothing was published.
 #[utoipa::path(
     get, path = "/experiences/{id}/missing-variables", tag = "experiences",
     params(("id" = ExperienceId, Path), MissingQuery),
@@ -121,9 +121,9 @@ pub(crate) async fn missing_variables(
 
 /// Add the variables that an experience's tags lack
 ///
-/// Tags in use that lead there get each variable that the page writes and they lack, with an empty
-/// value. Existing variables stay. A call changes up to 5,000 tags, in short batches: `more` says
-/// whether to call again.
+/// Each tag in use that leads to the experience gets the variables that it lacks, with an empty
+/// value. Existing variables stay unchanged. A call changes up to 5,000 tags, in short batches: if
+/// `more` is true, call again.
 #[utoipa::path(
     post, path = "/experiences/{id}/missing-variables", tag = "experiences",
     params(("id" = ExperienceId, Path)),
@@ -154,7 +154,7 @@ async fn found(service: &Service, id: ExperienceId) -> Result<Experience, ApiErr
     experience.ok_or(ApiError::NotFound("experience"))
 }
 
-/// The variables that visitors write on the page: on the published one, or else on the draft.
+/// The variables that visitors can write on the page: the published one, otherwise the draft.
 pub(in crate::http::admin) async fn written_variables(
     service: &Service,
     experience: &Experience,
@@ -176,7 +176,7 @@ pub(in crate::http::admin) async fn written_variables(
     Ok(content.written_variables().into_iter().collect())
 }
 
-/// The variables that the tags in use that lead to an experience lack, and how many do.
+/// The variables that tags in use lack for an experience, and the number of these tags.
 pub(in crate::http::admin) async fn missing_in_tags(
     service: &Service,
     experience: &Experience,

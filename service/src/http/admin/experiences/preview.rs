@@ -1,35 +1,49 @@
 //! `POST /admin/v1/experiences/{id}/preview`.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
 
+use super::countries;
 use crate::experience::Content;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound};
+use crate::http::state::AppState;
 use crate::id::ExperienceId;
-use crate::service::Service;
 use crate::storage::Conflict;
 use crate::tap::{self, Preview, PreviewedTap};
 
+/// The result of a tap, with warnings.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Previewed {
+    #[serde(flatten)]
+    preview: Preview,
+    /// Warnings about the content, for people: macros that can have no value, which cannot be
+    /// saved, or countries that no visitor can come from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<String>,
+}
+
 /// Preview an experience
 ///
-/// The result of a tap as if the draft, or the `content` in the request, was published: a redirect,
-/// or the page as its visitor would see it. Nothing is recorded, and no rolling key is issued:
-/// `ROLLING_KEY` stands in its place.
+/// Shows the result of a tap as if the draft, or the `content` in the request, were published: a
+/// redirect, or the page that the visitor would see. Nothing is recorded, and no rolling key is
+/// issued: `ROLLING_KEY` appears instead.
 #[utoipa::path(
     post, path = "/experiences/{id}/preview", tag = "experiences",
     params(("id" = ExperienceId, Path)), request_body = PreviewedTap,
-    responses((status = OK, body = Preview), NotFound, Conflicting, BadBody, Common)
+    responses((status = OK, body = Previewed), NotFound, Conflicting, BadBody, Common)
 )]
 pub(crate) async fn preview(
-    State(service): State<Arc<Service>>,
+    State(state): State<AppState>,
     Id(id): Id<ExperienceId>,
     Body(mut tap): Body<PreviewedTap>,
-) -> Result<Json<Preview>, ApiError> {
+) -> Result<Json<Previewed>, ApiError> {
+    let service = &*state.service;
     let experience = service.storage.experience(id).await?;
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
     let content = match tap.content.take() {
@@ -37,14 +51,35 @@ pub(crate) async fn preview(
             .map_err(|error| ApiError::Invalid(FieldError::from(error).within("content")))?,
         None => experience.content,
     };
+    match (tap.tag_id, &mut tap.sample) {
+        (Some(_), None) => {}
+        (None, Some(sample)) => {
+            sample.slug = std::mem::take(&mut sample.slug).or_generate(&*service.entropy);
+            sample
+                .validate()
+                .map_err(|error| ApiError::Invalid(FieldError::from(error).within("sample")))?;
+        }
+        _ => {
+            let words = "A preview is of a tag or of a sample: give tag_id or sample.";
+            return Err(ApiError::Invalid(FieldError::of("tag_id", words)));
+        }
+    }
     let missing = Conflict::Missing {
         noun: "tag",
-        id: tap.tag_id.0,
+        id: tap.tag_id.map_or(0, |id| id.0),
     };
-    // The tap below sees all tags, its previewer perhaps not.
-    if service.storage.tag(tap.tag_id).await?.is_none() {
+    // The simulated tap can read all tags, but the caller may not.
+    if let Some(id) = tap.tag_id
+        && service.storage.tag(id).await?.is_none()
+    {
         return Err(missing.into());
     }
-    let preview = tap::preview(&service, id, &content, tap).await?;
-    preview.map(Json).ok_or_else(|| missing.into())
+    let preview = tap::preview(service, id, &content, tap).await?;
+    let preview = preview.ok_or(missing)?;
+    let macros = content.check_macros().err().map(|error| error.to_string());
+    let country = countries::warning(&state, &content);
+    Ok(Json(Previewed {
+        preview,
+        warnings: macros.into_iter().chain(country).collect(),
+    }))
 }

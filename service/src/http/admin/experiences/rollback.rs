@@ -1,8 +1,7 @@
 //! `POST /admin/v1/experiences/{id}/rollback`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -13,43 +12,44 @@ use crate::http::admin::path::Id;
 use crate::http::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
 };
+use crate::http::state::AppState;
 use crate::id::ExperienceId;
-use crate::service::Service;
 
 /// The version to return to.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rollback {
-    /// The version whose content is to be published again.
+    /// Number of the version whose content is published again.
     #[schema(minimum = 1)]
     version: u32,
 }
 
 /// Publish an earlier version again
 ///
-/// Its content becomes a new version, to which taps lead from now on. If that content is already
-/// published, nothing changes. The draft becomes the same, unless it has unpublished changes: those
-/// are kept.
+/// The content of the version becomes a new version, and taps lead to it from now on. If that
+/// content is already published, nothing changes. The draft gets the same content, unless it has
+/// unpublished changes: Tapdesk keeps those.
 #[utoipa::path(
     post, path = "/experiences/{id}/rollback", tag = "experiences",
     params(("id" = ExperienceId, Path)), request_body = Rollback,
     responses(
-        (status = OK, body = Experience),
+        (status = OK, body = Experience, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved experience, in words"))),
         NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]
 pub(crate) async fn rollback(
-    State(service): State<Arc<Service>>,
+    State(state): State<AppState>,
     Id(id): Id<ExperienceId>,
     IfMatch(expected): IfMatch,
     Body(Rollback { version }): Body<Rollback>,
-) -> Result<Edited<Experience>, ApiError> {
-    let experience = service
+) -> Result<(HeaderMap, Edited<Experience>), ApiError> {
+    let experience = state
+        .service
         .storage
         .roll_back_experience_if(id, version, expected)
         .await;
-    let experience = unless_changed(experience, super::current(&service, id)).await?;
+    let experience = unless_changed(experience, super::current(&state.service, id)).await?;
     experience
-        .map(Edited::from)
+        .map(|experience| super::saved(&state, experience))
         .ok_or(ApiError::NotFound("experience"))
 }

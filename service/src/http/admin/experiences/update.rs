@@ -1,8 +1,7 @@
 //! `PATCH /admin/v1/experiences/{id}`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -16,60 +15,62 @@ use crate::http::admin::query::Query;
 use crate::http::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
 };
+use crate::http::state::AppState;
 use crate::id::ExperienceId;
 use crate::scope::Scope;
-use crate::service::Service;
 
-/// How to make the change.
+/// Options of the change.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UpdateQuery {
-    /// Publish the changed draft at once, in the same operation.
+    /// Whether to publish the changed draft in the same operation.
     #[serde(default)]
     publish: bool,
 }
 
-/// The members that change.
+/// A merge patch of the members of an experience.
 type ExperiencePatch = Partial<ExperienceMembers>;
 
 /// Change an experience
 ///
-/// A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
-/// Blocks are replaced as a whole. The published version stays until the draft is published;
-/// `publish=true` changes and publishes in one operation, and needs the scope `publish`. The name takes effect at once: visitors
-/// do not see it. The kind cannot change.
+/// A merge patch (RFC 7396) of the name and the draft: members that are not sent stay unchanged.
+/// Blocks are replaced as a whole. The published version stays until the draft is published.
+/// `publish=true` changes and publishes in one operation, and needs the scope `publish`. A new name
+/// takes effect at once, because visitors do not see it. The kind cannot change.
 #[utoipa::path(
     patch, path = "/experiences/{id}", tag = "experiences",
     params(("id" = ExperienceId, Path), UpdateQuery),
     request_body(content = ExperiencePatch, content_type = "application/merge-patch+json"),
     responses(
-        (status = OK, body = Experience),
+        (status = OK, body = Experience, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved experience, in words"))),
         NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    State(state): State<AppState>,
     requester: Requester,
     Id(id): Id<ExperienceId>,
     Query(UpdateQuery { publish }): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Edited<Experience>, ApiError> {
+) -> Result<(HeaderMap, Edited<Experience>), ApiError> {
     if publish {
         requester.needs(Scope::Publish)?;
     }
     let edit = move |before: ExperienceFields| {
         expected.check(Some(&before))?;
+        let content = before.content.clone();
         let after = patch.apply(&ExperienceMembers::saying(before)?)?;
-        Ok(after.check()?)
+        Ok(after.check(Some(&content))?)
     };
-    let experience = service
+    let experience = state
+        .service
         .storage
         .edit_experience(id, Box::new(edit), publish)
         .await;
-    let experience = unless_changed(experience, super::current(&service, id)).await?;
+    let experience = unless_changed(experience, super::current(&state.service, id)).await?;
     experience
-        .map(Edited::from)
+        .map(|experience| super::saved(&state, experience))
         .ok_or(ApiError::NotFound("experience"))
 }

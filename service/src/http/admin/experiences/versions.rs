@@ -14,7 +14,7 @@ use crate::service::Service;
 
 /// List the versions of an experience
 ///
-/// All published versions, the newest first. A version never changes.
+/// Lists all published versions, the newest first. A version never changes.
 #[utoipa::path(
     get, path = "/experiences/{id}/versions", tag = "experiences",
     params(("id" = ExperienceId, Path), PageParams),

@@ -18,25 +18,29 @@ use crate::id::TagId;
 use crate::service::Service;
 use crate::tag::{NAME_MAX, text_fits};
 
-/// An order to be created.
+/// A factory order to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewFactoryOrder {
-    /// Its name.
+    /// Name of the order.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// Its tags, in the order of the positions. Those that have an inlay are left out.
+    /// The tags, in the order of the positions. Tags that already have an inlay are left out.
     #[schema(min_items = 1, max_items = 10_000)]
     tag_ids: Vec<TagId>,
-    /// What is written.
+    /// The content to write to the chips.
     #[serde(default, deserialize_with = "crate::object::one")]
     plan: OrderPlan,
+    /// Create the order although the address for its chips, the setting `tag_url`, is not proved.
+    /// Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.
+    #[serde(default)]
+    allow_unproved_address: bool,
 }
 
 /// Create a factory order
 ///
-/// For each tag a random set of five keys is made and stored, which is used for one chip and for
-/// nothing else. The order leaves as `/export`, `/instructions` and `/keys`.
+/// For each tag, Tapdesk creates and stores five random keys, which are used only for one chip.
+/// Send the bureau `/export`, `/instructions` and `/keys`.
 #[utoipa::path(
     post, path = "/factory-orders", tag = "factory orders", request_body = NewFactoryOrder,
     responses((status = CREATED, body = Order), Conflicting, BadBody, Written, Common)
@@ -54,6 +58,12 @@ pub(crate) async fn create(
     if tags == 0 || tags > RUN_MAX {
         return invalid("tag_ids", format!("An order needs 1 to {RUN_MAX} tags."));
     }
-    let order = encode::create_order(&service, order.name, order.plan, order.tag_ids);
+    let NewFactoryOrder {
+        name,
+        tag_ids,
+        plan,
+        allow_unproved_address,
+    } = order;
+    let order = encode::create_order(&service, name, plan, tag_ids, allow_unproved_address);
     Ok((StatusCode::CREATED, Json(order.await?)))
 }

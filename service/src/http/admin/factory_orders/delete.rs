@@ -12,8 +12,8 @@ use crate::service::Service;
 
 /// Delete a factory order
 ///
-/// For an order whose chips will not come: its keys are deleted with it, so that nobody can change a chip that a
-/// bureau has written. Refused once a chip came back.
+/// For an order that will not be delivered. Its keys are deleted, so nobody can change chips that
+/// the bureau has written. Fails once a chip has been delivered.
 #[utoipa::path(
     delete, path = "/factory-orders/{id}", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
     responses((status = NO_CONTENT), NotFound, Conflicting, Written, Common)

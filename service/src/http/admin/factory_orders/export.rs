@@ -36,13 +36,13 @@ const COLUMNS: [&str; 17] = [
     "lock",
 ];
 
-/// What a phone reads as read-only, in the capability container.
+/// The value of the capability container that makes a chip read-only for phones.
 const READ_ONLY: &str = "FF";
 
 /// Export a factory order
 ///
-/// `order.csv` for a bureau (RFC 4180): what is written to the chip of each position, byte by
-/// byte, and no key.
+/// `order.csv` for a bureau (RFC 4180): every byte to write to the chip of each position, without
+/// keys.
 #[utoipa::path(
     get, path = "/factory-orders/{id}/export", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
     responses((status = OK, body = String, content_type = "text/csv"), NotFound, Invalid, Common)
@@ -96,7 +96,7 @@ fn write(rows: &[OrderRow]) -> Result<Vec<u8>, csv::Error> {
             hex(settings),
             READ_ONLY.to_owned(),
             BUREAU_VERSION.to_string(),
-            // With key 0 the chip is written again: nothing of it is for ever.
+            // Key 0 allows the chip to be written again, so nothing is permanent.
             "no".to_owned(),
         ])?;
     }

@@ -13,12 +13,12 @@ use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::FactoryOrderId;
 use crate::service::Service;
 
-/// An order with its positions.
+/// A factory order with its positions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WholeFactoryOrder {
     #[serde(flatten)]
     order: Order,
-    /// Its positions, in their order.
+    /// The positions of the order, in their order.
     positions: Vec<OrderPosition>,
 }
 

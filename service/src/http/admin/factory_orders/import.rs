@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use super::report::{self, SHAPES};
+use super::report::{self, SHAPES, Unread};
 use crate::caller;
 use crate::encode;
 use crate::field_error::FieldError;
@@ -20,75 +20,80 @@ use crate::id::FactoryOrderId;
 use crate::inlay::Uid;
 use crate::service::Service;
 use crate::storage::Taken;
+use crate::table::counter::Digits;
 
-/// How a report is imported.
+/// Options for the import of a report.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReportQuery {
-    /// Check everything, and write nothing.
+    /// Whether to check everything without writing.
     dry_run: bool,
-    /// The shape of the file: `csv`, `ixkio` or `gototags`. By default `csv`.
+    /// Shape of the file: `csv`, `ixkio` or `gototags`. By default `csv`.
     preset: Option<String>,
+    /// Number format of counters. Leading zeros or letters show that counters are hexadecimal.
+    /// Otherwise this parameter is required.
+    #[param(inline)]
+    counter: Option<Digits>,
 }
 
-/// The result of a report.
+/// The result of an imported report.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = FactoryOrderReport)]
 pub(crate) struct ReportResult {
-    /// Whether nothing was written: the results say what would be done.
+    /// Whether this was a dry run. If so, nothing was written, and the results are a preview.
     dry_run: bool,
-    /// Chips that are the inlays of their tags now.
+    /// Number of chips that became the inlays of their tags.
     bound: u32,
-    /// Chips that were before.
+    /// Number of chips that were the inlays of their tags before.
     unchanged: u32,
-    /// Rows of which nothing was taken.
+    /// Number of rows that were not imported.
     refused: u32,
-    /// Rows whose URL had a code of the chip, which was checked.
+    /// Number of rows with a URL that contains a valid code of the chip.
     proved: u32,
-    /// Positions that have no chip after it.
+    /// Positions that still have no chip.
     missing: Vec<u32>,
     /// The result of each row.
     results: Vec<ReportRow>,
 }
 
-/// The result of a row.
+/// The result of one row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = FactoryOrderReportRow)]
 pub(crate) struct ReportRow {
-    /// Its number as a spreadsheet shows it; the header is row 1.
+    /// Row number in a spreadsheet; the header is row 1.
     row: u32,
-    /// The position; null if the row names none.
+    /// The position; null if the row contains none.
     position: Option<u32>,
-    /// The chip; null if the row names none.
+    /// UID of the chip; null if the row contains none.
     uid: Option<Uid>,
-    /// What is done.
+    /// The effect of the row.
     outcome: ReportOutcome,
-    /// Why nothing was taken, in words.
+    /// Why the row was not imported, for people.
     reason: Option<String>,
 }
 
-/// What is done with a row.
+/// The effect of a row.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = FactoryOrderReportOutcome)]
 enum ReportOutcome {
-    /// The chip is the inlay of its tag.
+    /// The chip became the inlay of its tag.
     Bound,
-    /// It was before.
+    /// The chip was the inlay of its tag before.
     Unchanged,
-    /// Nothing was taken.
+    /// The row was not imported.
     Refused,
 }
 
-/// Import what a bureau reports
+/// Import the report of a bureau
 ///
-/// A CSV file: UTF-8, separated by commas or semicolons, with a header row. It needs `uid`, and one
-/// of `position`, `slug` and `url`; `status` and `counter` are taken, other columns are not. Each
-/// chip becomes the inlay of its position's tag with the keys of the position, `"bureau_keys":
-/// true`, until it is laid down at goods-in: `POST /encodings` with `factory_order_id`. A `url` with
-/// a code is a sample: the code must be one of the chip with the position's keys. The same file
-/// again changes nothing.
+/// A CSV file with a header row, in the same format as for `/tags/import`. It needs `uid`, and one
+/// of `position`, `slug` and `url`. It can contain `status` and `counter`; other columns are
+/// ignored. Each chip becomes the inlay of its position's tag, with the keys of the position and
+/// `"bureau_keys": true`. Then place each delivered chip on the reader: `POST /encodings` with
+/// `factory_order_id` replaces its keys. A `url` with a code is a sample: the code must be valid
+/// for the chip and the position's keys. A repeated import of the same file changes nothing.
 #[utoipa::path(
     post, path = "/factory-orders/{id}/import", tag = "factory orders",
     params(("id" = FactoryOrderId, Path), ReportQuery),
@@ -107,10 +112,15 @@ pub(crate) async fn import(
         let why = format!("There is no preset \"{name}\". There are csv, ixkio and gototags.");
         ApiError::Invalid(FieldError::of("preset", why))
     })?;
-    // It may have 20,000 rows: taps go on meanwhile.
-    let read = tokio::task::spawn_blocking(move || report::read(file, shape));
+    // The file may have 20,000 rows, so parse it without blocking taps.
+    let read = tokio::task::spawn_blocking(move || report::read(file, shape, query.counter));
     let rows = read.await.map_err(|_| ApiError::Internal)?;
-    let rows = rows.map_err(|why| ApiError::Invalid(FieldError::whole(why)))?;
+    let rows = rows.map_err(|why| {
+        ApiError::Invalid(match why {
+            Unread::File(why) => FieldError::whole(why),
+            Unread::Counter(why) => FieldError::of("counter", why),
+        })
+    })?;
     caller::asks(json!({"rows": rows.len(), "preset": name}));
     let (numbers, reported): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let uids: Vec<_> = reported

@@ -14,8 +14,8 @@ use crate::service::Service;
 
 /// Get the instructions of a factory order
 ///
-/// A text for the bureau: what the columns of `order.csv` mean, in which order a chip is written,
-/// how `keys.sealed` is opened, and what to send back.
+/// A text for the bureau. It explains the columns of `order.csv`, the order in which a chip is
+/// written, how to open `keys.sealed`, and which report to return.
 #[utoipa::path(
     get, path = "/factory-orders/{id}/instructions", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
     responses((status = OK, body = String, content_type = "text/plain"), NotFound, Common)

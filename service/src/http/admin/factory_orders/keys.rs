@@ -18,20 +18,20 @@ use crate::id::FactoryOrderId;
 use crate::keyring::{Passphrase, SealedKeys};
 use crate::service::Service;
 
-/// How the keys leave.
+/// The seal of exported keys.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSealedKeys {
-    /// The passphrase that the keys are sealed with. Tell it to the bureau by another way than the file.
+    /// The passphrase that seals the keys. Send it to the bureau by another channel than the file.
     #[schema(min_length = 12)]
     passphrase: String,
 }
 
 /// Export the keys of a factory order
 ///
-/// `keys.sealed`: the keys of all positions, sealed with a passphrase. `/instructions` says how it
-/// is opened; `tapdesk-service open-keys` does it. That the keys leave is in the audit log before
-/// they do.
+/// `keys.sealed`: the keys of all positions, sealed with a passphrase. `/instructions` explains how
+/// to open it, and `tapdesk-service open-keys` does it. The audit log records the export before the
+/// answer is sent.
 #[utoipa::path(
     post, path = "/factory-orders/{id}/keys", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
     request_body = NewSealedKeys,
@@ -51,7 +51,7 @@ pub(crate) async fn keys(
     let keys = encode::order_keys(&service, id).await?;
     service.storage.note_order_exported(id).await?;
     let entropy = Arc::clone(&service.entropy);
-    // Guessing the passphrase is made slow, so this is, too.
+    // Sealing is slow on purpose, to make guesses of the passphrase slow.
     let seal = move || SealedKeys::seal(&keys, &passphrase, &*entropy);
     let sealed = tokio::task::spawn_blocking(seal).await;
     let sealed = sealed.map_err(|_| ApiError::Internal)?;

@@ -1,15 +1,14 @@
-//! What a bureau sends back: a table, in one of several shapes.
-
-use csv::{ReaderBuilder, StringRecord};
+//! Reads the report of a bureau: a table in one of several shapes.
 
 use crate::encode::Reported;
-use crate::http::admin::tags::separator;
 use crate::http::body::Chunks;
+use crate::table::counter::{self, Counter, Digits};
+use crate::table::{Sheet, damage};
 
-/// Most rows of a report: a position has one, and a chip that failed another.
+/// Maximum number of rows: one for each position, and one for each chip that failed.
 const ROWS_MAX: usize = 20_000;
 
-/// A column that means something here.
+/// A column that the import uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Position,
@@ -20,15 +19,15 @@ enum Column {
     Status,
 }
 
-/// A shape of such tables.
+/// A shape of report tables.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Its name, for `preset`.
+    /// Name of the shape, for `preset`.
     pub(super) name: &'static str,
     columns: &'static [(&'static str, Column)],
 }
 
-/// The shapes. Titles are compared without case, blanks, hyphens and underscores.
+/// The known shapes. Titles are compared without case, blanks, hyphens and underscores.
 pub(super) static SHAPES: [Shape; 3] = [
     Shape {
         name: "csv",
@@ -53,7 +52,7 @@ pub(super) static SHAPES: [Shape; 3] = [
         ],
     },
     // "Associate Data" and "get Encoding Data": XUID,UID,CUID,TAGNAME,RESPONSE,STATUS. RESPONSE is
-    // where a tap leads, which is nothing that a chip has.
+    // the target of a tap, which is not on the chip.
     Shape {
         name: "ixkio",
         columns: &[
@@ -65,7 +64,7 @@ pub(super) static SHAPES: [Shape; 3] = [
             ("status", Column::Status),
         ],
     },
-    // No public document names the columns of an export: the usual words.
+    // No public document lists the columns of an export, so use the common words.
     Shape {
         name: "gototags",
         columns: &[
@@ -87,62 +86,95 @@ pub(super) static SHAPES: [Shape; 3] = [
     },
 ];
 
-/// Words for a good chip.
+/// Values of the status column for a good chip.
 const GOOD: [&str; 10] = [
     "", "ok", "good", "pass", "passed", "success", "encoded", "done", "active", "1",
 ];
 
-/// A row of the file: its number, as a spreadsheet shows it, and what it says.
+/// A row of the file: its number in a spreadsheet, and its content.
 pub(super) type Numbered = (u32, Result<Reported, String>);
 
-/// Reads a file. A mistake in it as a whole is a sentence for people.
-pub(super) fn read(file: Chunks, shape: &Shape) -> Result<Vec<Numbered>, String> {
-    let separator = separator(&file);
-    let mut reader = ReaderBuilder::new()
-        .delimiter(separator)
-        .flexible(true)
-        .from_reader(file);
-    let header = reader
-        .headers()
-        .map_err(|_| "The file is not UTF-8 text.")?;
+/// Why a file cannot be read, for people.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// The whole file is invalid.
+    File(String),
+    /// The number format of counters is ambiguous.
+    Counter(String),
+}
+
+/// Reads a file. `said` is the number format of counters, if the caller knows it.
+pub(super) fn read(
+    file: Chunks,
+    shape: &Shape,
+    said: Option<Digits>,
+) -> Result<Vec<Numbered>, Unread> {
+    let sheet = Sheet::open(file).map_err(Unread::File)?;
+    let header = sheet.header();
     let columns: Vec<Option<Column>> = header.iter().map(|title| shape.column(title)).collect();
     let has = |wanted| columns.contains(&Some(wanted));
+    let lacks = |what| Err(Unread::File(format!("The file has no column for {what}.")));
     if !has(Column::Uid) {
-        return Err("The file has no column for the UID of a chip.".to_owned());
+        return lacks("the UID of a chip");
     }
     if ![Column::Position, Column::Slug, Column::Url]
         .into_iter()
         .any(has)
     {
-        return Err("The file has no column for a position, a slug or a URL.".to_owned());
+        return lacks("a position, a slug or a URL");
     }
     let mut rows = Vec::new();
-    for (record, number) in reader.records().zip(2..) {
+    for line in sheet {
         if rows.len() == ROWS_MAX {
-            return Err(format!("A report has at most {ROWS_MAX} rows. Split it."));
+            let why = format!("A report has at most {ROWS_MAX} rows. Split it.");
+            return Err(Unread::File(why));
         }
-        let read = match record {
-            Ok(record) if record.iter().all(|cell| cell.trim().is_empty()) => continue,
-            Ok(record) => row(&columns, &record),
-            Err(_) => Err("The row is not UTF-8 text.".to_owned()),
+        let number = line.number;
+        let read = match line.cells() {
+            Ok(cells) if cells.iter().all(|cell| cell.trim().is_empty()) => continue,
+            Ok(cells) => match unclear(&columns, &cells, said) {
+                Some(cell) => {
+                    return Err(Unread::Counter(format!(
+                        "The file does not say how its counters are written: \"{cell}\" in row {number} can be decimal or hexadecimal. Say counter=decimal or counter=hex."
+                    )));
+                }
+                None => row(&columns, &cells, said),
+            },
+            Err(why) => Err(why),
         };
         rows.push((number, read));
     }
     Ok(rows)
 }
 
+/// The counter of a row, if it could be decimal or hexadecimal.
+fn unclear<'a>(
+    columns: &[Option<Column>],
+    cells: &'a [String],
+    said: Option<Digits>,
+) -> Option<&'a str> {
+    let mut counters = columns.iter().zip(cells);
+    let (_, cell) = counters.find(|(column, _)| **column == Some(Column::Counter))?;
+    let cell = cell.trim();
+    (counter::read(cell, said, false) == Ok(Counter::Unclear)).then_some(cell)
+}
+
 impl Shape {
     fn column(&self, title: &str) -> Option<Column> {
-        let title = title.trim_start_matches('\u{feff}').to_lowercase();
+        let title = title.to_lowercase();
         let plain: String = title.chars().filter(char::is_ascii_alphanumeric).collect();
         let known = self.columns.iter().find(|(name, _)| *name == plain);
         known.map(|(_, column)| *column)
     }
 }
 
-fn row(columns: &[Option<Column>], record: &StringRecord) -> Result<Reported, String> {
+fn row(
+    columns: &[Option<Column>],
+    cells: &[String],
+    said: Option<Digits>,
+) -> Result<Reported, String> {
     let mut row = Reported::default();
-    for (column, cell) in columns.iter().zip(record) {
+    for (column, cell) in columns.iter().zip(cells) {
         let cell = cell.trim();
         let (Some(column), false) = (column, cell.is_empty()) else {
             continue;
@@ -154,22 +186,22 @@ fn row(columns: &[Option<Column>], record: &StringRecord) -> Result<Reported, St
                     .map_err(|_| format!("\"{cell}\" is no position."));
                 row.position = Some(number?);
             }
-            Column::Slug => row.slug = Some(cell.to_owned()),
+            Column::Slug => match damage::of_slug(cell) {
+                Some(damage) => return Err(damage::words("The slug", damage)),
+                None => row.slug = Some(cell.to_owned()),
+            },
             Column::Url => row.url = Some(cell.to_owned()),
             Column::Uid => {
-                let digits: String = cell
-                    .chars()
-                    .filter(|c| !matches!(c, ':' | '-' | ' '))
-                    .collect();
-                let uid = digits.parse();
+                if let Some(damage) = damage::of_uid(cell) {
+                    return Err(damage::words("The UID", damage));
+                }
+                let uid = damage::without_marks(cell).parse();
                 row.uid = Some(uid.map_err(|_| format!("\"{cell}\" is no UID of 7 bytes."))?);
             }
-            Column::Counter => {
-                let number = cell
-                    .parse()
-                    .map_err(|_| format!("\"{cell}\" is no counter."));
-                row.counter = number?;
-            }
+            Column::Counter => match counter::read(cell, said, false)? {
+                Counter::Is(number) | Counter::Hexadecimal(number) => row.counter = number,
+                Counter::Unclear => return Err(format!("\"{cell}\" can be two counters.")),
+            },
             Column::Status if GOOD.contains(&&*cell.to_lowercase()) => {}
             Column::Status => return Err(format!("The bureau says of this chip: {cell}.")),
         }
@@ -183,7 +215,9 @@ mod tests {
 
     fn rows(shape: usize, text: &str) -> Result<Vec<Numbered>, String> {
         let bytes = axum::body::Bytes::from(text.to_owned());
-        read(bytes.into(), &SHAPES[shape])
+        read(bytes.into(), &SHAPES[shape], None).map_err(|why| match why {
+            Unread::File(why) | Unread::Counter(why) => why,
+        })
     }
 
     #[test]
@@ -220,8 +254,26 @@ mod tests {
                 .unwrap_err()
                 .contains("position")
         );
-        let bad = rows(0, "no.,uid\n1,04DE\nx,04DE5F1EACC040\n").unwrap();
+        let bad = rows(
+            0,
+            "no.,uid\n1,04DE\nx,04DE5F1EACC040\n3,4.12E+12\n4,04DE5F1EACC040,5\n",
+        );
+        let bad = bad.unwrap();
+        assert!(bad[2].1.as_ref().unwrap_err().contains("spreadsheet"));
+        assert!(bad[3].1.as_ref().unwrap_err().contains("3 cells"));
         assert!(bad[0].1.as_ref().unwrap_err().contains("7 bytes"));
         assert!(bad[1].1.as_ref().unwrap_err().contains("position"));
+    }
+
+    #[test]
+    fn a_counter_is_hexadecimal_by_its_zeros_and_else_asked_about() {
+        let text = |counter: &str| format!("uid,url,nfc counter\n04DE5F1EACC040,x,{counter}\n");
+        let read = rows(2, &text("000021")).unwrap();
+        assert_eq!(read[0].1.as_ref().unwrap().counter, 33);
+        let asked = rows(2, &text("21")).unwrap_err();
+        assert!(
+            asked.contains("counter=hex") && asked.contains("row 2"),
+            "{asked}"
+        );
     }
 }

@@ -20,47 +20,47 @@ use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::inventory::{InlayFields, InvalidInlay, MemberPatch, NewInlay};
 use crate::service::Service;
 
-/// An inlay to be created.
+/// An inlay to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewInlay)]
 pub(crate) struct NewInlayBody {
-    /// The chip's UID.
+    /// UID of the chip.
     uid: Uid,
-    /// The chip's technology.
+    /// Type of the chip.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA; by default that of its URL template, or `aes`.
     #[serde(default)]
     mode: Option<Mode>,
-    /// Its URL template; null for the canonical form.
+    /// The URL template; null for the canonical form.
     #[serde(default)]
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; null if it makes no such codes.
-    /// Required of an NTAG 424 DNA without a URL template.
+    /// How the URL contains UID and counter in the canonical form; null if the chip makes no such
+    /// codes. Required for an NTAG 424 DNA without a URL template.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
     mirror: MemberPatch<Mirror>,
-    /// Where the part of the URL that its MAC covers begins.
+    /// Start of the part of the URL that the MAC covers.
     #[serde(default)]
     mac_from: Option<MacFrom>,
-    /// The tag it is bound to; it can be bound later.
+    /// The tag of the inlay. It can also be set later.
     tag_id: Option<TagId>,
-    /// The chip's `SDMMetaReadKey`, for the encrypted mirror.
+    /// The chip's `SDMMetaReadKey`, for encrypted UID and counter.
     meta_key: Option<AesKey>,
-    /// The chip's `SDMFileReadKey`, or the one key that it has: 32 hex digits, 20 of a SIC43NT.
+    /// The chip's `SDMFileReadKey`, or its only key: 32 hex digits, or 20 for a SIC43NT.
     file_key: Option<SomeKey>,
-    /// The master key its keys are derived from, instead of keys of its own.
+    /// The master key from which the inlay's keys are derived, instead of keys of its own.
     master_key_id: Option<MasterKeyId>,
-    /// The highest counter that its former service accepted: codes up to it are spent.
+    /// The highest counter that the previous service accepted. Codes up to it are used up.
     #[serde(default)]
     last_counter: u32,
-    /// Accept a factory key, too; its codes prove nothing.
+    /// Whether to accept a factory key. Codes with it prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 impl NewInlayBody {
-    /// The inlay as it is stored: checked, and its keys sealed.
+    /// Checks the inlay and seals its keys, ready to be stored.
     pub(in crate::http::admin) async fn seal(
         self,
         service: &Service,
@@ -105,7 +105,7 @@ impl NewInlayBody {
     }
 }
 
-/// The mode of an inlay: what was sent, or else that of its template.
+/// The mode of an inlay: the sent one, otherwise that of its template.
 pub(super) async fn mode(
     service: &Service,
     sent: Option<Mode>,
@@ -117,7 +117,7 @@ pub(super) async fn mode(
     let Some(id) = template else {
         return Ok(Mode::Aes);
     };
-    // One that is missing is refused by the operation that stores the inlay.
+    // If the template does not exist, the operation that stores the inlay fails.
     let template = service.storage.url_template(id).await?;
     Ok(template.map_or(Mode::Aes, |template| template.fields.settings().mode))
 }
@@ -125,7 +125,7 @@ pub(super) async fn mode(
 /// Create an inlay
 ///
 /// Keys are write-only: Tapdesk never shows them again. The UID of a deleted inlay can be used
-/// again; codes that were accepted under the same keys are not accepted again.
+/// again. Codes that were accepted with the same keys are not accepted a second time.
 #[utoipa::path(
     post, path = "/inlays", tag = "inlays",
     request_body = NewInlayBody,
@@ -136,9 +136,7 @@ pub(crate) async fn create(
     Body(body): Body<NewInlayBody>,
 ) -> Result<(StatusCode, Edited<InlayView>), ApiError> {
     let inlay = body.seal(&service).await?;
-    let id = service.storage.insert_inlay(inlay).await?;
-    let inlay = service.storage.inlay(id).await?;
-    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    let inlay = service.storage.insert_inlay(inlay).await?;
     let inlay = Edited::shown_as(inlay, InlayView::from);
     Ok((StatusCode::CREATED, inlay))
 }

@@ -13,8 +13,8 @@ use crate::service::Service;
 
 /// Delete an inlay
 ///
-/// Its codes no longer verify. It can be created again with the same keys:
-/// codes that were accepted before stay spent.
+/// Codes of the inlay no longer verify. If the inlay is created again with the same keys, codes
+/// that were accepted before stay used up.
 #[utoipa::path(
     delete, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
     responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)

@@ -1,4 +1,4 @@
-//! Keys on their way in, and out to the simulator's chips alone.
+//! Write-only keys of inlays. Only the simulator's chips can read them.
 
 use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
@@ -11,7 +11,7 @@ use crate::inventory::{
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 
-/// What a request says of an inlay's keys.
+/// The members of a request about an inlay's keys.
 #[derive(Default)]
 pub(in crate::http::admin) struct KeyRequest {
     pub(in crate::http::admin) meta_key: MemberPatch<AesKey>,
@@ -21,7 +21,7 @@ pub(in crate::http::admin) struct KeyRequest {
 }
 
 impl KeyRequest {
-    /// The request with its keys sealed for the chip `uid` of a technology.
+    /// Seals the keys of the request for the chip `uid` of a technology.
     pub(in crate::http::admin) async fn seal(
         self,
         service: &Service,
@@ -52,7 +52,7 @@ impl KeyRequest {
         Ok(change)
     }
 
-    /// Whether the keys are of the kind that the technology has.
+    /// Checks that the technology uses keys of this kind.
     fn check_shape(&self, technology: Technology) -> Result<(), ApiError> {
         let rolling = technology.family() == Family::Sic43Nt;
         if let MemberPatch::Set(key) = &self.file_key
@@ -69,7 +69,7 @@ impl KeyRequest {
     }
 }
 
-/// Whether a change contains a key that everyone knows.
+/// Whether a change contains a publicly known key.
 fn brings_factory_key(change: &KeyChange, technology: Technology, uid: Uid) -> bool {
     let own = [&change.meta, &change.file]
         .into_iter()
@@ -82,7 +82,7 @@ fn brings_factory_key(change: &KeyChange, technology: Technology, uid: Uid) -> b
             .is_some_and(|keys| keys.factory(technology, uid))
 }
 
-/// The keys of a simulated inlay, for its chip.
+/// Opens the keys of a simulated inlay, for its virtual chip.
 pub(in crate::http::admin) async fn open_keys(
     service: &Service,
     inlay: &Inlay,

@@ -23,59 +23,60 @@ use crate::inlay::{MacFrom, Mirror};
 use crate::inventory::{InlayFields, InvalidInlay, MemberPatch};
 use crate::service::Service;
 
-/// Changes to an inlay. Members that are not sent stay as they are.
+/// Changes to an inlay. Members that are not sent stay unchanged.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InlayPatch {
-    /// Binds it to a tag, or with null to none.
+    /// The tag of the inlay; null to remove the inlay from its tag.
     #[serde(default)]
     #[schema(value_type = Option<TagId>)]
     tag_id: MemberPatch<TagId>,
-    /// Another URL template; null for the canonical form. Its mode becomes the inlay's.
+    /// Another URL template; null for the canonical form. The inlay gets the mode of the template.
     #[serde(default)]
     #[schema(value_type = Option<UrlTemplateId>)]
     url_template_id: MemberPatch<UrlTemplateId>,
-    /// How it shows UID and counter; null if it makes no codes any more.
+    /// How the URL contains UID and counter; null if the chip makes no codes any more.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
     mirror: MemberPatch<Mirror>,
-    /// Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input.
+    /// Start of the part of the URL that the MAC covers. It cannot be null: `none` is the empty
+    /// input.
     #[serde(default)]
     #[schema(value_type = Option<MacFrom>, nullable = false)]
     mac_from: MemberPatch<MacFrom>,
-    /// Another `SDMMetaReadKey`.
+    /// A new `SDMMetaReadKey` of the chip.
     #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
     meta_key: MemberPatch<AesKey>,
-    /// Another `SDMFileReadKey`, or another of the one key that the chip has.
+    /// A new `SDMFileReadKey`, or a new value of the chip's only key.
     #[serde(default)]
     #[schema(value_type = Option<SomeKey>)]
     file_key: MemberPatch<SomeKey>,
-    /// A master key from which its keys are diversified from now on.
+    /// A master key from which the inlay's keys are derived from now on.
     #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
     master_key_id: MemberPatch<MasterKeyId>,
-    /// Accepts the counter that its URLs show, after one that rose by too much: every code up to
-    /// it is spent. It only rises, and cannot be null.
+    /// Accepts a counter that increased by too much. Every code up to this counter is used up. The
+    /// value can only increase, and cannot be null.
     #[serde(default)]
     #[schema(value_type = Option<u32>, nullable = false)]
     last_counter: MemberPatch<u32>,
-    /// Blocks the inlay, because it was lost or cloned: its authentic codes answer `false`, reason
-    /// `blocked`, from the commit on. They are spent: none of them verifies once the inlay is
-    /// unblocked. It cannot be null.
+    /// Whether the inlay is blocked, because it was lost or cloned. Its authentic codes then get
+    /// `false` with reason `blocked`, as soon as the change is stored. These codes are used up:
+    /// they do not verify after the inlay is unblocked. It cannot be null.
     #[serde(default)]
     #[schema(value_type = Option<bool>, nullable = false)]
     blocked: MemberPatch<bool>,
-    /// Accept the all-zero factory key, too; its codes prove nothing.
+    /// Whether to accept the all-zero factory key. Codes with it prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Change an inlay
 ///
-/// New keys start its counter from 0, because encoding a chip again resets it: codes made under the
-/// old keys no longer verify. Former keys return with their counter, so that no code is accepted
-/// twice. UID and technology cannot change.
+/// New keys restart the counter from 0, because a new encoding resets it on the chip. Codes made
+/// with the old keys no longer verify. Former keys return with their counter, so that no code is
+/// accepted twice. UID and technology cannot change.
 #[utoipa::path(
     patch, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
     request_body(content = InlayPatch, content_type = "application/merge-patch+json"),
@@ -131,7 +132,7 @@ pub(crate) async fn update(
     let (tag_id, mirror, mac_from) = (patch.tag_id, patch.mirror, patch.mac_from);
     let edit = move |before: InlayFields| {
         expected.check(Some(&before))?;
-        // A template says itself what these two say of the canonical form.
+        // A template already defines these two settings of the canonical form.
         let form = match url_template_id {
             MemberPatch::Set(_) => (None, MacFrom::None),
             _ => (before.mirror, before.mac_from),

@@ -1,4 +1,4 @@
-//! An inlay as the admin API shows it.
+//! An inlay in the admin API.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::inventory::{Inlay, SealedKeys};
 
-/// An inlay.
+/// An inlay: a chip whose codes Tapdesk can verify.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Inlay)]
 #[expect(
@@ -18,58 +18,62 @@ use crate::inventory::{Inlay, SealedKeys};
     reason = "each is a member of the answer"
 )]
 pub(crate) struct InlayView {
-    /// Its identifier; the payload's `device_id`.
+    /// Identifier of the inlay; the payload's `device_id`.
     id: InlayId,
-    /// The chip's UID.
+    /// UID of the chip.
     uid: Uid,
-    /// The chip's technology.
+    /// Type of the chip.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA.
     mode: Mode,
-    /// Its URL template; null for the canonical form.
+    /// The URL template; null for the canonical form.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; null if it makes no such codes.
+    /// How the URL contains UID and counter in the canonical form; null if the chip makes no such
+    /// codes.
     mirror: Option<Mirror>,
-    /// Where the part of the URL that its MAC covers begins.
+    /// Start of the part of the URL that the MAC covers.
     mac_from: MacFrom,
-    /// The tag it is bound to.
+    /// The tag of the inlay; null if it has none.
     tag_id: Option<TagId>,
-    /// The highest counter accepted under its keys; 0 for none.
+    /// The highest counter that was accepted with the current keys; 0 for none.
     last_counter: u32,
-    /// Where its keys come from; null if it has none.
+    /// Source of the inlay's keys; null if it has none.
     key_source: Option<KeySource>,
-    /// The master key they are diversified from.
+    /// The master key from which the keys are derived.
     master_key_id: Option<MasterKeyId>,
-    /// The first 3 bytes of the AES-CMAC of 16 zero bytes under its meta key, to compare by eye.
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes with the meta key, to compare keys by
+    /// eye.
     meta_key_check: Option<KeyCheck>,
-    /// The same under its file key.
+    /// The same for the file key.
     file_key_check: Option<KeyCheck>,
-    /// Whether its chip still has the keys that a bureau wrote: it gets its own when it is laid down at goods-in.
+    /// Whether the chip still has the keys that a bureau wrote. It gets its own keys when the
+    /// delivered chip is placed on the reader.
     bureau_keys: bool,
-    /// Whether it has a factory key, which everyone knows: its codes prove nothing.
+    /// Whether a key is a factory key, which is publicly known. Codes with it prove nothing.
     factory_keys: bool,
-    /// Whether its counter has reached its end: the chip makes no further codes.
+    /// Whether the counter has reached its maximum: the chip makes no further codes.
     used_up: bool,
-    /// Whether its owner blocked it, because it was lost or cloned: its codes are not verified.
+    /// Whether the owner blocked the inlay, because it was lost or cloned. Its codes are not
+    /// verified.
     blocked: bool,
-    /// Since when it is blocked.
+    /// When the inlay was blocked; null if it is not blocked.
     blocked_at: Option<Timestamp>,
-    /// Whether it lives in the simulated world.
+    /// Whether the inlay belongs to the simulated world.
     simulated: bool,
 }
 
-/// Where an inlay's keys come from.
+/// Source of an inlay's keys.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum KeySource {
-    /// They are its own.
+    /// The inlay has keys of its own.
     Own,
-    /// They are diversified from a master key.
+    /// The keys are derived from a master key.
     MasterKey,
 }
 
 impl InlayView {
-    /// Its identifier.
+    /// Identifier of the inlay.
     pub(super) fn id(&self) -> InlayId {
         self.id
     }

@@ -1,4 +1,4 @@
-//! `DELETE /admin/v1/tags/{id}/traces`, and of interactions without a tag.
+//! `DELETE /admin/v1/tags/{id}/traces`, and the same for interactions without a tag.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::service::Service;
 
 /// Erase a tag's personal traces
 ///
-/// Erases who came to the tag: its visitors, and of each of its interactions the client, the
-/// country, system, language and group, whether the visitor had come before, and the values that an update wrote. Interactions,
-/// verdicts and counts stay, because counters and statistics follow from them, and so do the tag's
-/// current variables, which are the owner's to delete. Of the audit log the values go that
-/// administrators gave the tag; who changed it, when and from where stays. It works for a deleted
-/// tag, too.
+/// Erases personal data of the tag's visitors. Each of its interactions loses the client, country,
+/// system, language and group, the mark whether the visitor had come before, and the values that an
+/// update wrote. Interactions, verdicts and counts stay, because counters and statistics depend on
+/// them. The tag's current variables also stay: the owner can delete them. No event contains those
+/// of their values that a visitor entered. The audit log loses the values that administrators gave
+/// the tag, but keeps who changed it, when and from where. This also works for a deleted tag.
 ///
 /// A long history is erased step by step, so that taps continue. If the request is interrupted,
-/// some of it is done: send it again.
+/// only a part is erased: send it again.
 #[utoipa::path(
     delete, path = "/tags/{id}/traces", tag = "tags", params(("id" = TagId, Path)),
     responses((status = NO_CONTENT, description = "Erased"), NotFound, Written, Common)
@@ -35,7 +35,7 @@ pub(crate) async fn erase_traces(
 
 /// Erase the personal traces of interactions without a tag
 ///
-/// The same for the taps of inlays that were on no tag.
+/// The same as for a tag, for taps of inlays that were not on a tag.
 #[utoipa::path(
     delete, path = "/interactions/no-tag/traces", tag = "interactions",
     responses((status = NO_CONTENT, description = "Erased"), Written, Common)
@@ -59,11 +59,13 @@ async fn erase(service: &Service, tag: Option<TagId>) -> Result<StatusCode, ApiE
     while from.is_some() {
         from = storage.erase_history(tag, from).await?;
     }
-    // Last, with what webhooks keep: until then deliveries are made of what the history says.
+    // Erase visitors and webhook data last: until then, webhook deliveries are created from the
+    // history.
     while storage
         .erase_visitors(tag)
         .await?
         .ok_or(ApiError::NotFound("tag"))?
     {}
+    storage.forget_erased().await;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -24,8 +24,8 @@ use crate::service::Service;
 use crate::storage::{InteractionFilter, StorageError};
 use crate::webhook::object;
 
-/// What is exported if no columns are named.
-const COLUMNS: [&str; 23] = [
+/// Columns of an export without a selection.
+const COLUMNS: [&str; 24] = [
     "id",
     "at",
     "tag_id",
@@ -49,13 +49,14 @@ const COLUMNS: [&str; 23] = [
     "key_issued",
     "tamper",
     "simulated",
+    "origin",
 ];
-/// What is exported only if it is named.
+/// Columns that an export contains only if they are selected.
 const NAMED: [&str; 2] = [UID, "file_data"];
-/// The UID of the inlay that was tapped, or the one that a code of no inlay of the tag names.
+/// The UID of the tapped inlay. If the code is of no inlay of the tag, the UID in the code.
 const UID: &str = "uid";
 
-/// What is written, and from where on.
+/// Format, columns and start of an export.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -63,12 +64,12 @@ pub(crate) struct ExportOptions {
     /// `csv` or `jsonl`.
     #[param(inline, required = false)]
     format: Format,
-    /// The columns, separated by commas: members of an interaction as the list shows it, in this
-    /// order. By default all but `uid` and `file_data`. `uid` is that of the inlay which made the
-    /// code, too.
+    /// The columns, separated by commas, in this order: members of an interaction in the list. By
+    /// default all except `uid` and `file_data`. `uid` is also set where the list only contains the
+    /// `inlay_id` of the code.
     columns: Option<String>,
-    /// Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
-    /// `.` and the `id` of the last row that arrived.
+    /// Continues an interrupted export. Send the `Tapdesk-Cursor` of its answer, or append `.` and
+    /// the `id` of the last row that arrived.
     cursor: Option<String>,
 }
 
@@ -80,10 +81,11 @@ impl ExportOptions {
 
 /// Export interactions
 ///
-/// All interactions that the filters of the list select, the newest first, up to the newest at the
-/// beginning of the export: however many there are. `Tapdesk-Cursor` names that one; an answer that
-/// was broken off is continued with it. Keys, their hashes and clients are in no export. A cell that
-/// a spreadsheet would take for a formula begins with an apostrophe.
+/// Exports all interactions that the filters of the list select, without a limit. The newest is
+/// first, and newer interactions than at the start of the export are left out. `Tapdesk-Cursor`
+/// contains this start, and continues an interrupted export. Exports never contain keys, their
+/// hashes or clients. If a spreadsheet would take a cell for a formula, the cell begins with an
+/// apostrophe.
 #[utoipa::path(
     get, path = "/interactions/export", tag = "interactions", params(ListInteractions, ExportOptions),
     responses(
@@ -136,7 +138,7 @@ pub(crate) async fn export(
     Ok((headers, body).into_response())
 }
 
-/// The place of the newest interaction that there is; `None` if there is none.
+/// The position of the newest interaction; `None` without interactions.
 async fn newest(
     service: &Service,
     filter: InteractionFilter,
@@ -155,14 +157,14 @@ async fn newest(
     }))
 }
 
-/// How the file says what interactions are.
+/// Formats interactions for the file.
 struct File {
     format: Format,
     columns: Vec<&'static str>,
 }
 
 impl File {
-    /// The UIDs of those who made the codes, if they are asked for.
+    /// The UIDs of the inlays that made the codes, if the column is selected.
     async fn uids(
         &self,
         service: &Service,
@@ -199,8 +201,8 @@ impl File {
     }
 }
 
-/// Sends the file. A failure ends the answer in its middle, which the caller sees; a caller who
-/// goes away ends the work.
+/// Sends the file. An error breaks the answer off, so the client notices it. If the client
+/// disconnects, the work stops.
 async fn send(
     service: Arc<Service>,
     filter: InteractionFilter,

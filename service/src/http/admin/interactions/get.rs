@@ -18,21 +18,21 @@ use crate::service::Service;
 use crate::storage::StorageError;
 use crate::trace::{self, Step};
 
-/// A tap with its trace.
+/// An interaction with its trace.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TracedInteraction)]
 pub(crate) struct TracedView {
     #[serde(flatten)]
     interaction: InteractionView,
-    /// Its steps, each with a verdict and the reason in words.
+    /// The steps of the tap, each with a verdict and an explanation for people.
     steps: Vec<Step>,
-    /// The state of its rolling key; the key itself is not stored.
+    /// The state of its rolling key. The key itself is not stored.
     key: KeyState,
-    /// The update made with its key.
+    /// The update that was made with its key.
     update: Option<RecordedUpdate>,
     /// The last update that was refused although its key was valid.
     refused_update: Option<RecordedRefusal>,
-    /// The reads of its payload.
+    /// Number and times of the reads of its payload.
     payload_reads: Option<RecordedReads>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn get(
     }))
 }
 
-/// The state of a key that updated nothing. Its row goes when it has expired.
+/// The state of a key that made no update. Its row is deleted after it expires.
 async fn key_state(service: &Service, interaction: &Interaction) -> Result<KeyState, StorageError> {
     if !interaction.key_issued {
         return Ok(KeyState::None);

@@ -17,45 +17,45 @@ use crate::service::Service;
 use crate::storage::{InteractionFilter, Stretch};
 use crate::world::World;
 
-/// Which interactions, and which page of them.
+/// Filters of interactions. All of them must match.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListInteractions {
-    /// Only those of this tag.
+    /// Only interactions of this tag.
     tag_id: Option<TagId>,
-    /// `true`: only those of inlays that were on no tag.
+    /// `true`: only interactions of inlays that were not on a tag.
     no_tag: bool,
-    /// Only those that led to this experience.
+    /// Only interactions that led to this experience.
     experience_id: Option<ExperienceId>,
-    /// Only those with an authentic code of this inlay.
+    /// Only interactions with an authentic code of this inlay.
     inlay_id: Option<InlayId>,
-    /// Only those with this verdict.
+    /// Only interactions with this verdict.
     #[param(inline)]
     verification: Option<VerificationState>,
-    /// Only those with this reason.
+    /// Only interactions with this reason.
     #[param(inline)]
     reason: Option<Reason>,
-    /// `true`: only those with a counter gap before them, whose reads never reached the service.
-    /// `false`: only the others.
+    /// `true`: only interactions after a counter gap, which means that earlier reads never reached
+    /// the service. `false`: only the others.
     missed_reads: Option<bool>,
-    /// Only those whose inlay reported this state of its tamper loop.
+    /// Only interactions whose inlay reported this state of its tamper loop.
     #[param(inline)]
     tamper: Option<Tamper>,
-    /// Only those at this time or later.
+    /// Only interactions at this time or later.
     since: Option<Timestamp>,
-    /// Only those before this time.
+    /// Only interactions before this time.
     until: Option<Timestamp>,
-    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    /// `false` for real interactions, `true` for simulated ones, `all` for both.
     #[param(inline)]
     simulated: World,
 }
 
 /// List interactions
 ///
-/// The newest first. The interactions of one tag, and those of no tag, are found by an index. Other filters scan from the
-/// newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
-/// continue while there is a `next`.
+/// The newest first. An index finds the interactions of one tag, and those without a tag. Other
+/// filters scan from the newest interaction on. A page ends after 20,000 scanned interactions, even
+/// if it contains few items: continue while there is a `next`.
 #[utoipa::path(
     get, path = "/interactions", tag = "interactions", params(ListInteractions, PageParams),
     responses((status = OK, body = Page<InteractionView>), Invalid, Common)

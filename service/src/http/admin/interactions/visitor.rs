@@ -1,4 +1,4 @@
-//! `/admin/v1/interactions/{id}/visitor`: what is kept of the visitor who made a tap.
+//! `/admin/v1/interactions/{id}/visitor`: the stored data of the visitor who made a tap.
 
 mod erase;
 mod export;
@@ -21,32 +21,34 @@ use crate::interaction::Interaction;
 use crate::service::Service;
 use crate::storage::Storage;
 use crate::trace::TracedInteraction;
-use crate::visitor_data::{Kept, Proof, Taps, kept};
+use crate::visitor_data::{Kept, Proof, kept};
 
-/// What is kept of the visitor of a tag who made a tap.
+/// The stored data of a tag's visitor who made a tap.
 #[derive(Serialize, ToSchema)]
 #[schema(as = VisitorData)]
 pub(crate) struct VisitorView {
-    // A comment of its own would make an object of it in the API's description.
+    // No doc comment here: it would turn the schema of `proof` into an object.
     #[schema(inline)]
     proof: Proof,
-    /// How many taps of the tag the visitor made, as far as it can be told: those from the same
-    /// network address with the same browser.
+    /// Number of taps that are known to be the visitor's: this one, and those that the cookie of a
+    /// rolling key connects with it.
     interactions: u64,
-    /// When the oldest one was; null if there is none, because the tap was erased.
+    /// Time of the oldest of these taps; null if there is none, because the tap was erased.
     oldest_at: Option<Timestamp>,
-    /// How many forms were sent with them.
+    /// Number of forms that were sent with these taps.
     submissions: u64,
-    /// What is kept, why, and for how long, in words for the person.
+    /// The stored data, with its purpose and retention, in words for the visitor.
     kept: Vec<Kept>,
 }
 
-/// Get what is kept of a tap's visitor
+/// Get the stored data of a tap's visitor
 ///
-/// How much there is, and what erasing would leave. A person who holds a tag taps it: while that
-/// tap's rolling key lives, a verified tap proves it, and what is kept of its visitor can be exported
-/// and erased. A visitor is a network address and a browser at one tag: taps from another phone or
-/// network are somebody else's.
+/// Shows the amount of data, and the data that stays after an erasure. To export or erase the data,
+/// the visitor must prove that they hold the tag: they tap it, and a verified tap proves it while
+/// its rolling key is valid. A visitor's taps are this one, and those that the cookie of a rolling
+/// key connects with it. Other taps from the same network with the same browser may be another
+/// person's. Data that the person entered at other times can be found by its text, as for
+/// submissions.
 #[utoipa::path(
     get, path = "/interactions/{id}/visitor", tag = "interactions",
     params(("id" = InteractionId, Path)),
@@ -65,18 +67,16 @@ pub(crate) async fn visitor(
         submissions: 0,
         kept: kept(&service.settings()),
     };
-    let Some(tag) = tap.tag_id else {
+    if tap.tag_id.is_none() {
         return Ok(Json(view));
-    };
-    let mut taps = Taps::of(tag);
-    while let Some(found) = taps.step_of_visitor(storage, id).await? {
-        view.interactions += found.len() as u64;
-        if let Some(oldest) = found.last() {
-            view.oldest_at = Some(oldest.at);
-        }
-        let ids = found.iter().map(|tap| tap.id).collect();
-        view.submissions += storage.submissions_of_taps(ids).await?.len() as u64;
     }
+    let taps = storage.taps_of_visitor(id).await?;
+    view.interactions = taps.len() as u64;
+    if let Some(oldest) = taps.last() {
+        let oldest = storage.interaction(*oldest).await?;
+        view.oldest_at = oldest.map(|traced| traced.interaction.at);
+    }
+    view.submissions = storage.submissions_of_taps(taps).await?.len() as u64;
     Ok(Json(view))
 }
 
@@ -85,7 +85,7 @@ async fn find(storage: &dyn Storage, id: InteractionId) -> Result<TracedInteract
     traced.ok_or(ApiError::NotFound("interaction"))
 }
 
-/// The tag of a tap that proves that a person holds it.
+/// The tag of a tap, if the tap proves that a person holds it. Otherwise an error.
 async fn proved(storage: &dyn Storage, tap: &Interaction) -> Result<TagId, ApiError> {
     let proof = Proof::of(storage, tap).await?;
     match (proof.refusal(), tap.tag_id) {

@@ -16,19 +16,19 @@ use crate::inlay::derivation::{Derivation, MasterSecret};
 use crate::inventory::{InvalidInlay, MasterKeyFields, SealedKey};
 use crate::service::Service;
 
-/// A master key to be created.
+/// A master key to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMasterKey {
-    /// Its name.
+    /// Name of the master key.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// The key: 32 hex digits; of `sdm_backend` 2 to 128.
+    /// The key: 32 hex digits, or 2 to 128 for `sdm_backend`.
     key: MasterSecret,
-    /// How an inlay's keys are derived from it.
+    /// How an inlay's keys are derived from the master key.
     #[serde(deserialize_with = "crate::object::one")]
     derivation: Derivation,
-    /// Accept the all-zero factory key, too; codes of its inlays prove nothing.
+    /// Whether to accept the all-zero factory key. Codes of its inlays prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
@@ -56,9 +56,7 @@ pub(crate) async fn create(
         key: sealed,
         derivation: new.derivation,
     };
-    let id = service.storage.insert_master_key(key).await?;
-    let key = service.storage.master_key(id).await?;
-    let key = key.ok_or(ApiError::NotFound("master key"))?;
+    let key = service.storage.insert_master_key(key).await?;
     let key = Edited::shown_as(key, MasterKeyView::from);
     Ok((StatusCode::CREATED, key))
 }

@@ -15,7 +15,7 @@ use crate::service::Service;
 
 /// Delete a master key
 ///
-/// Refused while inlays have their keys from it.
+/// Fails while inlays use keys that are derived from it.
 #[utoipa::path(
     delete, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
     responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)

@@ -13,7 +13,7 @@ use crate::service::Service;
 
 /// List master keys
 ///
-/// In the order in which they were created.
+/// In the order of their creation.
 #[utoipa::path(
     get, path = "/master-keys", tag = "master keys", params(PageParams, Counted),
     responses((status = OK, body = Page<MasterKeyView>), Invalid, Common)

@@ -18,7 +18,7 @@ use crate::service::Service;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MasterKeyPatch {
-    /// Another name.
+    /// New name of the master key.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
 }

@@ -1,4 +1,4 @@
-//! A master key as the admin API shows it.
+//! A master key in the admin API.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,17 +16,17 @@ use crate::tag::{NAME_MAX, text_fits};
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MasterKey)]
 pub(crate) struct MasterKeyView {
-    /// Its identifier.
+    /// Identifier of the master key.
     pub(super) id: MasterKeyId,
-    /// Its name.
+    /// Name of the master key.
     name: String,
-    /// The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye.
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes with this key, to compare keys by eye.
     key_check: KeyCheck,
-    /// How an inlay's keys are derived from it.
+    /// How an inlay's keys are derived from the master key.
     derivation: Derivation,
-    /// Whether it is the all-zero factory key: codes of its inlays prove nothing.
+    /// Whether it is the all-zero factory key. Codes of its inlays prove nothing.
     factory_key: bool,
-    /// When it was created.
+    /// When the master key was created.
     created_at: Timestamp,
 }
 
@@ -43,7 +43,7 @@ impl From<SealedMasterKey> for MasterKeyView {
     }
 }
 
-/// A master key's name, checked.
+/// Checks the name of a master key.
 pub(super) fn name(name: String) -> Result<String, ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
         let why = format!("A master key needs a name of 1 to {NAME_MAX} characters.");

@@ -13,17 +13,17 @@ use crate::http::error::{ApiError, BadBody, Common, Written};
 use crate::service::Service;
 use crate::sheet::{Expected, Sheet, SheetFields};
 
-/// A sheet to be created.
+/// A test sheet to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSheet {
-    /// Its name.
+    /// Name of the sheet.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// The expected result for every inlay. It cannot change while rows are judged by it.
     #[serde(default, deserialize_with = "crate::object::one")]
     expected: Expected,
-    /// How many inlays are planned, if known.
+    /// Number of planned inlays, if known.
     #[schema(minimum = 1, maximum = 10_000)]
     planned: Option<u32>,
 }

@@ -13,7 +13,7 @@ use crate::id::SheetId;
 use crate::service::Service;
 use crate::sheet::{Sheet, SheetRow};
 
-/// A sheet with its rows.
+/// A test sheet with its rows.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WholeSheet {
     #[serde(flatten)]
@@ -34,7 +34,7 @@ pub(crate) async fn get(
     let missing = ApiError::NotFound("sheet");
     let mut sheet = service.storage.sheet(id).await?.ok_or(missing.clone())?;
     let rows = service.storage.sheet_rows(id).await?.ok_or(missing)?;
-    // A row may have come between the two reads.
+    // A row may have been added between the two reads.
     sheet.row_count = rows.len() as u64;
     Ok(Edited::shown_as(sheet, |sheet| WholeSheet { sheet, rows }))
 }

@@ -15,8 +15,8 @@ use crate::sheet::{RowFields, SheetRow};
 
 /// Add a row to a test sheet
 ///
-/// The row is on disk before the answer is sent. A UID can have several rows; the verdict is stored
-/// as sent.
+/// Tapdesk answers only after the row is on disk. A UID can have several rows. The verdict is
+/// stored as sent.
 #[utoipa::path(
     post, path = "/sheets/{id}/rows", tag = "sheets", params(("id" = SheetId, Path)),
     request_body = RowFields,

@@ -12,12 +12,12 @@ use crate::id::SheetId;
 use crate::service::Service;
 use crate::sheet::{Sheet, SheetFields};
 
-/// The members that change.
+/// A merge patch of the members of a sheet.
 type SheetPatch = Partial<SheetFields>;
 
 /// Change a test sheet
 ///
-/// A merge patch (RFC 7396). `"closed": true` closes it, `false` opens it again.
+/// A merge patch (RFC 7396). `"closed": true` closes the sheet, `false` opens it again.
 #[utoipa::path(
     patch, path = "/sheets/{id}", tag = "sheets", params(("id" = SheetId, Path)),
     request_body(content = SheetPatch, content_type = "application/merge-patch+json"),

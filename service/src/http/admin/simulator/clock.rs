@@ -1,4 +1,4 @@
-//! `/admin/v1/simulator/clock`: the time of the simulated world.
+//! `/admin/v1/simulator/clock`: the clock of the simulated world.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::service::Service;
 /// The current time of the simulated world.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SimulatedClock {
-    /// The present moment of the simulated world.
+    /// Current time of the simulated world.
     now: Timestamp,
-    /// By how many milliseconds it is ahead of the real one.
+    /// Milliseconds by which it is ahead of the real time.
     offset_ms: i64,
 }
 
-/// By how much to move the simulated world's time.
+/// A step of the simulated clock.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdvanceSimulated {
-    /// Milliseconds to move it forward by.
+    /// Milliseconds to move the clock forward.
     #[schema(value_type = u64, maximum = 4_294_967_295_u32)]
     advance_ms: u32,
 }
@@ -45,8 +45,8 @@ pub(crate) async fn clock(
 
 /// Move the time of the simulated world forward
 ///
-/// From now on it is ahead, for simulated interactions only: their rolling keys expire earlier,
-/// real ones do not.
+/// From now on the clock is ahead, but only for simulated interactions: their rolling keys expire
+/// earlier.
 #[utoipa::path(
     post, path = "/simulator/clock", tag = "simulator", request_body = AdvanceSimulated,
     responses((status = OK, body = SimulatedClock), BadBody, Common)

@@ -26,40 +26,40 @@ use crate::service::Service;
 use crate::storage::{Conflict, SimulatedTag, StorageError};
 use crate::tag::{NAME_MAX, Slug, Tag, TagFields};
 
-/// A virtual inlay to be created. One of `tag_id`, `tag` and `name` says on which tag.
+/// A virtual inlay to create. One of `tag_id`, `tag` and `name` selects its tag.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewVirtualInlay {
-    /// A tag. Of a real one a simulated twin is made, with the same
-    /// configuration under another slug; a simulated one is taken as it is.
+    /// An existing tag. A simulated tag is used itself. For a real tag, a simulated twin is
+    /// created, with the same configuration and another slug.
     tag_id: Option<TagId>,
-    /// A new simulated tag.
+    /// A new simulated tag, with all its members.
     tag: Option<TagFields>,
-    /// A new simulated tag with this name alone.
+    /// Name of a new simulated tag without other members.
     #[schema(min_length = 1, max_length = 200)]
     name: Option<String>,
-    /// The URL template by which it writes its URLs; null for the canonical form of an NTAG 424
-    /// DNA. It decides the chip.
+    /// The URL template of the virtual inlay, which also selects the chip; null for the canonical
+    /// form of an NTAG 424 DNA.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; encrypted by default.
+    /// How the URL contains UID and counter in the canonical form; by default encrypted.
     mirror: Option<Mirror>,
-    /// Where the part of the URL that its MAC covers begins; `none` by default.
+    /// Start of the part of the URL that the MAC covers; by default `none`.
     mac_from: Option<MacFrom>,
-    /// Its meta key; by default one that its URL template's inlays share, or a random one.
+    /// The meta key. By default the key that the inlays of the URL template share, or a random one.
     meta_key: Option<AesKey>,
-    /// Its file key, or the one key that it has; random by default.
+    /// The file key, or the only key of the chip; by default random.
     file_key: Option<SomeKey>,
-    /// The master key its keys are diversified from.
+    /// The master key from which the inlay's keys are derived.
     master_key_id: Option<MasterKeyId>,
-    /// Accept the all-zero factory key, too.
+    /// Whether to accept the all-zero factory key.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Create a virtual inlay
 ///
-/// For the service it is an inlay like any other, on a simulated tag: its taps are marked as
-/// simulated everywhere.
+/// For the service it is an inlay like any other, on a simulated tag. All its taps are marked as
+/// simulated.
 #[utoipa::path(
     post, path = "/simulator/inlays", tag = "simulator", request_body = NewVirtualInlay,
     responses((status = CREATED, body = VirtualInlayView), Conflicting, BadBody, Written, Common)
@@ -113,9 +113,7 @@ pub(crate) async fn create(
         last_counter: 0,
     };
     let tag = tag(&service, new.tag_id, new.tag, new.name).await?;
-    let id = service.storage.insert_virtual_inlay(tag, inlay).await?;
-    let chip = service.storage.virtual_inlay(id).await?;
-    let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
+    let chip = service.storage.insert_virtual_inlay(tag, inlay).await?;
     Ok((StatusCode::CREATED, Json(chip.into())))
 }
 
@@ -132,8 +130,8 @@ fn random_key(service: &Service) -> AesKey {
     AesKey::from_bytes(entropy::bytes(&*service.entropy))
 }
 
-/// Meta and file key of a new chip, as far as its technology has them. If nothing in the
-/// template's URLs but a shared key leads to an inlay, it gets one of those.
+/// Random keys of a new chip, as its technology requires. If URLs of the template identify an inlay
+/// only by a shared key, the chip gets one of these keys.
 async fn random_keys(
     service: &Service,
     technology: Technology,
@@ -175,7 +173,7 @@ async fn tag(
     fields: Option<TagFields>,
     name: Option<String>,
 ) -> Result<SimulatedTag, ApiError> {
-    // The members of a whole tag stand within `tag`.
+    // Error messages refer to members within `tag` if the whole tag was sent.
     let within = fields.is_some();
     let mut fields = match (id, fields, name) {
         (Some(id), None, None) => {
@@ -207,7 +205,7 @@ async fn tag(
     Ok(SimulatedTag::New(Box::new(fields)))
 }
 
-/// A tag's configuration for its twin in the simulated world.
+/// The configuration of a tag's twin in the simulated world.
 fn twin(original: Tag) -> TagFields {
     const MARK: &str = " (simulated)";
     let room = NAME_MAX - MARK.len();

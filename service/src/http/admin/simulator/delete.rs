@@ -12,7 +12,7 @@ use crate::service::Service;
 
 /// Delete a virtual inlay
 ///
-/// Its inlay is deleted with it; its tag stays.
+/// Also deletes its inlay. The tag stays.
 #[utoipa::path(
     delete, path = "/simulator/inlays/{id}", tag = "simulator", params(("id" = VirtualInlayId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)

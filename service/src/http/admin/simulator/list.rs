@@ -13,7 +13,7 @@ use crate::service::Service;
 
 /// List virtual inlays
 ///
-/// In the order in which they were created.
+/// In the order of their creation.
 #[utoipa::path(
     get, path = "/simulator/inlays", tag = "simulator", params(PageParams, Counted),
     responses((status = OK, body = Page<VirtualInlayView>), Invalid, Common)

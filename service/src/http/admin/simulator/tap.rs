@@ -25,7 +25,7 @@ use crate::inlay::check::Read;
 use crate::inlay::key::InlayKeys;
 use crate::inlay::template::{Field, Request};
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
-use crate::interaction::Reason;
+use crate::interaction::{Reason, TapOrigin};
 use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
@@ -34,41 +34,42 @@ use crate::storage::Conflict;
 use crate::tap::{self, Place, Tap, TapAnswer};
 use crate::visitor::Visitor;
 
-/// Most characters of file data: no chip of ours encrypts more.
+/// Maximum number of characters of file data. No supported chip encrypts more.
 const FILE_DATA_MAX: usize = 128;
 
-/// How to tap.
+/// Options of the tap.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VirtualTap {
-    /// Also open the URL, and read the payload with the rolling key in the answer.
+    /// Whether to open the URL, and to read the payload with the rolling key of the answer.
     follow: bool,
-    /// Make the code for this counter; `SIC43` chips have 32 bits. The chip's own counter stays.
+    /// The counter for the code; `SIC43` chips have 32 bits. The chip's own counter stays
+    /// unchanged.
     #[schema(maximum = 4_294_967_295_u32)]
     counter: Option<u32>,
-    /// Falsify the code's MAC, as a forger without the key would. A chip without a MAC has nothing
-    /// to falsify.
+    /// Whether to falsify the MAC of the code, like a forger without the key. No effect on a chip
+    /// without a MAC.
     tamper: bool,
-    /// The state of its tamper loop, which it writes if it has one; sealed by default.
+    /// The state of the tamper loop, if the chip reports one; by default sealed.
     #[schema(inline)]
     seal: Option<Tamper>,
-    /// What it encrypts as file data, if its URL template has room for it.
+    /// File data for the chip to encrypt, if its URL template has a place for it.
     #[schema(max_length = 128)] // FILE_DATA_MAX
     file_data: Option<String>,
-    /// Use the code at another simulated tag, as someone would who copied it.
+    /// Use the code at another simulated tag, like someone who copied it.
     at_tag_id: Option<TagId>,
-    /// Open the URL as a messenger's link preview does.
+    /// Whether to open the URL like the link preview of a messenger.
     link_preview: bool,
 }
 
 /// A tap of a virtual inlay.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct VirtualTapped {
-    /// The one-time URL.
+    /// The one-time URL of the read.
     url: String,
-    /// The chip's UID.
+    /// UID of the chip.
     uid: Uid,
-    /// The counter of the read.
+    /// The counter of this read.
     counter: u32,
     /// The result of opening the URL; null if it was not requested.
     followed: Option<Followed>,
@@ -77,32 +78,32 @@ pub(crate) struct VirtualTapped {
 /// The result of opening a one-time URL.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Followed {
-    /// The status of the tap's answer: 302 for a redirect.
+    /// The HTTP status of the tap's answer: 302 for a redirect.
     status: u16,
-    /// Where it leads.
+    /// The target of the redirect.
     location: Option<String>,
     /// The interaction; null if nothing was recorded.
     interaction_id: Option<InteractionId>,
-    /// Its `tag_verified`.
+    /// The `tag_verified` of the interaction.
     tag_verified: Option<bool>,
-    /// Why, by name; null if nothing was recorded.
+    /// The reason for the verdict; null if nothing was recorded.
     reason: Option<Reason>,
-    /// The rolling key as received in the redirect; null if none was issued.
+    /// The rolling key from the redirect; null if none was issued.
     rk: Option<String>,
-    /// The rolling key as clients send it.
+    /// The rolling key in the form that clients send.
     rk_base64: Option<String>,
     /// The payload for the key.
     #[schema(value_type = Option<std::collections::BTreeMap<String, serde_json::Value>>)]
     payload: Option<Box<RawValue>>,
-    /// How long the tap took until it was answered, in microseconds; null for a link preview.
+    /// Duration of the tap, in microseconds; null for a link preview.
     tap_micros: Option<u64>,
-    /// How long the payload took, in microseconds; null if it was not read.
+    /// Duration of the payload call, in microseconds; null if the payload was not read.
     payload_micros: Option<u64>,
 }
 
 /// Tap a virtual inlay
 ///
-/// The chip's counter rises, then it makes a one-time URL. If the URL is opened, the answer
+/// The chip increases its counter and makes a one-time URL. If the URL is opened, the answer
 /// contains the rolling key, because the caller made this tap.
 #[utoipa::path(
     post, path = "/simulator/inlays/{id}/tap", tag = "simulator", params(("id" = VirtualInlayId, Path)),
@@ -152,7 +153,7 @@ pub(crate) async fn tap(
     }))
 }
 
-/// A tap at the canonical form: its URL and its place.
+/// A tap with the canonical form: its URL and its place.
 async fn canonical(
     service: &Service,
     chip: &SimulatedInlay,
@@ -168,10 +169,11 @@ async fn canonical(
         code.token = falsified(&code.token);
     }
     let url = code.url(&service.settings().tag_url, &slug);
-    Ok((url, Place::Slug(slug)))
+    let path = format!("/t/{slug}");
+    Ok((url, Place::Slug { slug, path }))
 }
 
-/// A tap at a URL template's address: its URL and its place.
+/// A tap with a URL template: its URL and its place.
 async fn written(
     service: &Service,
     chip: &SimulatedInlay,
@@ -221,7 +223,7 @@ async fn written(
     Ok((url, place))
 }
 
-/// The same hex digits but for the last.
+/// The same hex digits with another last digit.
 fn falsified(digits: &str) -> String {
     let mut digits = digits.to_owned();
     let last = digits.pop();
@@ -243,7 +245,7 @@ fn makes_none() -> ApiError {
     )
 }
 
-/// The slug of a simulated tag: the real ones are tapped in the real world alone.
+/// The slug of a simulated tag. Real tags can only be tapped in the real world.
 async fn slug_of(service: &Service, id: TagId) -> Result<String, ApiError> {
     let (field, noun) = ("at_tag_id", "tag");
     let missing = || {
@@ -279,7 +281,7 @@ async fn code(
     Ok(chip.code_at(counter, entropy::bytes(&*service.entropy)))
 }
 
-/// Opens a tag's URL as a messenger does, for the preview of a link.
+/// Opens the URL of a tag like a messenger that previews a link.
 async fn preview(service: &Service, place: &Place) -> Result<Followed, ApiError> {
     let status = match tap::linked(service, place).await? {
         Some(_) => StatusCode::OK,
@@ -299,7 +301,7 @@ async fn preview(service: &Service, place: &Place) -> Result<Followed, ApiError>
     })
 }
 
-/// Opens a tag's URL as a visitor's browser does, without leaving the process.
+/// Opens the URL of a tag like a visitor's browser, but within the process.
 async fn follow(
     service: &Service,
     place: Place,
@@ -314,6 +316,7 @@ async fn follow(
         client: origin.client,
         country: origin.country,
         visitor: Visitor::default(),
+        origin: TapOrigin::Visitor,
     };
     let tapping = Stopwatch::start();
     let tapped = tap::tap(service, tap).await?;

@@ -1,4 +1,4 @@
-//! A virtual inlay as the admin API shows it.
+//! A virtual inlay in the admin API.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,30 +12,30 @@ use crate::inventory::SimulatedInlay;
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VirtualInlay)]
 pub(crate) struct VirtualInlayView {
-    /// Its identifier in the simulator.
+    /// Identifier of the virtual inlay in the simulator.
     pub(super) id: VirtualInlayId,
-    /// Its inlay, in `/inlays`.
+    /// Identifier of its inlay, in `/inlays`.
     inlay_id: InlayId,
-    /// Its UID.
+    /// UID of the virtual chip.
     uid: Uid,
-    /// The chip.
+    /// Type of the virtual chip.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA.
     mode: Mode,
-    /// Its URL template; null for the canonical form.
+    /// The URL template; null for the canonical form.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; null with a URL template, or if it
-    /// makes no codes any more.
+    /// How the URL contains UID and counter in the canonical form; null with a URL template, or if
+    /// the chip makes no codes any more.
     mirror: Option<Mirror>,
-    /// Where the part of the URL that its MAC covers begins.
+    /// Start of the part of the URL that the MAC covers.
     mac_from: MacFrom,
-    /// The simulated tag it is on.
+    /// The simulated tag of the inlay.
     tag_id: Option<TagId>,
-    /// That tag's slug.
+    /// Slug of the tag.
     tag: Option<String>,
-    /// How often it was tapped.
+    /// Number of taps so far.
     counter: u32,
-    /// Always true.
+    /// Always true: virtual inlays exist only in the simulated world.
     simulated: bool,
 }
 

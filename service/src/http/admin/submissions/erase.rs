@@ -1,4 +1,4 @@
-//! `DELETE /admin/v1/submissions/{id}`, and those of a person.
+//! `DELETE /admin/v1/submissions/{id}`, and the erasure of all submissions of a person.
 
 use std::sync::Arc;
 
@@ -6,8 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::caller;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
@@ -15,26 +17,27 @@ use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
 use crate::id::{ExperienceId, SubmissionId, TagId};
 use crate::service::Service;
-use crate::storage::SubmissionFilter;
 use crate::tag::VALUE_MAX;
-use crate::world::World;
+use crate::visitor_data::{self, Person};
 
-/// What goes with a submission.
+/// Options of the erasure.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EraseOptions {
-    /// Whether variables of the tag that still have a value of the submission become empty.
+    /// Whether to empty variables of the tag that still have a value of the submission.
     empty_variables: bool,
 }
 
 /// Erase a submission
 ///
-/// It goes with what webhooks have of it, what the trace of its tap says was written, and the values
-/// that the audit log has of these variables of the tag. The tap, its verdict and its count stay,
-/// because counters and statistics follow from them, and so do the values of the tag's variables,
-/// unless `empty_variables` is `true`. What was exported or delivered before is out of reach. A form
-/// that can be sent once per tag can be sent again.
+/// Erases the submission with the copies for webhooks, the values in the trace of its tap, and the
+/// values of these variables in the audit log of the tag. Later updates of the tag lose these
+/// values where they are the old values. Events that webhooks keep, or have not sent yet, lose
+/// them, too. The tap, its verdict and its count stay, because counters and statistics depend on
+/// them. The values of the tag's variables also stay, unless `empty_variables` is `true`; no event
+/// contains the values that stay. Earlier exports and deliveries cannot be erased. If a form can be
+/// sent once per tag, it can be sent again.
 #[utoipa::path(
     delete, path = "/submissions/{id}", tag = "submissions",
     params(("id" = SubmissionId, Path), EraseOptions),
@@ -45,45 +48,49 @@ pub(crate) async fn erase(
     Id(id): Id<SubmissionId>,
     Query(options): Query<EraseOptions>,
 ) -> Result<StatusCode, ApiError> {
-    let erased = service
-        .storage
-        .erase_submission(id, options.empty_variables)
-        .await?;
-    erased.ok_or(ApiError::NotFound("submission"))?;
+    let storage = &*service.storage;
+    let found = storage.submission(id).await?;
+    let found = found.ok_or(ApiError::NotFound("submission"))?;
+    visitor_data::erase_submission(storage, found, options.empty_variables).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whose submissions are erased.
+/// The person whose data is erased.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErasePerson {
-    /// What the person entered: all submissions go of which a whole value is this text, in whatever
-    /// case. A mail address, for example.
+    /// A value that the person entered, such as an e-mail address. Selects all submissions and
+    /// updates with a value that equals this text. Upper and lower case are the same.
     #[schema(min_length = 1, max_length = 4096)]
     value: String,
-    /// Only those of this tag.
+    /// Only submissions and updates of this tag.
     #[serde(default)]
     tag_id: Option<TagId>,
-    /// Only those of this experience.
+    /// Only submissions and updates of this experience.
     #[serde(default)]
     experience_id: Option<ExperienceId>,
-    /// Whether variables that still have a value of them become empty.
+    /// Whether to empty variables that still have an erased value.
     #[serde(default)]
     empty_variables: bool,
+    /// Whether to count the matches without erasing them.
+    #[serde(default)]
+    dry_run: bool,
 }
 
-/// What was erased.
+/// The result of the erasure.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErasedPerson {
-    /// How many submissions.
+    /// Number of submissions, and of updates without a form, that were erased, or would be in a dry
+    /// run.
     erased: u64,
 }
 
-/// Erase the submissions of a person
+/// Erase the entries of a person
 ///
-/// All that have a value, in the real world and in the simulated one, as the erasing of one does.
-/// They go step by step, so that taps continue. If the request is interrupted, some of it is done:
-/// send it again. The audit log says that it was done, and not of whom.
+/// Erases all submissions that contain a value, and all updates without a form that set a variable
+/// to it, in the real and the simulated world. Each is erased like a single submission. This
+/// happens step by step, so that taps continue. If the request is interrupted, only a part is
+/// erased: send it again. The audit log records the erasure, but not the person.
 #[utoipa::path(
     post, path = "/submissions/erase", tag = "submissions", request_body = ErasePerson,
     responses((status = OK, body = ErasedPerson), BadBody, Written, Common)
@@ -96,23 +103,19 @@ pub(crate) async fn erase_person(
         let why = format!("value is a text of 1 to {VALUE_MAX} bytes.");
         return Err(ApiError::Invalid(FieldError::of("value", why)));
     }
-    let filter = SubmissionFilter {
-        value: Some(person.value),
+    caller::asks(json!({ "empty_variables": person.empty_variables }));
+    let storage = &*service.storage;
+    let dry_run = person.dry_run;
+    let person = Person {
+        value: person.value,
         tag_id: person.tag_id,
         experience_id: person.experience_id,
-        world: World::Both,
-        ..SubmissionFilter::default()
+        empty_variables: person.empty_variables,
     };
-    let (mut erased, mut before) = (0, None);
-    loop {
-        let step = service
-            .storage
-            .erase_submissions(filter.clone(), before, person.empty_variables)
-            .await?;
-        erased += step.erased;
-        before = step.next;
-        if before.is_none() {
-            return Ok(Json(ErasedPerson { erased }));
-        }
-    }
+    let erased = if dry_run {
+        visitor_data::count_person(storage, person).await?
+    } else {
+        visitor_data::erase_person(storage, person).await?
+    };
+    Ok(Json(ErasedPerson { erased }))
 }

@@ -22,11 +22,11 @@ use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::id::SubmissionId;
 use crate::service::Service;
 use crate::storage::{StorageError, SubmissionFilter};
-use crate::submission::Submission;
+use crate::submission::{Submission, SubmissionState};
 use crate::tag::PropertyKey;
 use crate::webhook::object;
 
-/// What is exported if no columns are named; in CSV the fields follow, each in a column of its own.
+/// Columns of an export without a selection. In CSV, one column per field follows.
 const COLUMNS: [&str; 10] = [
     "id",
     "at",
@@ -39,17 +39,18 @@ const COLUMNS: [&str; 10] = [
     "tag_verified",
     "simulated",
 ];
-/// What a consent is in CSV.
+/// Column of the consent's text in CSV.
 const CONSENT: &str = "consent";
 const CONSENT_VERSION: &str = "consent_version";
-/// What JSON has as lists and objects.
+/// Members that JSON contains as lists and objects.
 const FIELDS: &str = "fields";
-/// What the column of a field begins with.
+const NOT_SAVED: &str = "not_saved";
+/// Prefix of the column name of a field.
 const FIELD: &str = "field:";
-/// Most different fields; each is a column.
+/// Maximum number of different fields, because each is a column.
 const FIELDS_MAX: usize = 900;
 
-/// What is written, and from where on.
+/// Format, columns and start of an export.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -57,12 +58,12 @@ pub(crate) struct ExportSubmissions {
     /// `csv` or `jsonl`.
     #[param(inline, required = false)]
     format: Format,
-    /// The columns, separated by commas, in this order: members of a submission as the list shows
-    /// it. In CSV `field:` and a variable's key is what a field of it sent, `consent` the text, and
-    /// `consent_version` its version. By default all.
+    /// The columns, separated by commas, in this order: members of a submission in the list. In
+    /// CSV, also `field:` with the key of a variable for the value of its field, `consent` for the
+    /// text, and `consent_version` for its version. By default all.
     columns: Option<String>,
-    /// Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
-    /// `.` and the `id` of the last row that arrived. In CSV it needs the columns of that export.
+    /// Continues an interrupted export. Send the `Tapdesk-Cursor` of its answer, or append `.` and
+    /// the `id` of the last row that arrived. CSV also needs the same columns.
     cursor: Option<String>,
 }
 
@@ -72,20 +73,21 @@ impl ExportSubmissions {
     }
 }
 
-/// A column of a file.
+/// A column of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Column {
     /// A member of a submission.
     Member(&'static str),
-    /// What a field sent.
+    /// The value of a form field.
     Field(PropertyKey),
 }
 
 /// Export submissions
 ///
-/// All submissions that the filters of the list select, the newest first, up to the newest at the
-/// beginning of the export. `Tapdesk-Cursor` names that one; an answer that was broken off is
-/// continued with it. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+/// Exports all submissions that the filters of the list select. The newest is first, and newer
+/// submissions than at the start of the export are left out. `Tapdesk-Cursor` contains this start,
+/// and continues an interrupted export. If a spreadsheet would take a cell for a formula, the cell
+/// begins with an apostrophe.
 #[utoipa::path(
     get, path = "/submissions/export", tag = "submissions", params(ListSubmissions, ExportSubmissions),
     responses(
@@ -125,7 +127,7 @@ pub(crate) async fn export(
             let why = "columns are needed with a cursor: those of the file that is continued.";
             return Err(ApiError::Invalid(FieldError::of("columns", why)));
         }
-        // Whoever asks for the headers alone gets no names of columns.
+        // HEAD requests skip the search for field columns, because they get no body.
         (None, Format::Csv) if method == Method::HEAD => Vec::new(),
         (None, Format::Csv) => all(format, variables(&service, &filter, place).await?),
     };
@@ -147,10 +149,11 @@ pub(crate) async fn export(
     Ok((headers, body).into_response())
 }
 
-/// The place of the newest submission that there is; `None` if there is none.
+/// The position of the newest submission; `None` without submissions.
 async fn newest(service: &Service) -> Result<Option<Place>, StorageError> {
     let all = SubmissionFilter {
         world: crate::world::World::Both,
+        state: SubmissionState::All,
         ..SubmissionFilter::default()
     };
     let newest = service.storage.submissions(all, None, 1).await?;
@@ -160,11 +163,11 @@ async fn newest(service: &Service) -> Result<Option<Place>, StorageError> {
     }))
 }
 
-/// All columns of a format. `variables` are those of the fields.
+/// All columns of a format. `variables` are the variables of the fields.
 fn all(format: Format, variables: BTreeSet<PropertyKey>) -> Vec<Column> {
     let own: &[&'static str] = match format {
         Format::Csv => &[CONSENT, CONSENT_VERSION],
-        Format::Jsonl => &[FIELDS, CONSENT],
+        Format::Jsonl => &[FIELDS, CONSENT, NOT_SAVED],
     };
     let members = COLUMNS.iter().chain(own).copied().map(Column::Member);
     members
@@ -194,8 +197,8 @@ fn columns(asked: &str, format: Format) -> Result<Vec<Column>, ApiError> {
     Ok(columns)
 }
 
-/// The variables of all fields that are exported, so that each has its column: a first look, in
-/// short reads as well.
+/// The variables of all exported fields, which become columns. This is a first pass over the
+/// submissions, also in short reads.
 async fn variables(
     service: &Service,
     filter: &SubmissionFilter,
@@ -224,7 +227,7 @@ async fn variables(
     Ok(variables)
 }
 
-/// How the file says what submissions are.
+/// Formats submissions for the file.
 struct File {
     format: Format,
     columns: Vec<Column>,
@@ -273,13 +276,13 @@ impl File {
     }
 }
 
-/// A part of the consent.
+/// A member of the consent.
 fn part<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     members.get(CONSENT)?.get(name)
 }
 
-/// Sends the file. A failure ends the answer in its middle, which the caller sees; a caller who
-/// goes away ends the work.
+/// Sends the file. An error breaks the answer off, so the client notices it. If the client
+/// disconnects, the work stops.
 async fn send(
     service: Arc<Service>,
     filter: SubmissionFilter,

@@ -11,50 +11,60 @@ use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
-use crate::id::{ExperienceId, SubmissionId, TagId};
+use crate::id::{ExperienceId, InteractionId, SubmissionId, TagId};
 use crate::interaction::VerificationState;
 use crate::service::Service;
 use crate::storage::SubmissionFilter;
-use crate::submission::Submission;
+use crate::submission::{Submission, SubmissionState};
 use crate::tag::VALUE_MAX;
 use crate::world::World;
 
-/// Which submissions.
+/// Filters of submissions. All of them must match.
 #[derive(Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListSubmissions {
-    /// Only those of this tag.
+    /// Only submissions of this tag.
     tag_id: Option<TagId>,
-    /// Only those of forms of this experience.
+    /// Only submissions of forms of this experience.
     experience_id: Option<ExperienceId>,
-    /// Only those of taps with this verdict.
+    /// Only submissions of taps with this verdict.
     #[param(inline)]
     verification: Option<VerificationState>,
-    /// `true`: only those with a consent. `false`: only the others.
+    /// `true`: only submissions with a consent. `false`: only submissions without one.
     consent: Option<bool>,
-    /// Only those with a value that contains this text, in whatever case.
+    /// Only submissions with a value that contains this text, in either case.
     #[param(max_length = 4096)]
     q: Option<String>,
-    /// Only those with a value that is this text, in whatever case: those of a person. Of a value
-    /// of several lines each counts.
+    /// Only submissions with a value that equals this text, in either case, to find the data of one
+    /// person. Each line of a value with several lines counts as a value.
     #[param(max_length = 4096)]
     value: Option<String>,
-    /// Only those at this time or later.
+    /// Only submissions at this time or later.
     since: Option<Timestamp>,
-    /// Only those before this time.
+    /// Only submissions before this time.
     until: Option<Timestamp>,
-    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    /// Only the submission of this tap.
+    interaction_id: Option<InteractionId>,
+    /// `saved`, `refused` for submissions that were kept although they could not be saved, or
+    /// `all`.
+    #[param(inline)]
+    state: SubmissionState,
+    /// `false` for real submissions, `true` for simulated ones, `all` for both.
     #[param(inline)]
     simulated: World,
-    /// Whether to count what is on all pages. Not of an export.
+    /// Whether to count the items of all pages. Not for an export.
     pub(super) count: bool,
 }
 
 /// List submissions
 ///
-/// What forms sent, the newest first. A submission is stored with the update of its variables, and
-/// stays when they are changed again. Forms are those of studio experiences.
+/// Submissions of forms of studio experiences, the newest first. A submission is stored with the
+/// update of its variables, and stays when they change again.
+///
+/// A form is refused if the tag lacks its variables or leads nowhere. It is kept with
+/// `state=refused`: at most one per tap, and 100 per tag. `not_saved` explains the problem, and
+/// `POST /submissions/{id}/save` saves it.
 #[utoipa::path(
     get, path = "/submissions", tag = "submissions", params(ListSubmissions, PageParams),
     responses((status = OK, body = Page<Submission>), Invalid, Common)
@@ -75,7 +85,7 @@ pub(crate) async fn list(
 }
 
 impl ListSubmissions {
-    /// The filter, if its texts can be those of a value.
+    /// Checks the filter. A text that no value can contain is an error.
     pub(super) fn check(self) -> Result<SubmissionFilter, ApiError> {
         for (name, text) in [("q", &self.q), ("value", &self.value)] {
             if text.as_ref().is_some_and(|text| text.len() > VALUE_MAX) {
@@ -92,6 +102,8 @@ impl ListSubmissions {
             value: self.value,
             since: self.since,
             until: self.until,
+            interaction_id: self.interaction_id,
+            state: self.state,
             world: self.simulated,
         })
     }

@@ -18,30 +18,32 @@ use super::warning;
 use crate::caller;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
+use crate::http::admin::experiences::written_variables;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{ExperienceId, TagId};
 use crate::object;
 use crate::service::Service;
-use crate::storage::{TagChange, TagFilter, TagSelect};
-use crate::tag::Status;
+use crate::storage::{FormVariables, TagChange, TagFilter, TagSelect};
+use crate::tag::{AddVariables, PropertyKey, Status};
 
-/// Tags changed by one command of the database. A tap that comes meanwhile waits
-/// for one command at most: a few milliseconds.
+/// Number of tags per database command. A tap that arrives meanwhile waits for at most one command:
+/// a few milliseconds.
 const AT_ONCE: usize = 200;
-/// Bounds of `limit`: below, `rest` would be larger than the work it describes;
-/// above, one call would take longer than people wait for a sign of progress.
+/// Range of `limit`. A lower limit would make `rest` larger than the work that it describes. With a
+/// higher limit, one call would take longer than people wait for a sign of progress.
 const LIMIT: std::ops::RangeInclusive<u32> = 100..=100_000;
 
-/// A change of many tags, and how it is made.
+/// A change of many tags, with its limits.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = TagBulkRequest)]
 pub(crate) struct BulkRequest {
     #[serde(flatten)]
     change: BulkChange,
-    /// How many tags the caller expects to select. If it is another number, nothing is changed.
+    /// Number of tags that the caller expects to select. If the number is different, nothing is
+    /// changed.
     #[serde(default)]
     expected_count: Option<u64>,
-    /// How many of the selected tags are changed by this call. `rest` has the requests for the others.
+    /// Maximum number of tags that this call changes. `rest` contains the requests for the others.
     #[serde(default)]
     #[schema(minimum = 100, maximum = 100_000)]
     limit: Option<u32>,
@@ -49,7 +51,7 @@ pub(crate) struct BulkRequest {
 
 object::tagged_by_name!(BulkChange, "action");
 
-/// One change of many tags.
+/// The same change for many tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(
     tag = "action",
@@ -59,54 +61,63 @@ object::tagged_by_name!(BulkChange, "action");
 )]
 #[schema(as = TagBulkChange)]
 pub(crate) enum BulkChange {
-    /// Assign to an experience, or with `null` to none.
+    /// Assigns the tags to an experience, or with `null` to none.
     Assign {
-        /// Which tags.
+        /// The tags to change.
         select: Selection,
         /// The experience, or `null` for none. Required.
         #[serde(deserialize_with = "Option::deserialize")]
         #[schema(required)]
         experience_id: Option<ExperienceId>,
+        /// Whether the tags get the variables that the page of the experience writes.
+        #[serde(default, skip_serializing_if = "AddVariables::is_default")]
+        #[schema(required = false)]
+        add_variables: AddVariables,
+        /// Variables to remove where they are empty; no variables are added. `undo` lists here the
+        /// variables that the assignment added.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        remove_variables: Vec<PropertyKey>,
     },
-    /// Set the status.
+    /// Sets the status of the tags.
     Status {
-        /// Which tags.
+        /// The tags to change.
         select: Selection,
-        /// The status.
+        /// The new status of the tags.
         status: Status,
     },
-    /// Delete. The slugs stay reserved for the tags.
+    /// Deletes the tags. Their slugs stay reserved for them.
     Delete {
-        /// Which tags.
+        /// The tags to delete.
         select: Selection,
     },
-    /// Restore deleted tags.
+    /// Restores deleted tags.
     Restore {
-        /// Which tags. A filter selects among the deleted ones.
+        /// The tags to restore. A filter selects only deleted tags.
         select: Selection,
     },
 }
 
-/// Which tags.
+/// A selection of tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = TagSelection)]
 pub(crate) enum Selection {
-    /// Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+    /// Ids, and ranges of ids. Ids that do not exist or are deleted (for `restore`: are not
     /// deleted) are skipped.
     Ids(Vec<Ids>),
-    /// All tags that match when the call begins.
+    /// All tags that match at the start of the call.
     #[serde(deserialize_with = "object::one")]
     Filter(Filter),
 }
 
-/// One id, or `[first, last]` for all from the first to the last.
+/// One id, or `[first, last]` for a range of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "ids are numbers, or ranges as [first, last]")]
 pub(crate) enum Ids {
-    /// One id.
+    /// A single id.
     One(TagId),
-    /// From the first to the last, both included.
+    /// A range from the first to the last id, including both.
     Range([TagId; 2]),
 }
 
@@ -133,22 +144,26 @@ impl ToSchema for Ids {
     }
 }
 
-/// What a bulk change did.
+/// The result of a bulk change.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TagBulkResult)]
 pub(crate) struct BulkResult {
-    /// How many tags were selected.
+    /// Number of selected tags.
     selected: usize,
-    /// How many of them this call has worked through.
+    /// Number of selected tags that this call has processed.
     done: usize,
-    /// How many of these were changed. The others had the value already.
+    /// Number of processed tags that changed. The others had the value already.
     changed: usize,
-    /// Requests to this same operation that together revert the change.
+    /// Number of variables that these tags got because the page of the experience writes them.
+    variables_added: usize,
+    /// Number of tags that got variables.
+    tags_with_added_variables: usize,
+    /// Requests to this operation that together revert the change.
     undo: Vec<BulkChange>,
-    /// Requests to this same operation for the selected tags that are not done yet, each for at
-    /// most `limit` tags. They name the tags that this call selected, by their ids.
+    /// Requests to this operation for the selected tags that are not processed yet, each for at
+    /// most `limit` tags. They contain the ids of the tags that this call selected.
     rest: Vec<BulkChange>,
-    /// If it stopped early: why, in words.
+    /// If the change stopped early: the reason, for people.
     stopped: Option<String>,
 }
 
@@ -162,11 +177,30 @@ impl BulkChange {
         }
     }
 
-    fn of(change: TagChange, select: Selection) -> Self {
+    /// The effect of an assignment on the variables of forms.
+    fn variables(&self) -> FormVariables {
+        match self {
+            Self::Assign {
+                remove_variables, ..
+            } if !remove_variables.is_empty() => FormVariables::Remove(remove_variables.clone()),
+            Self::Assign {
+                add_variables: AddVariables(true),
+                ..
+            } => FormVariables::Add,
+            _ => FormVariables::Leave,
+        }
+    }
+
+    fn of(change: TagChange, variables: &FormVariables, select: Selection) -> Self {
         match change {
             TagChange::Assign(experience_id) => Self::Assign {
                 select,
                 experience_id,
+                add_variables: AddVariables(*variables == FormVariables::Add),
+                remove_variables: match variables {
+                    FormVariables::Remove(keys) => keys.clone(),
+                    FormVariables::Add | FormVariables::Leave => Vec::new(),
+                },
             },
             TagChange::Status(status) => Self::Status { select, status },
             TagChange::Delete => Self::Delete { select },
@@ -204,14 +238,18 @@ impl Ids {
 
 /// Change many tags
 ///
-/// Tags are changed in short batches, so that taps continue: each batch is changed as a whole or
-/// not at all. If the call stops early, `stopped` says why, `undo` reverts what was done, and
-/// `rest` does what was not.
+/// Tags that are assigned to an experience get the variables that the forms and buttons of its page
+/// write, with empty values, unless `add_variables` is `false`. `variables_added` counts them.
+/// `undo` removes the variables that are still empty.
 ///
-/// With `expected_count` nothing is changed if another number of tags is selected: 409, `code:
-/// "count_changed"`. With `limit` the call ends after that many tags: the caller sends the requests
-/// in `rest` one after the other, can show `done` as progress, and can stop at any time. The `undo`
-/// of all answers together reverts everything.
+/// Tags are changed in short batches, so that taps continue. Each batch is changed completely or
+/// not at all. If the call stops early, `stopped` explains why, `undo` reverts the finished part,
+/// and `rest` contains the remaining part.
+///
+/// With `expected_count`, nothing changes if the number of selected tags is different: the answer
+/// is 409 with `code: "count_changed"`. With `limit`, the call ends after that many tags. Then send
+/// the requests in `rest` one after the other: `done` shows the progress, and you can stop at any
+/// time. The `undo` requests of all answers together revert everything.
 #[utoipa::path(
     post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
     responses(
@@ -225,6 +263,7 @@ pub(crate) async fn bulk(
 ) -> Result<(HeaderMap, Json<BulkResult>), ApiError> {
     let limit = limit(request.limit)?;
     let change = request.change.change();
+    let variables = request.change.variables();
     let asked = serde_json::to_value(&request.change).unwrap_or_default();
     let ids = service
         .storage
@@ -236,13 +275,24 @@ pub(crate) async fn bulk(
         let found = ids.len() as u64;
         return Err(ApiError::CountChanged { expected, found });
     }
-    caller::asks(json!({"change": asked, "selected": ids.len()}));
-    // From here on the ids are fixed: what matches later is not touched.
+    let mut asked = json!({"change": asked, "selected": ids.len()});
+    if let (TagChange::Assign(Some(id)), FormVariables::Add) = (change, &variables)
+        && let Some(experience) = service.storage.experience(id).await?
+    {
+        let added = written_variables(&service, &experience).await?;
+        if !added.is_empty() {
+            asked["adds_variables"] = json!(added);
+        }
+    }
+    caller::asks(asked);
+    // The ids are fixed from here on: tags that match later are not changed.
     let mut changed = Vec::new();
     let mut stopped = None;
     let mut done = 0;
     for batch in ids[..ids.len().min(limit)].chunks(AT_ONCE) {
-        match service.storage.change_tags(batch.to_vec(), change).await {
+        let storage = &service.storage;
+        let batch_changed = storage.change_tags_with(batch.to_vec(), change, variables.clone());
+        match batch_changed.await {
             Ok(some) => changed.extend(some),
             Err(error) if changed.is_empty() => return Err(error.into()),
             Err(error) => {
@@ -262,8 +312,10 @@ pub(crate) async fn bulk(
         selected: ids.len(),
         done,
         changed: changed.len(),
+        variables_added: changed.iter().map(|tag| tag.added.len()).sum(),
+        tags_with_added_variables: changed.iter().filter(|tag| !tag.added.is_empty()).count(),
         undo: undo::of(changed),
-        rest: undo::rest(change, &ids[done..], limit),
+        rest: undo::rest(change, &variables, &ids[done..], limit),
         stopped,
     };
     Ok((warning::headers(warning), Json(result)))

@@ -4,47 +4,47 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use serde::Deserialize;
-use utoipa::ToSchema;
 
+use super::assigning::{NewTag, SavedTag};
 use super::warning;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
-use crate::tag::{Tag, TagFields};
-
-/// A tag to be created.
-#[derive(Deserialize, ToSchema)]
-#[serde(transparent)]
-pub(crate) struct NewTag(TagFields);
+use crate::storage::Invalid;
+use crate::tag::Slug;
 
 /// Create a tag
 ///
-/// Only its name is required. The answer is the tag as get shows it.
+/// Only the name is required. The answer is the tag as its GET operation returns it. A token that
+/// is limited to experiences cannot choose the slug. The tag gets the variables that the forms and
+/// buttons of its experience's page write, with empty values, unless `add_variables` is `false`.
 #[utoipa::path(
     post, path = "/tags", tag = "tags",
-    request_body = TagFields,
+    request_body = NewTag,
     responses(
-        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
+        (status = CREATED, body = SavedTag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
-    Body(NewTag(mut tag)): Body<NewTag>,
-) -> Result<(StatusCode, HeaderMap, Edited<Tag>), ApiError> {
+    requester: Requester,
+    Body(new): Body<NewTag>,
+) -> Result<(StatusCode, HeaderMap, Edited<SavedTag>), ApiError> {
+    let mut tag = new.tag;
+    let limited = requester.rights().reach().limit().is_some();
+    if limited && tag.slug != Slug::default() {
+        return Err(ApiError::invalid(Invalid::ChosenSlug));
+    }
     tag.slug = tag.slug.or_generate(&*service.entropy);
     tag.validate().map_err(ApiError::invalid)?;
-    let results = service.storage.insert_tags(vec![tag], false).await?;
-    let id = results.into_iter().next().ok_or(ApiError::Internal)??;
-    let tag = service
-        .storage
-        .tag(id)
-        .await?
-        .ok_or(ApiError::NotFound("tag"))?;
+    let inserted = service.storage.insert_tag(tag, new.add_variables.0);
+    let (tag, added) = inserted.await?;
     let mut sentences = warning::slug(&tag);
     sentences.extend(warning::experience(&service, &tag).await?);
     let warning = warning::headers(sentences);
-    Ok((StatusCode::CREATED, warning, tag.into()))
+    let tag = SavedTag::edited(tag, added, &service.settings());
+    Ok((StatusCode::CREATED, warning, tag))
 }

@@ -1,8 +1,9 @@
-//! Tags as CSV: UTF-8, a header row, a tag a row.
+//! Tags as a CSV table: a header row, then one row per tag.
 
 mod column;
+mod layout;
 mod table;
 
-pub(super) use column::{Column, EXPERIENCE, TEMPLATE, is_of_tag};
-pub(in crate::http::admin) use table::separator;
-pub(super) use table::{Row, Table};
+pub(super) use column::{Column, EXPERIENCE, TEMPLATE, URL};
+pub(super) use layout::{Layout, Mapped};
+pub(super) use table::{Row, Survey, Table};

@@ -13,8 +13,8 @@ use crate::service::Service;
 
 /// Delete a tag
 ///
-/// Its URL no longer leads anywhere, and its slug stays reserved: `restore` of `/tags/bulk`
-/// restores it.
+/// The URL of the tag no longer leads anywhere. Its slug stays reserved. `restore` of `/tags/bulk`
+/// restores the tag.
 #[utoipa::path(
     delete, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)

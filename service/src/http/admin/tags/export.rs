@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::Sender;
 
-use super::csv::EXPERIENCE;
+use super::csv::{EXPERIENCE, URL};
 use super::filter::Filter;
 use super::import::experience_names;
 use crate::field_error::FieldError;
@@ -21,26 +21,29 @@ use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
+use crate::settings::Settings;
 use crate::storage::{StorageError, TagFilter, TagList, TagOrder};
+use crate::table::damage;
 use crate::tag::cell::{ABSENT, encode};
 use crate::tag::{TagColumn, TagFields};
 use crate::world::World;
 
-/// Tags read at once.
+/// Number of tags per database read.
 const AT_ONCE: usize = 500;
-/// How many tags there were when the export began.
+/// Header with the number of tags at the start of the export.
 const TOTAL: HeaderName = HeaderName::from_static("tapdesk-total");
-/// Most different keys of properties; each is a column.
+/// Maximum number of different property keys, because each is a column.
 const KEYS_MAX: usize = 900;
 
 /// Export tags
 ///
-/// A CSV file with the columns of import and one column for each property key. If it is imported,
-/// it makes the same tags. A property that a tag does not have is `(none)`, one with an empty value
-/// a single apostrophe; other cells are empty if there is no value. A cell that a spreadsheet would
-/// take for a formula, or import for one of its words, begins with an apostrophe. `Tapdesk-Total`
-/// is the number of tags when the export began. Simulated tags are never exported. Changes during
-/// the export may be in it or not; each tag is as it was at one moment.
+/// A CSV file with the columns of an import, the `url` of each tag, and one column for each
+/// property key. An import of the file creates the same tags. `(none)` marks a property that a tag
+/// does not have, and a single apostrophe a property with an empty value. Other cells without a
+/// value are empty. If a spreadsheet would take a cell for a formula, or an import would take it
+/// for a keyword, the cell begins with an apostrophe. `Tapdesk-Total` is the number of tags at the
+/// start of the export. Simulated tags are never exported. Changes during the export may or may not
+/// be included, but each tag is consistent.
 #[utoipa::path(
     get, path = "/tags/export", tag = "tags", params(Filter),
     responses(
@@ -76,6 +79,7 @@ pub(crate) async fn export(
     let file = File {
         columns,
         experiences: experience_names(&service).await?,
+        settings: service.settings(),
     };
     let total = service.storage.count_tags(filter.clone()).await?;
     let body = export::body(move |sender| send(service, filter, file, sender));
@@ -90,18 +94,22 @@ pub(crate) async fn export(
     Ok((headers, body).into_response())
 }
 
-/// How the file says what tags are.
+/// Formats tags for the file.
 struct File {
     columns: Vec<TagColumn>,
     experiences: HashMap<ExperienceId, String>,
+    settings: Arc<Settings>,
 }
 
 impl File {
     fn header(&self) -> Vec<u8> {
         let names = self.columns.iter().flat_map(|column| {
-            let experience = matches!(column, TagColumn::ExperienceId);
-            let experience = experience.then_some(Cow::Borrowed(EXPERIENCE));
-            std::iter::once(column.name()).chain(experience)
+            let beside = match column {
+                TagColumn::Slug => Some(URL),
+                TagColumn::ExperienceId => Some(EXPERIENCE),
+                _ => None,
+            };
+            std::iter::once(column.name()).chain(beside.map(Cow::Borrowed))
         });
         line(names)
     }
@@ -110,27 +118,39 @@ impl File {
         let cells = self.columns.iter().flat_map(|column| {
             let cell = match (column, column.cell(tag)) {
                 (TagColumn::Property(..), None) => Cow::Borrowed(ABSENT),
+                // The apostrophe makes spreadsheets keep the cell as text, and an import removes
+                // it.
+                (TagColumn::Slug, Some(slug)) if damage::of_slug(&slug).is_some() => {
+                    Cow::Owned(format!("'{slug}"))
+                }
                 (_, cell) => encode(cell),
             };
-            let experience = matches!(column, TagColumn::ExperienceId).then(|| {
-                let name = tag.experience_id.and_then(|id| self.experiences.get(&id));
-                encode(name.map(|name| name.as_str().into()))
-            });
-            std::iter::once(cell).chain(experience)
+            let beside = match column {
+                TagColumn::Slug => {
+                    let url = self.settings.url_of(tag.slug.as_str());
+                    Some(encode(Some(url.into())))
+                }
+                TagColumn::ExperienceId => {
+                    let name = tag.experience_id.and_then(|id| self.experiences.get(&id));
+                    Some(encode(name.map(|name| name.as_str().into())))
+                }
+                _ => None,
+            };
+            std::iter::once(cell).chain(beside)
         });
         line(cells)
     }
 }
 
-/// Sends the file. A failure ends the answer in its middle, which the caller
-/// sees; a caller who goes away ends the work.
+/// Sends the file. An error breaks the answer off, so the client notices it. If the client
+/// disconnects, the work stops.
 async fn send(
     service: Arc<Service>,
     filter: TagFilter,
     file: File,
     mut sender: Sender<Bytes, StorageError>,
 ) {
-    // Spreadsheets know UTF-8 by the byte order mark.
+    // The byte order mark tells spreadsheets that the file is UTF-8.
     let mut text = "\u{feff}".as_bytes().to_vec();
     text.extend(file.header());
     let mut list = TagList {
@@ -158,12 +178,12 @@ async fn send(
     }
 }
 
-/// A row with its line end (RFC 4180).
+/// A CSV row with its line end (RFC 4180).
 fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
     let mut writer = WriterBuilder::new()
         .terminator(Terminator::CRLF)
         .from_writer(Vec::new());
-    // Writing into memory does not fail, and the number of cells is always the same.
+    // Writing to memory cannot fail, and the number of cells is constant.
     let _ = writer.write_record(cells.map(|cell| cell.into_owned().into_bytes()));
     writer.into_inner().unwrap_or_default()
 }

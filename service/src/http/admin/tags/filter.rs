@@ -1,4 +1,4 @@
-//! Which tags, as a request says it.
+//! The filter of tags in requests.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -10,34 +10,36 @@ use crate::storage::TagFilter;
 use crate::tag::{NAME_MAX, Status, text_fits};
 use crate::world::World;
 
-/// Which tags. Without a member, all; simulated ones only if requested.
+/// A filter of tags. Without members it selects all real tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 #[schema(as = TagFilter)]
 pub(crate) struct Filter {
-    /// Part of the name, the slug or the title, in either case.
+    /// A part of the name, the slug or the title, in either case.
     #[param(max_length = 200)]
     #[schema(max_length = 200)]
     pub(super) q: Option<String>,
-    /// Only those assigned to this experience.
+    /// Only tags that are assigned to this experience.
     pub(super) experience_id: Option<ExperienceId>,
-    /// `true`: only those assigned to an experience. `false`: only the others.
+    /// `true`: only tags that are assigned to an experience. `false`: only the others.
     pub(super) assigned: Option<bool>,
-    /// Only those with this status.
+    /// Only tags with this status.
     pub(super) status: Option<Status>,
-    /// `true`: only those whose taps are verified. `false`: only the others.
+    /// `true`: only tags whose taps are verified. `false`: only the others.
     pub(super) verifier_enabled: Option<bool>,
-    /// `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+    /// `true`: only tags with a printed QR code. `false`: only the others.
+    pub(super) has_qr_code: Option<bool>,
+    /// `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
     /// the others.
     pub(super) opened: Option<bool>,
-    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    /// `false` for real tags, `true` for simulated tags, `all` for both.
     #[param(inline)]
     pub(super) simulated: World,
 }
 
 impl Filter {
-    /// The storage's filter, of tags that are not deleted. An empty `q` looks for nothing.
+    /// Converts to the storage's filter of tags that are not deleted. An empty `q` is ignored.
     pub(super) fn check(self) -> Result<TagFilter, ApiError> {
         let q = self.q.filter(|q| !q.is_empty());
         if q.as_ref().is_some_and(|q| !text_fits(q, NAME_MAX)) {
@@ -50,6 +52,7 @@ impl Filter {
             assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
+            has_qr_code: self.has_qr_code,
             opened: self.opened,
             world: self.simulated,
             deleted: false,

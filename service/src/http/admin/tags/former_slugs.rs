@@ -13,7 +13,7 @@ use crate::tag::Slug;
 
 /// Release a former slug of a tag
 ///
-/// Inlays and prints with it no longer lead anywhere, and any tag can take it.
+/// Inlays and prints with this slug no longer lead anywhere, and any tag can use it.
 #[utoipa::path(
     delete, path = "/tags/{id}/former-slugs/{slug}", tag = "tags",
     params(("id" = TagId, Path), ("slug" = Slug, Path)),

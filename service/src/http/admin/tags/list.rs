@@ -7,48 +7,52 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::TagView;
 use super::filter::Filter;
 use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::storage::{TagFilter, TagList, TagOrder, TagPlace};
-use crate::tag::{Status, Tag};
+use crate::tag::Status;
 use crate::world::World;
 
-/// The members of [`Filter`] stand here again: a query string has no nesting.
+/// The parameters of a list of tags. They repeat the members of [`Filter`], because a query string
+/// cannot contain nested objects.
 #[derive(Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 #[derive(Default)]
 pub(crate) struct ListTags {
-    /// Part of the name, the slug or the title, in either case.
+    /// A part of the name, the slug or the title, in either case.
     #[param(max_length = 200)]
     q: Option<String>,
-    /// Only those assigned to this experience.
+    /// Only tags that are assigned to this experience.
     experience_id: Option<ExperienceId>,
-    /// `true`: only those assigned to an experience. `false`: only the others.
+    /// `true`: only tags that are assigned to an experience. `false`: only the others.
     assigned: Option<bool>,
-    /// Only those with this status.
+    /// Only tags with this status.
     #[param(inline)]
     status: Option<Status>,
-    /// `true`: only those whose taps are verified. `false`: only the others.
+    /// `true`: only tags whose taps are verified. `false`: only the others.
     verifier_enabled: Option<bool>,
-    /// `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+    /// `true`: only tags with a printed QR code. `false`: only the others.
+    has_qr_code: Option<bool>,
+    /// `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
     /// the others.
     opened: Option<bool>,
-    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    /// `false` for real tags, `true` for simulated tags, `all` for both.
     #[param(inline)]
     simulated: World,
-    /// Only the deleted ones, instead of the others.
+    /// Whether to list deleted tags instead of the others.
     deleted: bool,
-    /// The order.
+    /// The order of the tags.
     #[param(inline)]
     sort: TagOrder,
-    /// Whether to count all that match.
+    /// Whether to count all tags that match.
     count: bool,
-    /// With `count`: whether an estimate will do if counting takes long. The answer says whether
-    /// it is one, and comes within 100 ms.
+    /// With `count`: whether to return an estimate if counting takes long. The answer comes within
+    /// 100 ms and says whether its count is an estimate.
     estimate: bool,
 }
 
@@ -60,6 +64,7 @@ impl ListTags {
             assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
+            has_qr_code: self.has_qr_code,
             opened: self.opened,
             simulated: self.simulated,
         };
@@ -72,15 +77,15 @@ impl ListTags {
 
 /// List tags
 ///
-/// A search for three characters or more uses an index; a shorter one scans all tags.
+/// A search text of three or more characters uses an index. A shorter text scans all tags.
 #[utoipa::path(
     get, path = "/tags", tag = "tags", params(ListTags, PageParams),
-    responses((status = OK, body = Page<Tag>), Invalid, Common)
+    responses((status = OK, body = Page<TagView>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
     list: List<TagPlace, ListTags>,
-) -> Result<Json<Page<Tag>>, ApiError> {
+) -> Result<Json<Page<TagView>>, ApiError> {
     let filter = list.filter.filter()?;
     let storage = &service.storage;
     let estimate = if list.filter.count && list.filter.estimate {
@@ -96,8 +101,11 @@ pub(crate) async fn list(
         after: list.after.clone(),
         limit: list.and_one_more(),
     });
+    let settings = service.settings();
     let page = list.page(tags.await?, |(_, place)| place.clone());
-    let page = page.map(|(tag, _)| tag).with_count(count);
+    let page = page
+        .map(|(tag, _)| TagView::new(tag, &settings))
+        .with_count(count);
     Ok(Json(match estimate {
         Some(estimate) => page.with_estimate(estimate),
         None => page,

@@ -1,5 +1,4 @@
-//! `/admin/v1/tags/{id}/variables`, `/data` and `/attributes`: one code for the
-//! three classes.
+//! `/admin/v1/tags/{id}/variables`, `/data` and `/attributes`: the same code for all three classes.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -25,11 +24,11 @@ use crate::tag::{PropertyClass, PropertyKey, PropertyValue, check_value};
 #[derive(Serialize, ToSchema)]
 #[schema(as = TagProperty)]
 pub(crate) struct Property {
-    /// Its key.
+    /// Key of the property, unique within its class.
     key: PropertyKey,
-    /// Its value.
+    /// Value of the property.
     value: String,
-    /// What `If-Match` takes to change it as it is here.
+    /// Entity tag for `If-Match`, to change the property only if it still has this value.
     etag: String,
 }
 
@@ -50,17 +49,17 @@ impl Revised for Property {
     }
 }
 
-/// A property's new value.
+/// A new value of a property.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TagPropertyValue)]
 pub(crate) struct NewValue {
-    /// Any text without NUL characters, of at most 4096 bytes.
+    /// Any text without NUL characters, at most 4096 bytes.
     #[schema(max_length = 4096, pattern = r"^[^\x00]*$")]
     value: String,
 }
 
-/// The `{id}` and the `{key}` in the path.
+/// The `{id}` and the `{key}` of a property's path.
 pub(crate) struct PropertyPath {
     tag: TagId,
     key: PropertyKey,
@@ -101,7 +100,7 @@ async fn list(
     Ok(Json(page.with_count(count)))
 }
 
-/// A property as it is now.
+/// The current state of a property.
 async fn current(
     service: &Service,
     class: PropertyClass,
@@ -162,7 +161,7 @@ async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The routes of one class: utoipa wants each written out.
+/// The routes of one class. utoipa requires a separate function for each route.
 macro_rules! routes_of {
     ($($class:ident => $module:ident, $one:literal, $many:literal;)+) => {$(
         #[doc = concat!("`/admin/v1/tags/{id}/", stringify!($module), "`.")]

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::assigning::{SavedTag, with_add_variables};
 use super::warning;
 use crate::field_error::FieldError;
 use crate::http::admin::body::{Partial, Patch};
@@ -17,14 +18,14 @@ use crate::http::error::{
 };
 use crate::id::TagId;
 use crate::service::Service;
-use crate::tag::{Slug, Tag, TagFields};
+use crate::tag::{ADD_VARIABLES, AddVariables, Slug, TagFields};
 
-/// The members that change. A tag always has a slug: it cannot be reset.
+/// A merge patch of a tag. The slug cannot be reset, because a tag always has one.
 struct TagPatch;
 
 impl PartialSchema for TagPatch {
     fn schema() -> RefOr<Schema> {
-        let mut patch = Partial::<TagFields>::schema();
+        let mut patch = with_add_variables(Partial::<TagFields>::schema());
         if let RefOr::T(Schema::Object(patch)) = &mut patch {
             let slug = RefOr::Ref(Ref::from_schema_name(Slug::name()));
             patch.properties.insert("slug".to_owned(), slug);
@@ -36,19 +37,22 @@ impl PartialSchema for TagPatch {
 impl ToSchema for TagPatch {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         TagFields::schemas(schemas);
+        schemas.push((AddVariables::name().into(), AddVariables::schema()));
     }
 }
 
 /// Change a tag
 ///
-/// A merge patch (RFC 7396): members that are not sent stay as they are; `null` empties a member,
-/// if it can be empty. A replaced slug stays the tag's own, listed in `former_slugs`, and still
-/// leads to the tag until it is released.
+/// A merge patch (RFC 7396): members that are not sent stay unchanged, and `null` empties a member
+/// that can be empty. The tag keeps a replaced slug in `former_slugs`, and the old URL leads to the
+/// tag until the slug is released. If the tag moves to another experience, it gets the variables
+/// that the forms and buttons of the new page write, with empty values, unless `add_variables` is
+/// `false`.
 #[utoipa::path(
     patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     request_body(content = TagPatch, content_type = "application/merge-patch+json"),
     responses(
-        (status = OK, body = Tag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
+        (status = OK, body = SavedTag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
         NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]
@@ -56,8 +60,9 @@ pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<TagId>,
     IfMatch(expected): IfMatch,
-    patch: Patch,
-) -> Result<(HeaderMap, Edited<Tag>), ApiError> {
+    mut patch: Patch,
+) -> Result<(HeaderMap, Edited<SavedTag>), ApiError> {
+    let add_variables = patch.take::<AddVariables>(ADD_VARIABLES)?;
     let sets_slug = patch.names().any(|member| member == "slug");
     let assigns = patch.names().any(|member| member == "experience_id");
     let edit = move |before: TagFields| {
@@ -66,9 +71,12 @@ pub(crate) async fn update(
         after.validate().map_err(FieldError::from)?;
         Ok(after)
     };
-    let edited = service.storage.edit_tag(id, Box::new(edit)).await;
-    let tag = unless_changed(edited, super::current(&service, id)).await?;
-    let tag = tag.ok_or(ApiError::NotFound("tag"))?;
+    let edited = service
+        .storage
+        .edit_tag_with(id, Box::new(edit), add_variables.0)
+        .await;
+    let edited = unless_changed(edited, super::current(&service, id)).await?;
+    let (tag, added) = edited.ok_or(ApiError::NotFound("tag"))?;
     let mut sentences = Vec::new();
     if sets_slug {
         sentences = warning::slug(&tag);
@@ -76,5 +84,6 @@ pub(crate) async fn update(
     if assigns {
         sentences.extend(warning::experience(&service, &tag).await?);
     }
-    Ok((warning::headers(sentences), tag.into()))
+    let tag = SavedTag::edited(tag, added, &service.settings());
+    Ok((warning::headers(sentences), tag))
 }

@@ -1,27 +1,23 @@
-//! What an owner should know about a tag that was saved all the same: a header,
-//! because the tag's own members are fixed.
-
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+//! Warnings about a saved tag.
 
 use crate::http::admin::experiences::{missing_in_tags, written_variables};
+pub(super) use crate::http::admin::warning::headers;
 use crate::http::error::ApiError;
 use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::tag::{PropertyKey, Slug, Tag};
 
-/// The header. Its value is sentences for people.
-const WARNING: HeaderName = HeaderName::from_static("tapdesk-warning");
-
-/// Variables that are named; a header that names a whole form's would be too long for some proxies.
+/// Maximum number of variables in a warning. The header with all variables of a form would be too
+/// long for some proxies.
 const NAMED: usize = 5;
 
-/// A warning about a slug, if there is one.
+/// A warning about a slug that is easy to guess, if it is one.
 pub(super) fn of(slug: &Slug) -> Option<&'static str> {
     const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and each visit to it issues a rolling key.";
     slug.is_guessable().then_some(GUESSABLE)
 }
 
-/// Warnings about a tag whose slug was set.
+/// Warnings about a tag with a new slug.
 pub(super) fn slug(tag: &Tag) -> Vec<String> {
     let former = tag.former_slugs.first().map(|former| {
         let slug = &tag.fields.slug;
@@ -34,8 +30,8 @@ pub(super) fn slug(tag: &Tag) -> Vec<String> {
     former.into_iter().chain(guessable).collect()
 }
 
-/// Warnings about a tag that was assigned: the forms of its page fail if it lacks a
-/// variable that they write.
+/// A warning about an assigned tag: the forms of its page fail if the tag lacks a variable that
+/// they write.
 pub(super) async fn experience(service: &Service, tag: &Tag) -> Result<Option<String>, ApiError> {
     let Some(id) = tag.fields.experience_id else {
         return Ok(None);
@@ -48,7 +44,7 @@ pub(super) async fn experience(service: &Service, tag: &Tag) -> Result<Option<St
     Ok((!missing.is_empty()).then(|| lacking("the tag lacks", &missing, id)))
 }
 
-/// The same of all tags in use that lead to an experience, after some were assigned to it.
+/// The same for all tags in use that lead to an experience, after some were assigned to it.
 pub(super) async fn experience_of_many(
     service: &Service,
     id: ExperienceId,
@@ -76,15 +72,4 @@ fn lacking(who_lacks: &str, missing: &[PropertyKey], experience: ExperienceId) -
         "The page of this experience writes variables that {who_lacks}: {named}{more}. Its forms fail until they are \
          added, by POST /admin/v1/experiences/{experience}/missing-variables."
     )
-}
-
-/// The header with these sentences; none without any.
-pub(super) fn headers(sentences: impl IntoIterator<Item = String>) -> HeaderMap {
-    let sentences: Vec<_> = sentences.into_iter().collect();
-    let warning = HeaderValue::from_str(&sentences.join(" ")).ok();
-    let warning = warning.filter(|_| !sentences.is_empty());
-    warning
-        .map(|warning| (WARNING, warning))
-        .into_iter()
-        .collect()
 }

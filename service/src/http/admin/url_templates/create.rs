@@ -18,50 +18,50 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::{MacStart, TemplateSettings};
 use crate::inventory::UrlTemplateFields;
 
-/// A URL template to be created.
+/// A URL template to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewUrlTemplate {
-    /// Its name.
+    /// Name of the URL template.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// The URL with `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`, `{tamper}` or
-    /// `{*}` (anything) in their places; a literal brace is doubled.
+    /// The URL with the placeholders `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`,
+    /// `{tamper}` or `{*}` (anything). Double a literal brace.
     #[schema(min_length = 1, max_length = 512)]
     template: String,
-    /// The chip.
+    /// Type of the chips.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA.
     #[serde(default)]
     mode: Mode,
-    /// Where the MAC's input begins: `none`, the name of a placeholder, or the chip's own offset.
+    /// Start of the MAC input: `none`, the name of a placeholder, or the chip's own offset.
     #[serde(default)]
     mac_from: MacStart,
-    /// The NDEF prefix code the chip is written with; by default the longest that fits.
+    /// The NDEF prefix code on the chips; by default the longest that fits.
     #[schema(maximum = 4)]
     ndef_prefix: Option<u8>,
-    /// Characters of `{enc}`, a multiple of 32.
+    /// Number of characters of `{enc}`, a multiple of 32.
     #[schema(minimum = 32, multiple_of = 32)]
     enc_length: Option<usize>,
-    /// Byte of the tamper pair in the decrypted file data.
+    /// Position of the tamper pair in the decrypted file data, in bytes.
     tamper_at: Option<usize>,
-    /// Meta keys by which a tag is found without slug and UID.
+    /// Meta keys that identify the inlay of a URL without slug and UID.
     #[serde(default)]
     #[schema(max_items = 64)]
     meta_keys: Vec<AesKey>,
-    /// Master keys whose shared meta keys do the same.
+    /// Master keys whose shared meta keys identify inlays in the same way.
     #[serde(default)]
     #[schema(max_items = 64)]
     master_key_ids: Vec<MasterKeyId>,
-    /// Accept the all-zero factory key, too; its codes prove nothing.
+    /// Whether to accept the all-zero factory key. Codes with it prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Create a URL template
 ///
-/// Refused if one URL could match it and another template, or a route of the
-/// service, or if its host is one by which the admin API is reached.
+/// Fails if a URL could match both this template and another template or a route of the service, or
+/// if the host is one of the admin API's.
 #[utoipa::path(
     post, path = "/url-templates", tag = "url templates", request_body = NewUrlTemplate,
     responses((status = CREATED, body = UrlTemplateView), Conflicting, BadBody, Written, Common)
@@ -95,9 +95,7 @@ pub(crate) async fn create(
         keys: Vec::new(),
     };
     fields.add(keys.seal(service).await?);
-    let id = service.storage.insert_url_template(fields).await?;
-    let template = service.storage.url_template(id).await?;
-    let template = template.ok_or(ApiError::NotFound("URL template"))?;
+    let template = service.storage.insert_url_template(fields).await?;
     let template = Edited::shown_as(template, UrlTemplateView::from);
     Ok((StatusCode::CREATED, template))
 }

@@ -15,8 +15,8 @@ use crate::service::Service;
 
 /// Delete a URL template
 ///
-/// Refused while inlays use it, and while an encoding that is half way, an open run, or a factory order whose chips
-/// are to come writes chips by it.
+/// Fails while the template is in use by inlays, an unfinished encoding, an open run, or a factory
+/// order that is not fully delivered.
 #[utoipa::path(
     delete, path = "/url-templates/{id}", tag = "url templates", params(("id" = UrlTemplateId, Path)),
     responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)

@@ -17,38 +17,38 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::{EncodingSheet, KeyUse, LayoutError, Memory};
 use crate::service::Service;
 
-/// For which tag.
+/// The tag to encode.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SheetQuery {
-    /// The tag whose slug is written; needed if the template contains `{slug}`.
+    /// The tag whose slug is written. Required if the template contains `{slug}`.
     tag_id: Option<TagId>,
 }
 
-/// How the chips of a template are written.
+/// The content and the settings of the chips of a template.
 #[derive(Serialize, ToSchema)]
 #[schema(as = EncodingSheet)]
 pub(crate) struct EncodingSheetView {
-    /// The chip.
+    /// Type of the chip.
     technology: Technology,
-    /// Its cipher.
+    /// The cipher mode of the chip.
     mode: Mode,
-    /// The slug in the URL; null if it has none.
+    /// The slug in the URL; null if the URL contains none.
     slug: Option<String>,
-    /// The URL with zeros in the place of what the chip mirrors.
+    /// The URL, with zeros in place of the parts that the chip mirrors.
     url: String,
     /// Where the bytes are written: `ndef_file`, from its first byte, or `pages`, from page 4 on.
     written_to: WrittenTo,
-    /// The bytes, in hex digits: zeros in the place of what the chip mirrors.
+    /// The bytes in hex digits, with zeros in place of the parts that the chip mirrors.
     #[schema(pattern = "^([0-9A-F]{2})*$")]
     bytes: String,
-    /// What the chip mirrors, in the order of the URL.
+    /// The placeholders that the chip mirrors, in the order of the URL.
     mirrors: Vec<MirrorView>,
-    /// What the MAC covers; null if the chip's make fixes that.
+    /// The bytes that the MAC covers; null if the type of chip defines them.
     mac_input: Option<Stretch>,
-    /// At which byte the chip writes the letters of its tamper loop; null without them. Within
-    /// the place of `enc` they are encrypted.
+    /// Byte at which the chip writes the letters of its tamper loop; null without them. Within the
+    /// place of `enc` they are encrypted.
     tamper_offset: Option<usize>,
     /// The settings of an NTAG 424 DNA; null for other chips.
     change_file_settings: Option<FileSettings>,
@@ -56,7 +56,7 @@ pub(crate) struct EncodingSheetView {
     mirror_start: Option<MirrorStart>,
 }
 
-/// A kind of memory.
+/// The memory that the bytes are written to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum WrittenTo {
@@ -66,33 +66,33 @@ enum WrittenTo {
     Pages,
 }
 
-/// A placeholder in the bytes.
+/// The place of a placeholder in the bytes.
 #[derive(Serialize, ToSchema)]
 struct MirrorView {
-    /// Its name.
+    /// Name of the placeholder.
     name: &'static str,
-    /// Its first byte.
+    /// Position of its first byte.
     offset: usize,
-    /// How many bytes it has.
+    /// Length of the placeholder, in bytes.
     length: usize,
 }
 
-/// A stretch of the bytes.
+/// A range of the bytes.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ByteStretch)]
 struct Stretch {
-    /// Its first byte.
+    /// Position of its first byte.
     offset: usize,
-    /// How many bytes it has; 0 for an empty MAC input.
+    /// Length in bytes; 0 for an empty MAC input.
     length: usize,
 }
 
-/// `ChangeFileSettings` of the NDEF file. It is sent under key 0, encrypted.
+/// `ChangeFileSettings` of the NDEF file. Send it encrypted with key 0.
 #[derive(Serialize, ToSchema)]
 struct FileSettings {
-    /// The file's number.
+    /// The number of the file.
     file: u8,
-    /// The command's data after the file's number, in hex digits.
+    /// The data of the command after the file number, in hex digits.
     #[schema(pattern = "^([0-9A-F]{2})*$")]
     data: String,
     /// The slot of the meta key, `SDMMetaRead`; null without one.
@@ -101,12 +101,12 @@ struct FileSettings {
     file_slot: Option<u8>,
 }
 
-/// A byte of a Type 2 tag.
+/// A byte in the memory of a Type 2 tag.
 #[derive(Serialize, ToSchema)]
 struct MirrorStart {
-    /// `MIRROR_PAGE`.
+    /// Value of `MIRROR_PAGE`: the page where mirroring begins.
     page: usize,
-    /// `MIRROR_BYTE`.
+    /// Value of `MIRROR_BYTE`: the byte within that page.
     byte: usize,
 }
 
@@ -115,8 +115,8 @@ const NDEF_FILE: u8 = 2;
 
 /// Get the encoding sheet of a URL template
 ///
-/// Everything a chip needs to write its URLs as the template says: bytes, offsets and settings. It
-/// contains no key. A template with `{*}` has none.
+/// Contains everything that a chip needs to write its URLs by the template: bytes, offsets and
+/// settings, but no key. A template with `{*}` has no sheet.
 #[utoipa::path(
     get, path = "/url-templates/{id}/encoding-sheet", tag = "url templates",
     params(("id" = UrlTemplateId, Path), SheetQuery),
@@ -156,7 +156,7 @@ pub(crate) async fn encoding_sheet(
 }
 
 impl EncodingSheetView {
-    /// A sheet with its chip; `slug` is the one in its URL.
+    /// A sheet with its chip; `slug` is the slug in its URL.
     pub(in crate::http::admin) fn of(
         sheet: EncodingSheet,
         technology: Technology,

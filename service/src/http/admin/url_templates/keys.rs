@@ -21,25 +21,25 @@ use crate::inlay::key::{AesKey, KeyCheck};
 use crate::inventory::{InvalidInlay, InvalidUrlTemplate, SealedKey, SharedKey, UrlTemplate};
 use crate::service::Service;
 
-/// Shared meta keys for a URL template.
+/// Shared meta keys of a URL template.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SharedKeys {
-    /// Meta keys of its own.
+    /// Meta keys of the template itself.
     #[serde(default)]
     #[schema(max_items = 64)]
     pub(super) meta_keys: Vec<AesKey>,
-    /// Master keys that give all their inlays one meta key.
+    /// Master keys from which all their inlays get the same meta key.
     #[serde(default)]
     #[schema(max_items = 64)]
     pub(super) master_key_ids: Vec<MasterKeyId>,
-    /// Accept the all-zero factory key, too; its codes prove nothing.
+    /// Whether to accept the all-zero factory key. Codes with it prove nothing.
     #[serde(default)]
     pub(super) allow_factory_keys: bool,
 }
 
 impl SharedKeys {
-    /// The keys as they are stored.
+    /// Seals the keys, ready to be stored.
     pub(super) async fn seal(self, service: &Service) -> Result<Vec<SharedKey>, ApiError> {
         let mut keys = Vec::new();
         for key in &self.meta_keys {
@@ -61,8 +61,8 @@ impl SharedKeys {
 
 /// Add meta keys to a URL template
 ///
-/// They find the inlay of a URL with neither slug nor UID; each costs one more decryption. Existing
-/// keys stay.
+/// These keys identify the inlay of a URL without slug and UID. Each key costs one more decryption.
+/// Existing keys stay.
 #[utoipa::path(
     post, path = "/url-templates/{id}/meta-keys", tag = "url templates",
     params(("id" = UrlTemplateId, Path)), request_body = SharedKeys,
@@ -87,20 +87,20 @@ pub(crate) async fn add_keys(
     Ok(Edited::shown_as(edited, UrlTemplateView::from))
 }
 
-/// Which shared keys.
+/// The shared key to remove.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhichKey {
     /// The template's own key with this check value, as in `meta_key_checks`.
     meta_key_check: Option<KeyCheck>,
-    /// The key of this master key.
+    /// The key that comes from this master key.
     master_key_id: Option<MasterKeyId>,
 }
 
 /// Remove a meta key from a URL template
 ///
-/// Refused while it is the only key that finds some inlays.
+/// Fails while some inlays can only be identified with this key.
 #[utoipa::path(
     delete, path = "/url-templates/{id}/meta-keys", tag = "url templates",
     params(("id" = UrlTemplateId, Path), WhichKey),

@@ -13,7 +13,7 @@ use crate::service::Service;
 
 /// List URL templates
 ///
-/// In the order in which they were created.
+/// In the order of their creation.
 #[utoipa::path(
     get, path = "/url-templates", tag = "url templates", params(PageParams, Counted),
     responses((status = OK, body = Page<UrlTemplateView>), Invalid, Common)

@@ -14,29 +14,33 @@ use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common};
 use crate::inlay::derivation::{Derivation, MasterSecret};
 use crate::inlay::key::SomeKey;
-use crate::inlay::solver::{Certainty, Format, KEYS_MAX, KeySource, Puzzle, URLS_MAX, solve};
+use crate::inlay::pasted::{self, Reading};
+use crate::inlay::solver::{
+    Certainty, Format, KEYS_MAX, KeySource, Puzzle, Solution, URLS_MAX, solve,
+};
 use crate::inlay::technology::Mode;
 use crate::inlay::template::MacStart;
 use crate::inlay::{Technology, Uid};
 use crate::service::Service;
 
-/// How long a search may take: somebody waits for it, beside the taps.
+/// Time limit of a search: a person waits for it, and it competes with taps.
 const TIME: Duration = Duration::from_secs(2);
-/// Longest URL that is looked at, in bytes.
+/// Maximum length of a URL, in bytes.
 const URL_MAX: usize = 4096;
 
-/// One-time URLs of inlays, and keys that could be theirs.
+/// One-time URLs of inlays, and keys that may belong to them.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SolveRequest {
-    /// URLs of one batch; two prove more than one.
+    /// URLs of inlays of one batch; two URLs prove more than one. Surrounding text from an e-mail
+    /// or a web page is allowed, and a text can contain several URLs.
     #[schema(min_items = 1, max_items = 5)]
     urls: Vec<String>,
-    /// Keys of inlays.
+    /// Possible keys of the inlays.
     #[serde(default)]
     #[schema(max_items = 16)]
     keys: Vec<SomeKey>,
-    /// Master keys, from which keys are derived by every scheme.
+    /// Possible master keys, from which keys are derived by every scheme.
     #[serde(default)]
     #[schema(max_items = 16)]
     master_keys: Vec<MasterSecret>,
@@ -45,76 +49,80 @@ pub(crate) struct SolveRequest {
 /// The result of a search for a template.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Solved {
-    /// `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates, if
-    /// the chip is a supported one. `unknown`: it is undecided, or time ran out.
+    /// `proved`: the URLs verify with the only candidate. `narrowed`: one of the candidates is
+    /// right, if the chip is supported. `unknown`: undecided, or the time ran out.
     certainty: CertaintyView,
-    /// The formats they could have.
+    /// The possible formats of the URLs.
     candidates: Vec<CandidateView>,
-    /// How many MACs were made.
+    /// Number of MACs that were computed.
     tried: u64,
+    /// The URLs that were found in the texts.
+    urls: Vec<String>,
+    /// Explanations for people: how the URLs were read, and the reasons for the result.
+    notes: Vec<String>,
 }
 
-/// How sure an answer is.
+/// The certainty of a result.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = SolveCertainty)]
 enum CertaintyView {
-    /// The URLs verify as the one candidate.
+    /// The URLs verify with the only candidate.
     Proved,
-    /// It is one of the candidates.
+    /// One of the candidates is right.
     Narrowed,
-    /// It is undecided.
+    /// The search found no decision.
     Unknown,
 }
 
-/// A format that the URLs could have.
+/// A possible format of the URLs.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SolveCandidate)]
 struct CandidateView {
     /// The URL with placeholders.
     template: String,
-    /// The chip.
+    /// Type of the chip.
     technology: Technology,
-    /// Its cipher.
+    /// The cipher mode of the chip.
     mode: Mode,
-    /// Where the MAC's input begins; unknown unless a MAC proved it.
+    /// Start of the MAC input; unknown unless a MAC proved it.
     mac_from: MacStart,
-    /// The NDEF prefix code the chip was written with, if the MAC covers it and it is not the
-    /// longest that fits; null otherwise.
+    /// The NDEF prefix code on the chip, if the MAC covers it and it is not the longest that fits;
+    /// null otherwise.
     #[schema(maximum = 4)]
     ndef_prefix: Option<u8>,
-    /// Characters of `{enc}`; null without it.
+    /// Number of characters of `{enc}`; null without it.
     enc_length: Option<usize>,
-    /// Byte of the tamper pair in the decrypted file data; null if it is not there.
+    /// Position of the tamper pair in the decrypted file data, in bytes; null without one.
     tamper_at: Option<usize>,
     /// How the keys are derived from a master key; null for keys of the inlay's own.
     derivation: Option<Derivation>,
-    /// Which of the keys that were sent they are; null if no MAC proved it.
+    /// The sent keys that fit; null unless a MAC proved it.
     slots: Option<Slots>,
-    /// The UID that the first URL names; null if it cannot be read.
+    /// The UID in the first URL; null if it cannot be read.
     uid: Option<Uid>,
-    /// The counter of the first URL; null if it cannot be read.
+    /// The counter in the first URL; null if it cannot be read.
     counter: Option<u32>,
-    /// How many URLs' MACs prove it.
+    /// Number of URLs whose MAC proves the candidate.
     proved_by: usize,
 }
 
-/// Which of the keys that were sent fit, counted from 0.
+/// The sent keys that fit, counted from 0.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SolveSlots)]
 struct Slots {
-    /// The meta key, in `keys`; null without one.
+    /// Position of the meta key in `keys`; null without one.
     meta: Option<usize>,
-    /// The file key, in `keys`; null if it is derived.
+    /// Position of the file key in `keys`; null if it is derived.
     file: Option<usize>,
-    /// The master key, in `master_keys`; null for keys of the inlay's own.
+    /// Position of the master key in `master_keys`; null for keys of the inlay's own.
     master: Option<usize>,
 }
 
 /// Find the template of one-time URLs
 ///
-/// The answer says how sure it is. No URL is opened. Only the keys in the request are used, and
-/// they are not stored. A search takes at most 2 seconds, and one runs at a time.
+/// The answer contains its certainty. Tapdesk opens no URL. It uses only the keys in the request,
+/// and does not store them. A search takes at most 2 seconds, and only one runs at a time.
 #[utoipa::path(
     post, path = "/url-templates/solve", tag = "url templates", request_body = SolveRequest,
     responses((status = OK, body = Solved), BadBody, Common)
@@ -124,23 +132,43 @@ pub(crate) async fn find(
     Body(asked): Body<SolveRequest>,
 ) -> Result<Json<Solved>, ApiError> {
     asked.check()?;
+    let readings = asked.readings()?;
     let turn = Arc::clone(&service.solver).lock_owned().await;
     let search = move || {
-        // The turn ends with the search, even if nobody waits for its answer.
+        // Hold the lock until the search ends, even if the client disconnects.
         let _turn = turn;
         let started = Stopwatch::start();
-        let urls: Vec<&str> = asked.urls.iter().map(String::as_str).collect();
-        let puzzle = Puzzle {
-            urls: &urls,
-            keys: &asked.keys,
-            master_keys: &asked.master_keys,
+        let solved = |reading: Reading| {
+            let urls: Vec<&str> = reading.urls.iter().map(String::as_str).collect();
+            let puzzle = Puzzle {
+                urls: &urls,
+                keys: &asked.keys,
+                master_keys: &asked.master_keys,
+            };
+            let solution = solve(&puzzle, &mut || started.elapsed() < TIME);
+            (reading, solution)
         };
-        solve(&puzzle, &mut || started.elapsed() < TIME)
+        let mut answers = readings.into_iter().map(solved);
+        let is_proved = |solution: &Solution| solution.certainty == Certainty::Proved;
+        // Another reading of the text is used only if a MAC proves it.
+        let first = answers.next();
+        if first
+            .as_ref()
+            .is_some_and(|(_, solution)| is_proved(solution))
+        {
+            return first;
+        }
+        answers.find(|(_, solution)| is_proved(solution)).or(first)
     };
-    // Many keys are many calculations: not on a thread that serves taps.
+    // Many keys take much computation, so do not block a thread that serves taps.
     let solution = tokio::task::spawn_blocking(search).await;
     let solution = solution.map_err(|_| ApiError::Internal)?;
+    let (reading, solution) = solution.ok_or(ApiError::Internal)?;
+    let as_read = reading.notes.iter().map(ToString::to_string);
+    let remarks = solution.remarks.iter().map(ToString::to_string);
     Ok(Json(Solved {
+        notes: as_read.chain(remarks).collect(),
+        urls: reading.urls,
         certainty: match solution.certainty {
             Certainty::Proved => CertaintyView::Proved,
             Certainty::Narrowed => CertaintyView::Narrowed,
@@ -152,6 +180,39 @@ pub(crate) async fn find(
 }
 
 impl SolveRequest {
+    /// The possible readings of the URLs, the most probable first.
+    fn readings(&self) -> Result<Vec<Reading>, ApiError> {
+        let texts: Vec<_> = self
+            .urls
+            .iter()
+            .map(|text| pasted::readings(text))
+            .collect();
+        let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
+        let readings = (0..ways).map(|way| {
+            let mut all = Reading::default();
+            for text in &texts {
+                let reading = text.get(way).or(text.first());
+                for url in reading.iter().flat_map(|reading| &reading.urls) {
+                    if !all.urls.contains(url) {
+                        all.urls.push(url.clone());
+                    }
+                }
+                for note in reading.iter().flat_map(|reading| &reading.notes) {
+                    if !all.notes.contains(note) {
+                        all.notes.push(*note);
+                    }
+                }
+            }
+            all
+        });
+        let readings: Vec<_> = readings.collect();
+        if readings.iter().any(|reading| reading.urls.len() > URLS_MAX) {
+            let why = format!("Send 1 to {URLS_MAX} URLs.");
+            return Err(ApiError::Invalid(FieldError::of("urls", why)));
+        }
+        Ok(readings)
+    }
+
     fn check(&self) -> Result<(), ApiError> {
         let invalid = |field, why: String| Err(ApiError::Invalid(FieldError::of(field, why)));
         if self.urls.is_empty() || self.urls.len() > URLS_MAX {

@@ -19,40 +19,40 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::{MacStart, TemplateSettings};
 use crate::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
 
-/// Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
-/// can change only while no inlay uses the template, and nothing else writes chips by it.
+/// Changes to a URL template. Members that are not sent stay unchanged. Members that affect a MAC
+/// can only change while neither inlays nor chips in production use the template.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UrlTemplatePatch {
-    /// Another name.
+    /// New name of the template.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200, nullable = false)]
     name: MemberPatch<String>,
-    /// Another URL.
+    /// New URL with placeholders.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512, nullable = false)]
     template: MemberPatch<String>,
-    /// Another chip.
+    /// New type of the chips.
     #[serde(default)]
     #[schema(value_type = Option<Technology>, nullable = false)]
     technology: MemberPatch<Technology>,
-    /// Another cipher.
+    /// New cipher mode of the chips.
     #[serde(default)]
     #[schema(value_type = Option<Mode>, nullable = false)]
     mode: MemberPatch<Mode>,
-    /// Another beginning of the MAC's input.
+    /// New start of the MAC input.
     #[serde(default)]
     #[schema(value_type = Option<MacStart>, nullable = false)]
     mac_from: MemberPatch<MacStart>,
-    /// Another NDEF prefix code; null for the longest that fits.
+    /// New NDEF prefix code; null for the longest that fits.
     #[serde(default)]
     #[schema(value_type = Option<u8>, maximum = 4)]
     ndef_prefix: MemberPatch<u8>,
-    /// Another length of `{enc}`; null without it.
+    /// New length of `{enc}`; null without it.
     #[serde(default)]
     #[schema(value_type = Option<usize>, minimum = 32, multiple_of = 32)]
     enc_length: MemberPatch<usize>,
-    /// Another place of the tamper pair; null without one.
+    /// New position of the tamper pair; null without one.
     #[serde(default)]
     #[schema(value_type = Option<usize>)]
     tamper_at: MemberPatch<usize>,
@@ -60,7 +60,7 @@ pub(crate) struct UrlTemplatePatch {
 
 /// Change a URL template
 ///
-/// Its keys are changed at `/url-templates/{id}/meta-keys`.
+/// To change its keys, use `/url-templates/{id}/meta-keys`.
 #[utoipa::path(
     patch, path = "/url-templates/{id}", tag = "url templates", params(("id" = UrlTemplateId, Path)),
     request_body(content = UrlTemplatePatch, content_type = "application/merge-patch+json"),
@@ -83,8 +83,8 @@ pub(crate) async fn update(
             before.fields.template.clone()
         } else {
             let checked = super::checked(&of_state, settings)?;
-            // The prefix that is shown is the one that follows from the template: sent back, it
-            // changes nothing, and a template in use may keep it.
+            // The API shows the default prefix of a template. If a client sends it back, nothing
+            // changes, and the request is allowed while the template is in use.
             if checked.is_same(&before.fields.template) {
                 before.fields.template.clone()
             } else {
@@ -105,7 +105,7 @@ pub(crate) async fn update(
 }
 
 impl UrlTemplatePatch {
-    /// What a template must have cannot be null.
+    /// Refuses null for members that a template requires.
     fn check(&self) -> Result<(), ApiError> {
         let null = [
             ("name", self.name == MemberPatch::Remove),

@@ -1,4 +1,4 @@
-//! A URL template as the admin API shows it.
+//! A URL template in the admin API.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,39 +11,40 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::MacStart;
 use crate::inventory::{SharedKey, UrlTemplate};
 
-/// The form of the URLs of a batch of inlays.
+/// The format of the URLs of a batch of inlays.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UrlTemplate)]
 pub(crate) struct UrlTemplateView {
-    /// Its identifier.
+    /// Identifier of the URL template.
     pub(super) id: UrlTemplateId,
-    /// Its name.
+    /// Name of the URL template.
     name: String,
     /// The URL with its placeholders.
     template: String,
-    /// The chip.
+    /// Type of the chips.
     technology: Technology,
-    /// Its cipher.
+    /// The cipher mode of the chips.
     mode: Mode,
-    /// Where the MAC's input begins.
+    /// Start of the MAC input.
     mac_from: MacStart,
-    /// The NDEF prefix code the chip is written with.
+    /// The NDEF prefix code on the chips.
     #[schema(maximum = 4)]
     ndef_prefix: u8,
-    /// Characters of `{enc}`; null without it.
+    /// Number of characters of `{enc}`; null without it.
     enc_length: Option<usize>,
-    /// Byte of the tamper pair in the decrypted file data; null if it is not there.
+    /// Position of the tamper pair in the decrypted file data, in bytes; null without one.
     tamper_at: Option<usize>,
-    /// The first 3 bytes of the AES-CMAC of 16 zero bytes under each of its own meta keys.
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes with each of the template's own meta
+    /// keys.
     meta_key_checks: Vec<KeyCheck>,
-    /// The master keys whose shared meta keys open its codes, too.
+    /// The master keys whose shared meta keys also open codes of the template.
     master_key_ids: Vec<MasterKeyId>,
-    /// How many inlays use it.
+    /// Number of inlays that use the template.
     inlays: u64,
-    /// Its host; with a slug in it, an example.
+    /// The host of the URL; if it contains a slug, an example.
     host: String,
-    /// When the first real tap of one of its inlays came in; null before. A code of an inlay that is
-    /// not known yet, or a wrong one, is no tap of theirs.
+    /// When the first real tap of one of its inlays arrived; null before. A code of an unknown
+    /// inlay, or an invalid code, does not count.
     first_tap_at: Option<Timestamp>,
 }
 

@@ -16,8 +16,8 @@ use crate::webhook::Attempt;
 
 /// List a webhook's attempts
 ///
-/// The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
-/// that still wait, for as long as what the event tells of. They need the scope `read`, too.
+/// The newest first. Attempts are kept with their event: the last 1,000 events of a webhook and all
+/// waiting ones, at most as long as the data that the event is about. Also needs the scope `read`.
 #[utoipa::path(
     get, path = "/webhooks/{id}/attempts", tag = "webhooks",
     params(("id" = WebhookId, Path), PageParams),

@@ -15,25 +15,25 @@ use crate::scope::Scope;
 use crate::service::Service;
 use crate::webhook::{Secret, Webhook, WebhookFields};
 
-/// A webhook that was just created.
+/// A webhook right after its creation.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedWebhook {
     #[serde(flatten)]
     webhook: Webhook,
-    /// What signs its requests. It is never shown again.
+    /// The secret that signs its requests. It is never shown again.
     #[schema(pattern = "^whsec_[A-Za-z0-9+/]+=*$")]
     secret: String,
 }
 
 /// Create a webhook
 ///
-/// What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
-/// each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
-/// repeated for three days, and for as long as the webhook takes nothing, with the same
-/// `webhook-id` and the same body; redirects are failures. After five days of failures it is off.
-/// Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-/// alone, and nothing to `include` in them. The webhook of a token that is limited to experiences gets
-/// their events alone, and no alerts.
+/// Tapdesk sends events from now on to the URL, as described in the `webhooks` of this document:
+/// each event at least once, signed according to Standard Webhooks 1.0. A failed request is
+/// repeated for three days, and longer while the webhook accepts nothing, with the same
+/// `webhook-id` and the same body. Redirects are failures. After five days of failures, the webhook
+/// is switched off. Only this answer contains the secret: store it. A token without the scope
+/// `read` can only choose alerts, without any `include`. The webhook of a token that is limited to
+/// experiences only gets their events, and no alerts.
 #[utoipa::path(
     post, path = "/webhooks", tag = "webhooks", request_body = WebhookFields,
     responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)

@@ -13,7 +13,8 @@ use crate::webhook::Webhook;
 
 /// List webhooks
 ///
-/// The oldest first. A token that is limited to experiences sees those that get events of these alone.
+/// The oldest first. A token that is limited to experiences sees the webhooks that only get events
+/// of these.
 #[utoipa::path(
     get, path = "/webhooks", tag = "webhooks", params(PageParams),
     responses((status = OK, body = Page<Webhook>), Invalid, Common)

@@ -20,35 +20,35 @@ use crate::scope::Scope;
 use crate::service::Service;
 use crate::webhook::Secret;
 
-/// How long the secret before signs, too, if nothing else is asked for, in seconds: a day.
+/// Default time for which the old secret also signs, in seconds: a day.
 const KEPT: u32 = 24 * 60 * 60;
-/// The longest that can be asked for, in seconds: a week.
+/// Maximum of this time, in seconds: a week.
 const KEPT_MAX: u32 = 7 * KEPT;
 
-/// How secrets are rotated.
+/// Options of the rotation.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Rotation {
-    /// For how many seconds the present secret signs, too; a day by default.
+    /// Seconds for which the current secret also signs; by default a day.
     #[schema(maximum = 604_800)]
     keep_seconds: Option<u32>,
 }
 
-/// A new secret.
+/// The result of a rotation, with the new secret.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RotatedSecret {
-    /// What signs requests from now on. It is never shown again.
+    /// The secret that signs requests from now on. It is never shown again.
     #[schema(pattern = "^whsec_[A-Za-z0-9+/]+=*$")]
     secret: String,
-    /// Until when the secret before it signs, too.
+    /// When the old secret stops signing.
     previous_secret_until: Timestamp,
 }
 
 /// Rotate a webhook's secret
 ///
-/// Requests carry two signatures until the secret before has gone, so that no request is refused
-/// meanwhile. Only this answer shows the new secret: store it. A token without the scope `read` can
-/// rotate that of a webhook of alerts alone.
+/// Until the old secret expires, requests contain two signatures, so that receivers refuse none of
+/// them. Only this answer contains the new secret: store it. A token without the scope `read` can
+/// only rotate the secret of a webhook for alerts.
 #[utoipa::path(
     post, path = "/webhooks/{id}/secrets", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = Option<Rotation>,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::needs_read;
+use super::{found, needs_read};
 use crate::clock::Timestamp;
 use crate::deliver::{self, TestError};
 use crate::field_error::FieldError;
@@ -17,38 +17,44 @@ use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::WebhookId;
+use crate::scope::Scope;
 use crate::service::Service;
 use crate::storage::Resend;
 
-/// What came of a test event.
+/// The result of a test event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TestResult {
-    /// Its `webhook-id`.
+    /// The `webhook-id` of the event.
     event_id: String,
-    /// Whether the endpoint took it.
+    /// Whether the endpoint accepted the event.
     delivered: bool,
-    /// The status of the answer; null if there was none.
+    /// The HTTP status of the answer; null without an answer.
     status: Option<u16>,
-    /// Why it failed, in words; null if it did not.
+    /// The error for people; null if there was none.
     error: Option<String>,
     /// The beginning of the answer's body, at most a kilobyte.
     response: String,
-    /// How long it took, in milliseconds.
+    /// Duration of the request, in milliseconds.
     duration_ms: u64,
 }
 
 /// Send a test event
 ///
-/// Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off. If it
-/// fails, that counts for nothing: it switches no webhook off.
+/// Sends an event of the type `webhook.test` at once, without repetitions, also to a webhook that
+/// is switched off. A failure has no consequences: it switches no webhook off. A token without the
+/// scope `read` can only test a webhook for alerts.
 #[utoipa::path(
     post, path = "/webhooks/{id}/test", tag = "webhooks", params(("id" = WebhookId, Path)),
     responses((status = OK, body = TestResult), NotFound, Written, Common)
 )]
 pub(crate) async fn test(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<WebhookId>,
 ) -> Result<Json<TestResult>, ApiError> {
+    if found(&service, id).await?.fields.tells_of_tags() {
+        requester.needs(Scope::Read)?;
+    }
     let tested = deliver::test(&service, id)
         .await
         .map_err(|error| match error {
@@ -69,24 +75,25 @@ pub(crate) async fn test(
     }))
 }
 
-/// What is sent again: one event, or all since a time.
+/// The events to send again: a single event, or all since a time.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResendBody {
-    /// The event's `webhook-id`.
+    /// The `webhook-id` of the event.
     #[serde(default)]
     event_id: Option<String>,
-    /// All that happened at this time or later.
+    /// Time of the first event: all events at this time or later are sent.
     #[serde(default)]
     since: Option<Timestamp>,
 }
 
 /// Send events again
 ///
-/// An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
-/// 1,000 of a webhook, whatever their type. An older one is made again; its `webhook-id` then ends in `_r` and a number,
-/// because its tag may have another name by now. Give `event_id` or `since`. To a webhook that is off
-/// nothing is sent: 409, `code: "webhook_off"`. It needs the scope `read`, too.
+/// The last 1,000 events of a webhook, of any type, are kept: they are sent again with the same
+/// `webhook-id` and the same body. An older event is created again. Its `webhook-id` then ends in
+/// `_r` and a number, because its tag may have another name now. Send either `event_id` or `since`.
+/// If the webhook is switched off, the answer is 409 with `code: "webhook_off"`. Also needs the
+/// scope `read`.
 #[utoipa::path(
     post, path = "/webhooks/{id}/resend", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = ResendBody,

@@ -17,15 +17,16 @@ use crate::service::Service;
 use crate::storage::WebhookEdit;
 use crate::webhook::{Webhook, WebhookFields};
 
-/// The members of a webhook in a patch.
+/// A merge patch of the members of a webhook.
 type WebhookPatch = Partial<WebhookFields>;
 
 /// Change a webhook
 ///
-/// If it is switched on, it continues where it was: what happened meanwhile is sent. After a
-/// restore, or a move to another database, it begins at that moment: what waited before is not sent.
-/// Nor is what waits of types that it does not get any more. A token without the scope `read` can
-/// change a webhook of alerts alone. Whose events a webhook gets stays as its maker's token had it.
+/// A webhook that is switched on again continues at its last position: events since then are sent.
+/// After a restore, or a move to another database, it starts at that moment, and older waiting
+/// events are not sent. Waiting events of types that it no longer gets are not sent either. A token
+/// without the scope `read` can only change a webhook for alerts. The experiences of the creator's
+/// token limit the webhook permanently.
 #[utoipa::path(
     patch, path = "/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body(content = WebhookPatch, content_type = "application/merge-patch+json"),
@@ -47,7 +48,7 @@ pub(crate) async fn update(
         if before.fields.tells_of_tags() || after.tells_of_tags() {
             return Err(ApiError::Scope(Scope::Read));
         }
-        // What it is allowed to change is what was looked at, and nothing that it became since.
+        // The permission was checked for the webhook that was read, so change only that revision.
         let seen = expected.check(Some(&before)).map(|()| before.revision());
         Precondition::OneOf(seen.into_iter().collect())
     };

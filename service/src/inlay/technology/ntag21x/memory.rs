@@ -1,8 +1,8 @@
-//! Where an NTAG 213, 215 or 216 keeps what (data sheet sections 8.5.1 to 8.5.7).
+//! The memory layout of an NTAG 213, 215 or 216 (data sheet sections 8.5.1 to 8.5.7).
 
 use crate::inlay::technology::Technology;
 
-/// The pages of a chip.
+/// The layout of a chip's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Pages of the data area, which begins at page 4.
@@ -14,12 +14,13 @@ pub struct Memory {
     pub locks: u8,
     /// The dynamic lock bytes with every bit set that exists.
     pub all_locks: [u8; 3],
-    /// What stands before the message in a new chip: an NTAG 213 says where its lock bytes are.
+    /// The bytes before the message in a new chip. An NTAG 213 states the position of its lock
+    /// bytes there.
     pub before: &'static [u8],
 }
 
 impl Memory {
-    /// Of a technology; `None` if it is another kind of chip.
+    /// The layout of a technology; `None` if it is another kind of chip.
     pub const fn of(technology: Technology) -> Option<Self> {
         Some(match technology {
             Technology::Ntag213 => Self {
@@ -47,7 +48,14 @@ impl Memory {
         })
     }
 
-    /// The technology whose capability container states this size.
+    /// The last page of the chip. Dynamic lock bytes, two configuration pages, the password and its
+    /// answer follow the data area; they are the last pages. Other chips of the same size have
+    /// fewer pages (NTAG 203, Ultralight C) or more of them (NTAG 213 TT, NTAG 223 DNA, NTAG I2C).
+    pub const fn last_page(self) -> u8 {
+        self.locks + 4
+    }
+
+    /// The technology whose capability container states this size. Other chips may state it, too.
     pub fn by_size(size: u8) -> Option<Technology> {
         let known = [
             Technology::Ntag213,

@@ -1,4 +1,4 @@
-//! The configuration of the mirror, and what it makes of the memory.
+//! The configuration of the mirror, and its effect on the memory.
 
 use crate::inlay::Uid;
 
@@ -11,34 +11,34 @@ const USER_MEMORY: usize = 4;
 /// section 8.5.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorConfig {
-    /// `MIRROR_CONF`: what is mirrored.
+    /// `MIRROR_CONF`: the mirrored values.
     pub content: MirrorContent,
     /// The page in which the mirror begins.
     pub page: u8,
     /// The byte in that page, 0 to 3.
     pub byte: u8,
-    /// The first page that needs the password; above the last page none does.
+    /// The first page that needs the password. A value above the last page protects no page.
     pub auth0: u8,
     /// `NFC_CNT_EN`: the counter counts.
     pub counter_enabled: bool,
-    /// `NFC_CNT_PWD_PROT`: the counter is shown after the password alone.
+    /// `NFC_CNT_PWD_PROT`: the counter is shown only after the password.
     pub counter_protected: bool,
 }
 
-/// What a chip mirrors.
+/// The values that a chip mirrors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorContent {
-    /// Nothing: its URL is static.
+    /// No value: the URL is static.
     Nothing,
-    /// The UID.
+    /// UID as 14 hex digits.
     Uid,
-    /// The counter.
+    /// Read counter as 6 hex digits.
     Counter,
     /// Both, with an `x` between them.
     Both,
 }
 
-/// What stands in the place of the mirror.
+/// The characters that a reader sees in place of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The characters of the mirror.
@@ -67,8 +67,8 @@ impl MirrorConfig {
         }
     }
 
-    /// What a reader without the password sees, for a counter after its read. A counter that is
-    /// off or protected is not mirrored; the text below it shows, as it was written.
+    /// The characters that a reader without the password sees, for a counter after its read. A
+    /// counter that is off or protected is not mirrored: the reader sees the stored text there.
     pub fn mirrored(&self, uid: Uid, counter: u32) -> Option<Written> {
         let page = usize::from(self.page).checked_sub(USER_MEMORY)?;
         let at = page * PAGE + usize::from(self.byte);

@@ -1,5 +1,6 @@
 //! The settings of the NDEF file (data sheet section 10.7.1, table 69), as `ChangeFileSettings`
-//! takes them: file option, access rights, and what Secure Dynamic Messaging mirrors where.
+//! takes them: file option, access rights, and the positions of all values that Secure Dynamic
+//! Messaging mirrors.
 
 use crate::inlay::template::{Field, Layout, Template};
 
@@ -8,9 +9,9 @@ pub const META_SLOT: u8 = 1;
 /// The slot of the key that makes the MAC.
 pub const FILE_SLOT: u8 = 2;
 
-/// Nobody has to meet the condition.
+/// Access without any authentication.
 const FREE: u8 = 0xE;
-/// Nobody can meet it.
+/// No access, whatever the key.
 const NEVER: u8 = 0xF;
 /// Mirrors are on; communication is in clear, as a phone's is.
 const SDM: u8 = 0x40;
@@ -20,13 +21,13 @@ const LOCKED_BY_KEY_0: [u8; 2] = [0x00, 0xE0];
 /// Access rights of a new chip: everyone reads and writes, key 0 changes.
 const FACTORY_RIGHTS: [u8; 2] = [0xE0, 0xEE];
 
-/// Mirrors off, written by key 0 alone: no codes come from a file that is half written.
+/// Mirrors off, and only key 0 writes: a file that is half written makes no codes.
 pub const SDM_OFF: [u8; 3] = [0x00, LOCKED_BY_KEY_0[0], LOCKED_BY_KEY_0[1]];
 /// As the chip leaves the factory.
 pub const FACTORY: [u8; 3] = [0x00, FACTORY_RIGHTS[0], FACTORY_RIGHTS[1]];
 
-/// The settings by which a chip writes its URL as the template says. `layout` is the template's,
-/// for the tag's slug.
+/// The settings by which a chip writes its URL according to the template. `layout` is the
+/// template's, for the tag's slug.
 pub fn sdm_settings(template: &Template, layout: &Layout) -> Vec<u8> {
     let has = |field| template.has(field);
     let picc = has(Field::Picc);
@@ -73,7 +74,8 @@ pub fn sdm_settings(template: &Template, layout: &Layout) -> Vec<u8> {
     settings
 }
 
-/// The same part of what `GetFileSettings` answers; `None` if that is no standard data file.
+/// The part of an answer of `GetFileSettings` that can be compared; `None` if the file is not a
+/// standard data file.
 pub fn of_answer(shown: &[u8]) -> Option<Vec<u8>> {
     let (&[kind, option, rw_change, read_write, _, _, _], sdm) = shown.split_first_chunk()?;
     (kind == 0x00).then(|| [&[option, rw_change, read_write], sdm].concat())
@@ -84,7 +86,7 @@ pub fn has_tamper(settings: &[u8]) -> bool {
     settings.get(3).is_some_and(|options| options & 0x08 != 0)
 }
 
-/// Whether key 0 can change settings that are as these.
+/// Whether key 0 may change settings that are like these.
 pub fn changed_by_key_0(settings: &[u8]) -> bool {
     settings
         .get(1)

@@ -1,6 +1,6 @@
 //! LRP, the leakage resilient primitive over AES-128 (AN12304, with m = 4: a nibble at a time).
 //!
-//! Every evaluation of a block is 33 AES operations, each with a key of its own.
+//! Every evaluation of a block is 33 AES operations, each with a different key.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::inlay::key::AesKey;
 
 type Block = [u8; 16];
 
-/// Which updated key encrypts PICC data, and makes MACs.
+/// Index of the updated key that encrypts PICC data and makes MACs.
 pub const PICC_KEY: usize = 0;
 
 /// Which updated key encrypts file data.
@@ -42,12 +42,12 @@ impl Lrp {
         schedule
     }
 
-    /// The secret plaintexts.
+    /// The secret plaintexts, one for each nibble.
     pub fn plaintexts(&self) -> &[[u8; 16]; 16] {
         &self.plaintexts
     }
 
-    /// The updated keys.
+    /// The updated keys, of which [`PICC_KEY`] and [`FILE_KEY`] are indices.
     pub fn updated_keys(&self) -> &[[u8; 16]; UPDATED_KEYS] {
         &self.updated
     }
@@ -74,7 +74,7 @@ impl Lrp {
         self.evaluate(updated_key, nibbles, true)
     }
 
-    /// CMAC over LRP: NIST SP 800-38B with an evaluation in the place of the cipher.
+    /// CMAC over LRP: NIST SP 800-38B with an evaluation in place of the cipher.
     pub fn cmac(&self, message: &[u8]) -> [u8; 16] {
         let subkey1 = double(u128::from_be_bytes(self.evaluate_bytes(PICC_KEY, &[0; 16])));
         let whole = !message.is_empty() && message.len().is_multiple_of(16);
@@ -130,7 +130,7 @@ impl fmt::Debug for Lrp {
     }
 }
 
-/// The session vector: label, 128 bits, what is mirrored, zeros, and the label's other half
+/// The session vector: label, 128 bits, the mirrored values, zeros, and the label's other half
 /// (`NT4H2421Gx` section 9.3.9.2).
 pub fn session_vector(mirrored: Mirrored) -> [u8; 16] {
     let mut vector = [0; 16];

@@ -1,4 +1,4 @@
-//! PICC data: who was read and how often, encrypted under the meta key (`NT4H2421Gx` section 9.3.4).
+//! PICC data: UID and read counter, encrypted under the meta key (`NT4H2421Gx` section 9.3.4).
 
 use super::lrp::{Lrp, PICC_KEY};
 use crate::inlay::Uid;
@@ -7,10 +7,11 @@ use crate::inlay::session;
 use crate::inlay::technology::Mode;
 use crate::inlay::template::{Field, Filled};
 
-/// What a chip mirrors of itself. What it does not mirror is no part of its session keys either.
+/// The values that a chip mirrors. A value that it does not mirror is not part of its session keys
+/// either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mirrored {
-    /// The UID.
+    /// UID, if the chip mirrors it.
     pub uid: Option<Uid>,
     /// The read counter, 24 bits.
     pub counter: Option<u32>,
@@ -22,7 +23,7 @@ const COUNTER: u8 = 0x40;
 const BOTH: u8 = UID | COUNTER;
 
 impl Mirrored {
-    /// UID and counter.
+    /// PICC data with UID and counter.
     pub const fn both(uid: Uid, counter: u32) -> Self {
         Self {
             uid: Some(uid),
@@ -50,8 +51,8 @@ impl Mirrored {
         rest[..counter.len()].copy_from_slice(counter);
     }
 
-    /// From a decrypted block; `None` if its tag is none that a chip writes, as it is for 253 of
-    /// 256 wrong keys. Bits 5 and 4 are reserved, and without a UID its length is 0.
+    /// From a decrypted block. `None` if no chip writes its tag, which is the case for 253 of 256
+    /// wrong keys. Bits 5 and 4 are reserved, and without a UID its length is 0.
     pub fn from_block(block: [u8; 16]) -> Option<Self> {
         let [tag, rest @ ..] = block;
         let uid = |[u0, u1, u2, u3, u4, u5, u6, ..]: [u8; 15]| {
@@ -83,16 +84,17 @@ impl Mirrored {
     }
 }
 
-/// A meta key, made ready: in LRP mode that is some 40 AES operations, worth keeping.
+/// A meta key that is ready for use. In LRP mode preparing it takes some 40 AES operations, so it
+/// is worth keeping.
 pub enum MetaKey {
-    /// Of AES mode.
+    /// For chips in AES mode.
     Aes(AesKey),
-    /// Of LRP mode.
+    /// Expanded, for chips in LRP mode.
     Lrp(Box<Lrp>),
 }
 
 impl MetaKey {
-    /// Makes a key ready.
+    /// Expands a key if the mode needs it.
     pub fn new(mode: Mode, key: &AesKey) -> Self {
         match mode {
             Mode::Aes => Self::Aes(key.clone()),
@@ -100,8 +102,9 @@ impl MetaKey {
         }
     }
 
-    /// What a code's PICC data say; `None` if they are not of this key. In AES mode they are one
-    /// block; in LRP mode 8 random bytes, which count, and then the block.
+    /// The values in a code's PICC data; `None` if they were encrypted with another key. In AES
+    /// mode they are one block. In LRP mode 8 random bytes come first, from which the counter
+    /// starts, and then the block.
     pub fn open(&self, code: &Filled) -> Option<Mirrored> {
         let block = match self {
             Self::Aes(key) => session::decrypt_block(key, code.bytes(Field::Picc)?),

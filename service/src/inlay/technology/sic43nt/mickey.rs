@@ -3,7 +3,7 @@
 
 /// The taps of register R.
 const R_TAPS: u128 = 0xD2A8_415A_0AAC_1D53_63D5;
-/// What register S mixes into its stages.
+/// The values that register S mixes into its stages.
 const COMP0: u128 = 0x3FEA_7942_A809_6AA9_7A30;
 const COMP1: u128 = 0x3DD7_E3A2_1D63_DD62_9E9A;
 /// The feedback of register S, by its control bit.
@@ -61,7 +61,7 @@ impl Registers {
 
     fn clock_s(&mut self, input: bool, control: bool) {
         let feedback = bit(self.s, 79) ^ input;
-        // Stages 1 to 78 mix; 0 and 79 shift alone.
+        // Stages 1 to 78 mix; 0 and 79 only shift.
         let inner = MASK >> 1 & !1;
         let mixed = (self.s ^ COMP0) & (self.s >> 1 ^ COMP1) & inner;
         let shifted = (self.s << 1 & MASK) ^ mixed;

@@ -1,9 +1,9 @@
-//! Which values a location has room for.
+//! Decides for which values a location has room.
 //!
-//! Every expression can fall back to what is [reserved] for it, so a way to fit is
-//! always found: values give way to what stands behind them in their expression,
-//! those that strangers write before the owner's, the longest first. A long
-//! value thus never takes the room of a short one.
+//! Every expression can fall back to its [reserved] bytes, so a fitting choice always exists. A
+//! value that is too long is replaced by the next operand of its expression: values that strangers
+//! write before the owner's, the longest first. So a long value never takes the room of a short
+//! one.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ struct Chosen<'a> {
     length: usize,
 }
 
-/// Who has to give way, the first one first.
+/// The author of a value, which decides the order in which values are replaced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Yields {
     Stranger,
@@ -51,7 +51,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// `None` for what never gives way: the key, and the owner's own text.
+    /// The author of the present choice; `None` if it is never replaced: the key, and the owner's
+    /// own text.
     fn yields(&self) -> Option<Yields> {
         match self.choice.name? {
             Macro::InteractionRk => None,
@@ -72,7 +73,8 @@ impl<'a> Values<'a> {
         Self { scope, chosen }
     }
 
-    /// Lets values give way until all of them have `room` bytes. Answers whose did.
+    /// Replaces values until all together have at most `room` bytes. Returns the macros whose
+    /// values were replaced.
     pub(super) fn fit(&mut self, room: usize) -> Vec<Macro> {
         let mut left_out = Vec::new();
         let mut length: usize = self.chosen.iter().map(|chosen| chosen.length).sum();
@@ -96,7 +98,7 @@ impl<'a> Values<'a> {
         left_out
     }
 
-    /// Their texts.
+    /// Texts of the chosen operands.
     pub(super) fn into_texts(self) -> impl Iterator<Item = Cow<'a, str>> {
         self.chosen.into_iter().map(|chosen| chosen.choice.value)
     }

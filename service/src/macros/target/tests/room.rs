@@ -1,4 +1,4 @@
-//! What a value that is too long gives way to.
+//! Values that are too long, and the fallbacks that replace them.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn the_owners_text_and_the_key_always_have_room() {
     let longest = format!("https://example.com/{}", "a".repeat(room));
     assert_eq!(expand(&longest, Some(&key)).unwrap().len(), LOCATION_MAX);
     assert_eq!(Target::parse(&(longest + "a")), Err(TargetError::NoRoom));
-    // What counts is how long it is in the URL.
+    // The length of the percent-encoded URL counts.
     let umlauts = |count: usize| format!("https://example.com/{}", "ü".repeat(count));
     assert!(Target::parse(&umlauts(room / 6)).is_ok());
     assert_eq!(
@@ -27,7 +27,7 @@ fn the_owners_text_and_the_key_always_have_room() {
     assert_eq!(Target::parse(&fallback(room + 1)), Err(TargetError::NoRoom));
     let keys = format!("https://example.com/{}", "{{interaction:rk}}".repeat(81));
     assert_eq!(Target::parse(&keys), Err(TargetError::NoRoom));
-    // A value that is a whole URL is held to the same.
+    // A value that is a whole URL has the same limit.
     let whole = Target::parse("{{tag:data:url}}").unwrap();
     for (length, fits) in [(room, true), (room + 1, false)] {
         let url = format!("https://example.com/{}", "a".repeat(length));
@@ -35,7 +35,7 @@ fn the_owners_text_and_the_key_always_have_room() {
     }
 }
 
-/// Says one thing, whatever it is asked.
+/// A scope with the same value for every macro.
 fn fitted(target: &str) -> (String, Vec<String>) {
     let target = Target::parse(target).unwrap();
     let location = target.location(&Example, Some("K")).unwrap();
@@ -75,7 +75,7 @@ fn a_value_without_room_gives_way_to_its_fallback_or_to_nothing() {
 
 #[test]
 fn what_strangers_write_gives_way_first_and_the_longest_of_it() {
-    // 2,000 of the owner's, 2,000 of a stranger's, and a short one of each.
+    // 2,000 bytes from the owner, 2,000 bytes from a stranger, and a short value from each.
     for (target, url, names) in [
         (
             "https://example.com/{{tag:data:half}}?v={{tag:variable:half}}&w={{tag:variable:sku}}",

@@ -1,4 +1,4 @@
-//! Resources as the audit log shows them: without keys, of which it shows what the API does.
+//! Resources as the audit log shows them: without keys, except the parts that the API shows, too.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(in crate::storage::plane) fn master_key(fields: &MasterKeyFields) -> Value {
     })
 }
 
-/// Whatever is behind the host of an endpoint's URL may be a secret.
+/// Shows only the origin of an endpoint's URL, because the rest of the URL may be secret.
 pub(in crate::storage::plane) fn webhook(fields: &WebhookFields) -> Value {
     let origin = url::Url::parse(&fields.url).map(|url| url.origin().ascii_serialization());
     json!({

@@ -1,4 +1,4 @@
-//! The journal of a chip: its keys, and how often it was asked for them.
+//! The journal of a chip: its keys, and how often they were tried.
 
 use crate::encoding::{SlotState, of_word, word};
 use crate::inlay::Uid;
@@ -60,7 +60,7 @@ async fn generations(db: &mut dyn Query, uid: Uid) -> Result<Vec<StoredGeneratio
     Ok(all)
 }
 
-/// Stores all that is known of a chip. Keys are added and never removed or replaced.
+/// Stores the whole journal of a chip. Keys are added, never removed or replaced.
 pub(super) async fn store(
     tx: &mut dyn Transaction,
     journal: &StoredJournal,

@@ -1,4 +1,4 @@
-//! The roots that keys of chips are derived from.
+//! The roots from which chip keys are derived.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(super) async fn insert(tx: &mut dyn Transaction, root: &SealedKey) -> Result
     if tx.exists(active, &[]).await? {
         return Ok(());
     }
-    // Its request encodes a chip, or orders some: that is what its row tells of.
+    // The audit row of this request describes the encoding or order that needed the root.
     tx.is_no_change();
     add(tx, root).await
 }
@@ -51,11 +51,11 @@ pub(super) async fn replace(
     let sql = "UPDATE encoding_roots SET retired_at = ?1 WHERE retired_at IS NULL";
     tx.execute(sql, &values![now]).await?;
     if compromised {
-        // Who has learned one had the database and the key that wraps all of them.
+        // Whoever has learned one root had the database and the key that wraps all of them.
         let sql = "UPDATE encoding_roots SET compromised_at = ?1 WHERE compromised_at IS NULL";
         tx.execute(sql, &values![now]).await?;
     }
-    // Whoever is at work on one finds that another turn was stored meanwhile.
+    // The higher `seq` shows a client in the middle of an encoding that another turn was stored.
     let sql = format!(
         "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?1 WHERE {OPEN}"
     );
@@ -64,7 +64,7 @@ pub(super) async fn replace(
     add(tx, root).await
 }
 
-/// Inlays whose chip was last opened by a key 0 of a root that others may know.
+/// Inlays whose chip was last opened by key 0 of a compromised root.
 const EXPOSED: &str = "FROM inlays i
      JOIN chips c ON c.uid = i.uid
      JOIN chip_keys k ON k.uid = c.uid AND k.generation = c.confirmed AND k.slot = 0
@@ -114,7 +114,7 @@ async fn add(tx: &mut dyn Transaction, root: &SealedKey) -> Result<(), StorageEr
 }
 
 pub(super) async fn backed_up(tx: &mut dyn Transaction, at: Timestamp) -> Result<(), StorageError> {
-    // A root that came later is not in it.
+    // A root that was generated after the backup is not in it.
     let sql = "UPDATE encoding_roots SET backed_up_at = ?1 WHERE backed_up_at IS NULL AND created_at <= ?1";
     tx.execute(sql, &values![at]).await.map(drop)
 }

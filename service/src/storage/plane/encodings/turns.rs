@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{OPEN, chips};
 use crate::audit::Note;
 use crate::clock::Timestamp;
-use crate::encoding::{Exchange, Reason, State, Target, of_word, shown_uid, word};
+use crate::encoding::{Exchange, OpenedAddress, Reason, State, Target, of_word, shown_uid, word};
 use crate::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use crate::inlay::Uid;
 use crate::storage::conflict::UNPROVED_MAX;
@@ -56,6 +56,22 @@ pub(super) async fn encoding(
     db.row(&sql, &values![id]).await?.map(read).transpose()
 }
 
+/// Stores with a verified encoding whether its address could be opened.
+pub(super) async fn note_address_opened(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    address: OpenedAddress,
+) -> Result<(), StorageError> {
+    let found = encoding(tx, id).await?;
+    let Some(mut outcome) = found.and_then(|found| found.outcome) else {
+        return Ok(());
+    };
+    outcome.address = Some(address);
+    let json = serde_json::to_string(&outcome).map_err(|_| unreadable("encoding"))?;
+    let sql = "UPDATE encodings SET outcome = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![id, json]).await.map(drop)
+}
+
 /// The newest encoding of a chip.
 pub(super) async fn latest(
     db: &mut dyn Query,
@@ -65,7 +81,7 @@ pub(super) async fn latest(
     db.row(&sql, &values![uid]).await?.map(read).transpose()
 }
 
-/// The newest encoding of a chip that came to its end.
+/// The newest encoding of a chip that ended as verified or reset.
 pub(super) async fn finished(
     db: &mut dyn Query,
     uid: Uid,
@@ -129,8 +145,8 @@ pub(super) async fn store(
     Ok(Some(encoding))
 }
 
-/// What the audit log says of a turn: for what a chip was laid down, each state that its encoding
-/// comes to, and the inlay that is bound.
+/// The audit note of a turn: the chip's target, each state that its encoding reaches, and the inlay
+/// that is bound.
 fn note(
     id: EncodingId,
     before: Option<&StoredEncoding>,
@@ -170,8 +186,8 @@ fn note(
     }
 }
 
-/// Why a chip that was verified is not bound: somebody gave its tag another inlay, or its inlay another
-/// tag, since it was laid down. Nothing is overwritten; the journal has the keys of the chip.
+/// Why a verified chip is not bound: since it was placed on the reader, its tag got another inlay,
+/// or its inlay another tag. Nothing is overwritten; the journal keeps the chip's keys.
 async fn why_not_bound(
     db: &mut dyn Query,
     encoding: &StoredEncoding,
@@ -194,7 +210,8 @@ async fn why_not_bound(
     Ok((others > 0 && !additional).then_some(Reason::TagHasInlay))
 }
 
-/// Taps are checked by the template as it is: a chip that was written by another text is not bound.
+/// Taps are checked with the current template, so a chip that was written with an earlier text is
+/// not bound.
 async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result<(), StorageError> {
     let Some(form) = &encoding.form else {
         return Ok(());
@@ -209,8 +226,8 @@ async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result
     }
 }
 
-/// Gives up the encoding of a chip that is not over. Whoever is at work on it finds that another turn
-/// was stored meanwhile.
+/// Cancels the open encoding of a chip. The higher `seq` shows a client in the middle of it that
+/// another turn was stored.
 pub(in crate::storage::plane) async fn give_up(
     tx: &mut dyn Transaction,
     uid: Uid,
@@ -223,7 +240,7 @@ pub(in crate::storage::plane) async fn give_up(
     tx.execute(&sql, &values![uid, now]).await.map(drop)
 }
 
-/// What listeners are told of an inlay that was encoded.
+/// The event for listeners about an encoded inlay.
 pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
     let (Some(encoding_id), Target::Tag(tag_id), Some(outcome)) =
         (encoding.id, encoding.target, &encoding.outcome)
@@ -241,7 +258,7 @@ pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
     })
 }
 
-/// Tells that an inlay was encoded, in the commit that binds it.
+/// Stores a webhook event about an encoded inlay, in the commit that binds it.
 async fn tell(
     tx: &mut dyn Transaction,
     id: EncodingId,
@@ -317,8 +334,8 @@ async fn write(
     Ok(id)
 }
 
-/// Refuses a token that began too much in a day with chips that then proved nothing: no key of
-/// theirs was known. Also what was given up or rejected counts, for it is kept.
+/// Refuses a token that started too many encodings in a day with chips that proved no known key.
+/// Cancelled and rejected encodings count, too, because they are kept.
 async fn refuse_more_unproved(
     tx: &mut dyn Transaction,
     token: TokenId,
@@ -336,8 +353,8 @@ async fn refuse_more_unproved(
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// Forgets that a chip was rejected for the same before: whoever leaves a chip on a reader, or asks again and
-/// again, fills no database. The newest rejection says why.
+/// Deletes earlier rejections of a chip for the same target. A chip left on a reader, or a client
+/// that asks repeatedly, must not fill the database; the newest rejection has the reason.
 async fn forget_rejected(
     tx: &mut dyn Transaction,
     uid: Uid,
@@ -355,7 +372,8 @@ async fn forget_rejected(
     tx.execute(sql, &ids).await.map(drop)
 }
 
-/// Most commands that are kept of an encoding: of the newest dozen insertions or so.
+/// Most commands that are kept of an encoding: those of about the newest dozen placings of the
+/// chip.
 const EXCHANGES_MAX: u32 = 1_000;
 
 async fn add_exchanges(

@@ -1,4 +1,4 @@
-//! What rows come to, and what is in their way.
+//! Checks the effect of rows, and the reasons against them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::storage::tags::SlugOwner;
 use crate::storage::{Conflict, ImportRow, StorageError};
 use crate::tag::Tag;
 
-/// What each of some rows comes to, or why it is refused.
+/// The effect of each row, or the conflict that stops it.
 pub(super) async fn look(
     db: &mut dyn Query,
     rows: &[Arc<ImportRow>],
@@ -40,7 +40,7 @@ pub(super) async fn look(
     Ok(seen)
 }
 
-/// What `row` comes to where `owner` has its slug, but for what else is in the way.
+/// The effect of `row` if `owner` has its slug. It does not check other reasons against the row.
 fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Conflict> {
     let Some((slug, tag, is_deleted)) = owner else {
         let (fields, changes) = (row.create()?, None);
@@ -55,10 +55,10 @@ fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Con
     })
 }
 
-/// Whose a slug is, the tag, and whether it is deleted.
+/// The owner of a slug, its tag, and whether the tag is deleted.
 type Owner = (SlugOwner, Tag, bool);
 
-/// The tags whose slugs the rows name.
+/// The tags that own the slugs which the rows name.
 async fn owners(
     db: &mut dyn Query,
     rows: &[Arc<ImportRow>],

@@ -1,4 +1,6 @@
-//! Making rows what they come to.
+//! Applies rows: creates and changes tags, and inserts inlays.
+
+use std::collections::BTreeMap;
 
 use crate::id::TagId;
 use crate::inventory::NewInlay;
@@ -6,19 +8,19 @@ use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, inlays, tags};
 use crate::storage::value::unreadable;
 use crate::storage::{Conflict, Imported, Put, StorageError};
-use crate::tag::{TagFields, TagRow, deleted};
+use crate::tag::{TagFields, TagRow, deleted, former_cells};
 
-/// What is to be done for a row.
+/// The work for one row.
 pub(super) struct Work<'a> {
     tag: Target<'a>,
-    /// Its new inlay, on its tag.
+    /// The new inlay for the row's tag.
     inlay: Option<NewInlay>,
 }
 
 enum Target<'a> {
-    /// A new tag.
+    /// A tag to create with these fields.
     New(Box<TagFields>),
-    /// A tag that is there. If it is checked, it must break no rule afterwards.
+    /// An existing tag. If it is checked, it must break no rule afterwards.
     Present {
         id: TagId,
         row: &'a TagRow,
@@ -27,20 +29,20 @@ enum Target<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// A new tag.
+    /// The work that creates a tag.
     pub(super) fn insert(fields: TagFields, inlay: Option<NewInlay>) -> Self {
         let tag = Target::New(Box::new(fields));
         Self { tag, inlay }
     }
 
-    /// A change of a tag, which is refused if the tag would break a rule.
+    /// The work that changes a tag, and is refused if the tag would then break a rule.
     pub(super) fn change(id: TagId, row: &'a TagRow, inlay: Option<NewInlay>) -> Self {
         let checked = true;
         let tag = Target::Present { id, row, checked };
         Self { tag, inlay }
     }
 
-    /// A change of a tag that was decided before.
+    /// The work that changes a tag by a row whose import was decided before.
     pub(super) fn apply(id: TagId, row: &'a TagRow, inlay: Option<NewInlay>) -> Self {
         let checked = false;
         let tag = Target::Present { id, row, checked };
@@ -48,16 +50,31 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A row's tag went missing on the way.
+/// The error for a row whose tag disappeared meanwhile.
 pub(super) fn lost() -> StorageError {
     unreadable("tag")
 }
 
-/// Does the work for some rows, in their order.
+/// Does the work for some rows, in their order. With `add_variables`, tags that are assigned to an
+/// experience get the variables that its page writes.
 pub(super) async fn make(
     tx: &mut dyn Transaction,
-    work: Vec<Work<'_>>,
+    mut work: Vec<Work<'_>>,
+    add_variables: bool,
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
+    let mut written = tags::Written::default();
+    let mut added_to_new = Vec::new();
+    for work in &mut work {
+        if let Target::New(fields) = &mut work.tag {
+            let added = if add_variables {
+                written.fill(tx, fields).await?.len()
+            } else {
+                0
+            };
+            added_to_new.push(added);
+        }
+    }
+    let mut added_to_new = added_to_new.into_iter();
     let new = work.iter().filter_map(|work| match &work.tag {
         Target::New(fields) => Some(&**fields),
         Target::Present { .. } => None,
@@ -68,19 +85,21 @@ pub(super) async fn make(
     let mut results: Vec<Result<Imported, Conflict>> = Vec::with_capacity(work.len());
     let mut inlays = Vec::new();
     for Work { tag, inlay } in work {
-        let (tag, slug, put, deleted) = match tag {
+        let mut variables_added = 0;
+        let (tag, slug, put, deleted, before) = match tag {
             Target::New(fields) => {
                 let tag = new.next().ok_or_else(lost)?;
-                (tag, fields.slug, Put::New, Vec::new())
+                variables_added = added_to_new.next().unwrap_or_default();
+                (tag, fields.slug, Put::New, Vec::new(), BTreeMap::new())
             }
             Target::Present { id, row, checked } => {
-                // It may have been deleted since: then it is deleted, and changed.
+                // The tag may have been deleted meanwhile: it stays deleted, but is still changed.
                 let (before, _) = tags::locked(tx, id).await?.ok_or_else(lost)?;
                 let before = before.fields;
-                let after = if checked {
+                let mut after = if checked {
                     match row.change(before.clone()) {
                         Ok(after) => after,
-                        // An earlier row changed the same tag.
+                        // An earlier row changed the same tag, so that this row now breaks a rule.
                         Err(why) => {
                             results.push(Err(why.into()));
                             continue;
@@ -89,9 +108,13 @@ pub(super) async fn make(
                 } else {
                     row.apply(before.clone()).map_err(StorageError::Failed)?
                 };
+                if add_variables && after.experience_id != before.experience_id {
+                    variables_added = written.fill(tx, &mut after).await?.len();
+                }
                 tags::update_row(tx, id, &before, &after).await?;
                 let deleted = deleted(&before, &after);
-                (id, after.slug, Put::Set, deleted)
+                let former = former_cells(&before, &after);
+                (id, after.slug, Put::Set, deleted, former)
             }
         };
         if let Some(inlay) = inlay {
@@ -103,6 +126,8 @@ pub(super) async fn make(
             put,
             inlay: None,
             deleted,
+            before,
+            variables_added,
         }));
     }
     let put: Vec<_> = inlays.iter().map(|(_, inlay)| inlay).collect();

@@ -1,5 +1,5 @@
-//! New inlays, many at once: what they need is asked of the database once for all of them, and
-//! rows that nobody had before are stored by statements of many rows.
+//! Inserts many new inlays at once. One query per kind of object checks the objects that all of
+//! them refer to, and multi-row statements store those that did not exist before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use crate::storage::plane::{self, Query, Transaction, counters, url_templates};
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{Conflict, Invalid, Part, StorageError};
 
-/// What inlays refer to, as far as it exists.
+/// The existing objects that some inlays refer to.
 pub(super) struct Needed {
     master_keys: HashSet<MasterKeyId>,
     templates: HashMap<UrlTemplateId, UrlTemplate>,
 }
 
 impl Needed {
-    /// As far as `inlays` are concerned.
+    /// Looks up the objects that `inlays` refer to.
     pub(super) async fn look<'a>(
         db: &mut dyn Query,
         inlays: impl Iterator<Item = &'a InlayFields> + Clone + Send,
@@ -37,7 +37,7 @@ impl Needed {
         })
     }
 
-    /// Says what an inlay refers to that is not there, or not for it.
+    /// Checks that the objects an inlay refers to exist, and fit it.
     pub(super) fn check(&self, inlay: &InlayFields) -> Result<(), Conflict> {
         let missing = |noun, id| Err(Conflict::Missing { noun, id });
         let keys = inlay.keys.as_ref();
@@ -69,17 +69,17 @@ async fn existing_keys(
     found.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// What is in the way of some new inlays.
+/// The data that decides whether some new inlays conflict with stored ones.
 pub(in crate::storage::plane) struct Taken {
     needed: Needed,
     /// UIDs of inlays that are not deleted.
     in_use: HashSet<Uid>,
-    /// UIDs that an import needs that is not finished.
+    /// UIDs that an unfinished import has reserved.
     reserved: HashSet<Uid>,
 }
 
 impl Taken {
-    /// As far as `inlays` are concerned.
+    /// Looks up the data for `inlays`.
     pub(in crate::storage::plane) async fn look(
         db: &mut dyn Query,
         inlays: &[&NewInlay],
@@ -93,7 +93,7 @@ impl Taken {
         })
     }
 
-    /// Lets `inlay` have its UID, or says what it breaks.
+    /// Marks the UID of `inlay` as used, or returns the conflict.
     pub(in crate::storage::plane) fn take(&mut self, inlay: &NewInlay) -> Result<(), Conflict> {
         self.needed.check(&inlay.fields)?;
         if self.in_use.contains(&inlay.uid) {
@@ -107,7 +107,7 @@ impl Taken {
     }
 }
 
-/// The rows of `sql`, which ends in the column that is one of the inlays' UIDs.
+/// The rows of `sql`, which ends in the column that is compared with the inlays' UIDs.
 async fn rows_of(
     db: &mut dyn Query,
     sql: &str,
@@ -135,10 +135,10 @@ async fn uids(
     found.map(|mut row| row.take()).collect()
 }
 
-/// Stores new inlays that break no rule, no UID twice; their ids stand in their order.
+/// Stores new inlays that break no rule, no UID twice; returns their ids in the same order.
 ///
-/// An inlay that nobody knew, on a tag that is as new, is in no cache: if all are such
-/// (`unheard_of`), caches stay as they are.
+/// With `unheard_of`, all inlays and their tags are new, so no cache contains them, and caches stay
+/// valid.
 pub(in crate::storage::plane) async fn put_all(
     tx: &mut dyn Transaction,
     inlays: &[&NewInlay],
@@ -176,7 +176,7 @@ pub(in crate::storage::plane) async fn put_all(
     }
     counters::start(tx, &started).await?;
     for inlay in inlays {
-        // One that comes back after it was deleted.
+        // A deleted inlay that is restored.
         if let Some(before) = former.remove(&inlay.uid) {
             store(tx, &UPDATE, inlay).await?;
             counters::follow(tx, before.id, &before.fields, &inlay.fields).await?;
@@ -187,7 +187,7 @@ pub(in crate::storage::plane) async fn put_all(
     inlays.iter().map(|inlay| id_of(inlay, &ids)).collect()
 }
 
-/// Those that were here before.
+/// Inlays with these UIDs that existed before, deleted ones included.
 async fn former(
     tx: &mut dyn Transaction,
     inlays: &[&NewInlay],

@@ -1,8 +1,11 @@
-//! Rows of inlays: as they are configured, and as a tap needs them.
+//! Rows of inlays, in two forms: as configured, and as a tap needs them.
+
+use std::sync::LazyLock;
 
 use super::Query;
 use crate::clock::Timestamp;
 use crate::id::{MasterKeyId, UrlTemplateId};
+use crate::inlay::Technology;
 use crate::inlay::key::KeyFingerprint;
 use crate::inventory::{Inlay, InlayFields, KeptKeys, SealedKey, SealedKeys};
 use crate::keyring::WrappedKeys;
@@ -17,7 +20,15 @@ pub(in crate::storage) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode,
 /// Inlays with their counters.
 pub(in crate::storage) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
 
-/// An inlay from its [`COLUMNS`], with the newest counter.
+/// Whether the counter of a row of [`FROM`] has reached its maximum. `Technology::counter_max`
+/// decides the same in Rust.
+pub(in crate::storage) static EXHAUSTED: LazyLock<String> = LazyLock::new(|| {
+    let case = |chip: &Technology| format!("WHEN '{}' THEN {}", chip.as_str(), chip.counter_max());
+    let cases: Vec<_> = Technology::ALL.iter().map(case).collect();
+    format!("(c.last >= CASE i.technology {} END)", cases.join(" "))
+});
+
+/// Reads an inlay from its [`COLUMNS`], with the newest counter.
 pub(in crate::storage) fn read(db: &dyn Query, row: &mut Row) -> Result<Inlay, StorageError> {
     let mut inlay = stored(row)?;
     if let Some((_, state, _)) = db.counter(inlay.id) {
@@ -75,10 +86,10 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
     }))
 }
 
-/// What a trace says of an inlay: its UID, and where its MAC begins in the canonical form.
+/// The UID of an inlay, and the start of its MAC input in the canonical form, for traces.
 pub(in crate::storage) const CODE_INLAY: &str =
     "SELECT uid, CASE WHEN url_template_id IS NULL THEN mac_from END FROM inlays WHERE id = ?1";
-/// The tag of the inlay with the UID `?1`, if it is on one, and the experience that it leads to.
+/// The tag of the inlay with the UID `?1`, if it is on one, and that tag's experience.
 pub(in crate::storage) const NAMED_INLAY: &str = "SELECT i.tag_id, t.experience_id
     FROM inlays i LEFT JOIN tags t ON t.id = i.tag_id WHERE i.uid = ?1 AND i.deleted_at IS NULL";
 
@@ -87,7 +98,7 @@ pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
     i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, i.blocked_at, c.key_version, i.meta_key, \
     i.file_key, m.id, m.key, m.derivation";
 
-/// How many columns these are.
+/// The number of columns in [`BOUND_COLUMNS`].
 pub(in crate::storage) const BOUND: usize = 15;
 
 /// Inlays with their counters and master keys.
@@ -106,17 +117,17 @@ impl TagInlays {
     }
 }
 
-/// An inlay with its keys.
+/// An inlay with its keys, by the kind of its codes.
 pub(super) enum Bound {
     /// It makes codes of the canonical form.
     Canonical(BoundInlay),
-    /// It writes its URL by a template.
+    /// It writes its URL with a template.
     OfTemplate(TemplateInlay),
     /// It makes no codes.
     Static,
 }
 
-/// An inlay with its keys, from its [`BOUND_COLUMNS`].
+/// Reads an inlay with its keys from its [`BOUND_COLUMNS`].
 pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
     let (id, uid) = (row.take()?, row.take()?);
     let technology = row.text("technology", |name| name.parse().ok())?;
@@ -152,8 +163,8 @@ pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
     })
 }
 
-/// An inlay's keys, the last of its [`BOUND_COLUMNS`]. What is stored of derived ones goes before
-/// the master key: deriving it takes long.
+/// Reads an inlay's keys, the last of its [`BOUND_COLUMNS`]. Stored derived keys take precedence
+/// over the master key, because deriving them takes long.
 fn wrapped(row: &mut Row) -> Result<Option<WrappedKeys>, StorageError> {
     let (meta, file): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
     let master: Option<MasterKeyId> = row.take()?;

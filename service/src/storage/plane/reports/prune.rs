@@ -1,5 +1,5 @@
-//! Removes counts by the hour of a time that nobody asks for by the hour any more. Those by the day
-//! are a twenty-fourth, and stay.
+//! Removes old hourly counts, which no report needs by the hour any more. Daily counts stay: they
+//! are only a twenty-fourth of the rows.
 
 use super::dimensions;
 use crate::storage::StorageError;
@@ -8,10 +8,10 @@ use crate::storage::value::{Value, values};
 
 /// The row of `settings` with the first hour whose counts are kept.
 const HOURS_SINCE: &str = "report_hours_since";
-/// Rows removed in one transaction: taps wait for it.
+/// Rows removed in one transaction, for which taps wait.
 const AT_ONCE: usize = 1_000;
 
-/// The first hour whose counts are kept; `None` if none was ever removed.
+/// The first hour whose counts are kept; `None` if none has been removed.
 pub(super) async fn hours_since(db: &mut dyn Query) -> Result<Option<i64>, StorageError> {
     let sql = "SELECT value FROM settings WHERE name = ?1";
     let row = db.row(sql, &values![HOURS_SINCE]).await?;
@@ -19,7 +19,7 @@ pub(super) async fn hours_since(db: &mut dyn Query) -> Result<Option<i64>, Stora
     hour.transpose()
 }
 
-/// Whether there are counts of before an hour.
+/// Whether there are counts older than an hour.
 pub(super) async fn is_due(db: &mut dyn Query, first: i64) -> Result<bool, StorageError> {
     let dimensions = dimensions();
     let sql = format!(
@@ -28,8 +28,8 @@ pub(super) async fn is_due(db: &mut dyn Query, first: i64) -> Result<bool, Stora
     db.exists(&sql, &values![first]).await
 }
 
-/// Removes some of them. What is told of the hours that are kept is in the same commit, so that a
-/// report never misses what it does not say.
+/// Removes some old hourly counts. The same commit stores the first hour that is kept, so that a
+/// report never lacks counts without saying so.
 pub(super) async fn hours(tx: &mut dyn Transaction, first: i64) -> Result<bool, StorageError> {
     let since = hours_since(tx).await?;
     if since.is_none_or(|since| since < first) {

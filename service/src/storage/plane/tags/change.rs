@@ -1,24 +1,26 @@
-//! One change of many tags, in a few statements.
+//! Makes one change to many tags, in a few statements.
 
 use std::collections::HashMap;
 
 use super::save::check_experience;
+use super::written;
 use crate::id::{ExperienceId, TagId};
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, callers};
 use crate::storage::value::{Value, values};
-use crate::storage::{Invalid, Part, StorageError, TagChange};
+use crate::storage::{ChangedTag, FormVariables, Invalid, Part, StorageError, TagChange};
 use crate::tag::Status;
 
-/// Makes the change, and answers for each changed tag what takes it back.
+/// Makes the change, and returns for each changed tag the change that undoes it.
 pub(super) async fn tags(
     tx: &mut dyn Transaction,
     ids: &[TagId],
     change: TagChange,
-) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+    variables: &FormVariables,
+) -> Result<Vec<ChangedTag>, StorageError> {
     match change {
         TagChange::Assign(Some(experience)) => check_experience(tx, experience).await?,
-        // It would be out of the caller's reach.
+        // Without an experience, the tags would be outside the caller's reach.
         TagChange::Assign(None) if tx.reach().limit().is_some() => {
             return Err(Invalid::NoExperience.into());
         }
@@ -41,26 +43,40 @@ pub(super) async fn tags(
     }
     let mut changed = Vec::with_capacity(before.len());
     for id in ids {
-        // Taken out, so that one named twice is changed once.
+        // Remove the tag from the map, so that one named twice is changed once.
         if let Some(back) = before.remove(id).and_then(|tag| tag.back(change)) {
-            changed.push((*id, back));
+            let added = Vec::new();
+            changed.push(ChangedTag {
+                id: *id,
+                back,
+                added,
+            });
         }
     }
     if !changed.is_empty() {
-        update(tx, changed.iter().map(|(id, _)| *id), change).await?;
-        for (id, _) in &changed {
-            tx.changes(Some(Part::Tag(*id)));
+        update(tx, changed.iter().map(|tag| tag.id), change).await?;
+        match (change, variables) {
+            (TagChange::Assign(Some(experience)), FormVariables::Add) => {
+                written::add(tx, experience, &mut changed).await?;
+            }
+            (TagChange::Assign(_), FormVariables::Remove(keys)) => {
+                written::remove(tx, keys, &changed).await?;
+            }
+            _ => {}
         }
-        // Deleting and restoring are told of no tag.
+        for tag in &changed {
+            tx.changes(Some(Part::Tag(tag.id)));
+        }
+        // Deleting and restoring tags create no webhook events.
         if let TagChange::Assign(_) | TagChange::Status(_) = change {
-            let changed: Vec<_> = changed.iter().map(|(id, _)| *id).collect();
+            let changed: Vec<_> = changed.iter().map(|tag| tag.id).collect();
             outbox::tell_tags_updated(tx, &changed).await?;
         }
     }
     Ok(changed)
 }
 
-/// A tag as it was.
+/// A tag before the change.
 struct Before {
     experience: Option<ExperienceId>,
     status: Status,
@@ -68,7 +84,7 @@ struct Before {
 }
 
 impl Before {
-    /// What takes `change` back; `None` if it changes nothing.
+    /// The change that undoes `change`; `None` if `change` has no effect.
     fn back(self, change: TagChange) -> Option<TagChange> {
         match change {
             TagChange::Assign(to) if !self.deleted && to != self.experience => {

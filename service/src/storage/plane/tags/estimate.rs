@@ -1,6 +1,6 @@
-//! How many tags match, in a bounded time: they are counted in ranges of ids, and those that
-//! there was no time for are taken to have as many as the others. The ranges come in an order in
-//! which any first few of them are spread over all: old tags may be other tags than new ones.
+//! Estimates how many tags match, in a bounded time. It counts ranges of ids, and assumes that the
+//! ranges it did not reach have as many matches on average. The order of the ranges spreads any
+//! first few of them over all ids, because old tags may differ from new ones.
 
 use super::list::{are_few, count};
 use super::select::{Select, Source};
@@ -8,16 +8,16 @@ use crate::clock::Stopwatch;
 use crate::storage::plane::Query;
 use crate::storage::{COUNTING, Estimate, StorageError, TagFilter};
 
-/// Ids of a range: few enough that counting one takes some milliseconds, whatever the filter.
+/// Ids in a range: few enough that counting one takes some milliseconds with any filter.
 const RANGE: u64 = 8_192;
 
-/// About how many tags match.
+/// Roughly how many tags match.
 pub(super) async fn tags(db: &mut dyn Query, filter: &TagFilter) -> Result<Estimate, StorageError> {
     let stopwatch = Stopwatch::start();
     within(db, filter, || stopwatch.elapsed() < COUNTING).await
 }
 
-/// The same, counting while there is `time`, and at least one range.
+/// Like [`tags`], counting as long as `time` returns true, and at least one range.
 async fn within(
     db: &mut dyn Query,
     filter: &TagFilter,
@@ -46,7 +46,7 @@ async fn within(
     Ok(Estimate { tags, exact: true })
 }
 
-/// Every number below `end`, in the order of its bits read backwards.
+/// Every number below `end`, in the order of its reversed bits.
 fn spread(end: u64) -> impl Iterator<Item = u64> {
     let bits = end.next_power_of_two().ilog2();
     let backwards = move |number: u64| {
@@ -58,7 +58,7 @@ fn spread(end: u64) -> impl Iterator<Item = u64> {
         .filter(move |number| *number < end)
 }
 
-/// The first two digits, rounded, and noughts.
+/// Rounds to the first two digits; the others become zeros.
 fn two_digits(number: u64) -> u64 {
     let digit = 10_u64.pow(
         number
@@ -77,7 +77,7 @@ mod tests {
     use crate::storage::plane::dialect::Dialect;
     use crate::storage::value::{Row, Value};
 
-    /// 100,000 tags, of which every fourth matches.
+    /// A database of 100,000 tags, of which every fourth matches.
     struct Fourth;
 
     #[async_trait]

@@ -1,4 +1,4 @@
-//! Slugs that tags had before.
+//! Former slugs of tags.
 
 use super::{search, whole};
 use crate::audit::Note;
@@ -9,7 +9,7 @@ use crate::storage::value::values;
 use crate::storage::{Conflict, Part, StorageError};
 use crate::tag::Slug;
 
-/// Notes that a tag has another slug now. One that it had before is no former one any more.
+/// Stores that a tag's slug has changed. If the new slug was a former one, it no longer is.
 pub(super) async fn replace(
     tx: &mut dyn Transaction,
     tag: TagId,
@@ -31,7 +31,7 @@ pub(super) async fn replace(
     Ok(())
 }
 
-/// Gives up a former slug.
+/// Releases a former slug.
 pub(super) async fn release(
     tx: &mut dyn Transaction,
     tag: TagId,

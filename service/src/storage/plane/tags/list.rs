@@ -1,4 +1,4 @@
-//! Lists of tags, and everything else that selects many of them.
+//! Lists of tags, and all other operations that select many tags.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,17 +12,18 @@ use crate::storage::value::{Row, Value, values};
 use crate::storage::{StorageError, TagFilter, TagList, TagPlace, TagSelect};
 use crate::tag::{PropertyClass, PropertyKey, Tag};
 
-/// Candidates up to which SQLite's search beats a walk in an order other than that of ids.
+/// Most candidates for which SQLite's search is faster than a walk in an order other than that of
+/// ids.
 const FEW: i64 = 5_000;
 
-/// Candidates up to which a ranking beats SQLite's own sorting of all that match.
+/// Most candidates for which a ranking is faster than SQLite's own sorting of all matches.
 const RANKED_MAX: usize = 50_000;
 
-/// Ranges of ids in one statement; a power of two, as their numbers in statements are.
+/// Ranges of ids in one statement; a power of two, like all numbers of items in statements.
 const RANGES: usize = 32;
 
-/// A piece of the list: whole tags, and where each stands in the list's order. Places are as
-/// the rows say, by which they are ordered; counts may be newer.
+/// A piece of the list: complete tags, each with its place. Places come from the stored rows, which
+/// define the order; the tags' counts may be newer.
 pub(super) async fn tags(
     db: &mut dyn Query,
     list: &TagList,
@@ -53,8 +54,7 @@ pub(super) async fn tags(
     Ok(tags.collect())
 }
 
-/// The same from a ranking: its next tags, as far as the filter lets them through. `None` if it
-/// lets too few through.
+/// Like [`tags`], from the next tags of a ranking that match the filter. `None` if too few match.
 async fn ranked(
     db: &mut dyn Query,
     list: &TagList,
@@ -88,14 +88,14 @@ async fn ranked(
     Ok(Some(tags.map(|(tag, _)| tag).zip(places).collect()))
 }
 
-/// Whether a search has few candidates.
+/// Whether a search has fewer than [`FEW`] candidates.
 pub(super) async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {
     let sql = "SELECT count(*) FROM
          (SELECT 1 FROM tags_search WHERE tags_search MATCH ?1 LIMIT ?2)";
     Ok(db.count(sql, &values![pieces, FEW]).await? < FEW.unsigned_abs())
 }
 
-/// How many tags match.
+/// The exact number of matching tags.
 pub(super) async fn count(db: &mut dyn Query, filter: &TagFilter) -> Result<u64, StorageError> {
     let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
     let sql = format!("SELECT count(*) FROM {}", select.clauses());
@@ -103,7 +103,7 @@ pub(super) async fn count(db: &mut dyn Query, filter: &TagFilter) -> Result<u64,
     found.into_iter().next().map_or(Ok(0), |mut row| row.take())
 }
 
-/// All ids of a selection, rising.
+/// All ids of a selection, in ascending order.
 pub(super) async fn ids(
     db: &mut dyn Query,
     select: &TagSelect,
@@ -119,7 +119,7 @@ pub(super) async fn ids(
     }
 }
 
-/// The ids in ranges that rise and do not meet.
+/// The existing ids in ranges that ascend and do not overlap.
 async fn ids_in(
     db: &mut dyn Query,
     mut ranges: &[(TagId, TagId)],
@@ -147,7 +147,7 @@ async fn ids_in(
     Ok(ids)
 }
 
-/// The same ranges, rising, and none with an id of another.
+/// The same ids as ascending ranges that do not overlap.
 fn disjoint(ranges: &[(TagId, TagId)]) -> Vec<(TagId, TagId)> {
     let mut ranges = ranges.to_vec();
     ranges.sort_unstable();
@@ -161,14 +161,14 @@ fn disjoint(ranges: &[(TagId, TagId)]) -> Vec<(TagId, TagId)> {
     apart
 }
 
-/// The keys of the properties of all tags that match.
+/// The property keys of all matching tags.
 pub(super) async fn property_keys(
     db: &mut dyn Query,
     filter: &TagFilter,
 ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
     let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
     let (id, clauses) = (select.source.id(), select.clauses());
-    // SQLite takes tables in the order of a CROSS JOIN: first those that match.
+    // SQLite joins tables in the order of a CROSS JOIN: the matching tags must come first.
     let join = match db.dialect() {
         Dialect::Sqlite => "CROSS JOIN",
         Dialect::Postgres => "JOIN",

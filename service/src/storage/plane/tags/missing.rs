@@ -1,4 +1,4 @@
-//! Variables that an experience's page writes and its tags lack.
+//! Variables that an experience's page writes and its tags do not have.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,14 +8,14 @@ use crate::storage::value::{Value, values};
 use crate::storage::{Invalid, MissingVariables, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyKey};
 
-/// Tags in use of the experience ?1.
+/// The condition for tags in use with the experience ?1.
 const IN_USE: &str = "t.experience_id = ?1 AND t.deleted_at IS NULL AND t.status = 'active'";
 
 /// How many of the variables ?2 a tag has.
 const PRESENT: &str = "(SELECT count(*) FROM properties p \
     WHERE p.tag_id = t.id AND p.class = 'variable' AND p.key IN texts(?2))";
 
-/// No key twice.
+/// The keys as a set, so that each counts once.
 fn distinct(keys: &[PropertyKey]) -> BTreeSet<&str> {
     keys.iter().map(PropertyKey::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! Single properties of a tag.
+//! Changes of single properties of a tag.
 
 use crate::audit::Note;
 use crate::id::TagId;
@@ -10,7 +10,7 @@ use crate::storage::value::values;
 use crate::storage::{Invalid, Put, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, PropertyValue};
 
-/// Which property: the tag, the class and the key.
+/// Identifies a property by tag, class and key.
 type Place<'a> = (TagId, PropertyClass, &'a PropertyKey);
 
 pub(super) async fn put(
@@ -19,19 +19,28 @@ pub(super) async fn put(
     value: &str,
     expected: &Precondition,
 ) -> Result<Option<Put>, StorageError> {
-    if !touch(tx, tag).await? {
+    if !is_there(tx, tag).await? {
         return Ok(None);
     }
     check(tx, (tag, class, key), expected).await?;
     let before = value_of(tx, (tag, class, key)).await?;
-    let changes = changes((class, key), before.as_deref(), value);
+    // Writing the same value again removes the mark of an erased value, so it is a change.
+    let is_same = |before: &Before| before.value == value && !before.erased;
+    if before.as_ref().is_some_and(is_same) {
+        return Ok(Some(Put::Set));
+    }
+    if !touch(tx, tag).await? {
+        return Ok(None);
+    }
+    let changes = changes((class, key), before.as_ref(), value);
     tx.note(Note {
         object: Some(object((tag, class, key))),
-        before: before.map(Into::into),
+        before: before.and_then(Before::told).map(Into::into),
         after: Some(value.into()),
     });
     let (class, key) = (class.as_str(), key.as_str());
-    let sql = "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
+    let sql = "UPDATE properties SET value = ?4, erased = FALSE
+         WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
         outbox::tell_tag_updated(tx, tag, &changes).await?;
         return Ok(Some(Put::Set));
@@ -51,9 +60,7 @@ pub(super) async fn delete(
     (tag, class, key): Place<'_>,
     expected: &Precondition,
 ) -> Result<Option<()>, StorageError> {
-    let reached = callers::condition(tx.reach(), "experience_id");
-    let exists = format!("SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL{reached}");
-    if !tx.exists(&exists, &values![tag]).await? {
+    if !is_there(tx, tag).await? {
         return Ok(None);
     }
     check(tx, (tag, class, key), expected).await?;
@@ -62,7 +69,7 @@ pub(super) async fn delete(
     };
     tx.note(Note {
         object: Some(object((tag, class, key))),
-        ..Note::deleted(&before)
+        ..Note::deleted(&before.clone().told())
     });
     let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     let values = values![tag, class.as_str(), key.as_str()];
@@ -75,24 +82,27 @@ pub(super) async fn delete(
     Ok(Some(()))
 }
 
-/// What an event says of a change: attributes and data are none of a tag's variables. One that is
-/// not there is empty, as in an update.
+/// The changes that an event reports: only those of variables, not of attributes and data. A
+/// variable that does not exist counts as empty, as in an update.
 fn changes(
     (class, key): (PropertyClass, &PropertyKey),
-    old: Option<&str>,
+    old: Option<&Before>,
     new: &str,
 ) -> Vec<Change> {
     let change = Change {
         key: key.clone(),
-        old: old.unwrap_or_default().to_owned(),
+        old: match old {
+            Some(before) => before.clone().told(),
+            None => Some(String::new()),
+        },
         new: new.to_owned(),
     };
-    let is_told = class == PropertyClass::Variable && change.old != change.new;
+    let is_told = class == PropertyClass::Variable && change.old.as_ref() != Some(&change.new);
     is_told.then_some(change).into_iter().collect()
 }
 
-/// What the audit log calls a property, however the request spelled its path: erasing finds the
-/// rows of a variable by it.
+/// The audit log's name for a property, independent of the spelling in the request's path, because
+/// erasing finds the rows of a variable by this name.
 fn object((tag, class, key): Place<'_>) -> String {
     let list = match class {
         PropertyClass::Attribute => "attributes",
@@ -102,7 +112,14 @@ fn object((tag, class, key): Place<'_>) -> String {
     format!("tags/{tag}/{list}/{key}")
 }
 
-/// Notes a change of a tag that is not deleted; `false` if there is none.
+/// Whether the tag exists within reach.
+async fn is_there(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageError> {
+    let reached = callers::condition(tx.reach(), "experience_id");
+    let exists = format!("SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL{reached}");
+    tx.exists(&exists, &values![tag]).await
+}
+
+/// Sets the time of a tag's last change; `false` if the tag does not exist or is deleted.
 async fn touch(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageError> {
     let now = tx.now();
     let reached = callers::condition(tx.reach(), "experience_id");
@@ -111,16 +128,36 @@ async fn touch(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageErro
     Ok(tx.execute(&sql, &values![tag, now]).await? > 0)
 }
 
-/// A property's value. Visitors write variables meanwhile, unless the row is locked.
+/// A property's value before a change.
+#[derive(Clone)]
+struct Before {
+    value: String,
+    /// Whether it was entered by a visitor whose data was erased.
+    erased: bool,
+}
+
+impl Before {
+    /// The value for the audit log and events; `None` if it was erased, because neither may contain
+    /// it.
+    fn told(self) -> Option<String> {
+        (!self.erased).then_some(self.value)
+    }
+}
+
+/// A property's value. The row is locked, because visitors write variables at the same time.
 async fn value_of(
     tx: &mut dyn Transaction,
     (tag, class, key): Place<'_>,
-) -> Result<Option<String>, StorageError> {
-    let sql =
-        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3 FOR UPDATE";
+) -> Result<Option<Before>, StorageError> {
+    let sql = "SELECT value, erased FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3 FOR UPDATE";
     let values = values![tag, class.as_str(), key.as_str()];
-    let found = tx.row(sql, &values).await?;
-    found.map(|mut row| row.take()).transpose()
+    let Some(mut row) = tx.row(sql, &values).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Before {
+        value: row.take()?,
+        erased: row.take()?,
+    }))
 }
 
 async fn check(
@@ -131,7 +168,7 @@ async fn check(
     if *expected == Precondition::None {
         return Ok(());
     }
-    let value = value_of(tx, (tag, class, key)).await?;
-    let value = value.as_deref().map(PropertyValue);
+    let before = value_of(tx, (tag, class, key)).await?;
+    let value = before.as_ref().map(|before| PropertyValue(&before.value));
     Ok(expected.check(value.as_ref())?)
 }

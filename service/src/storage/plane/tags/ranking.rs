@@ -1,7 +1,7 @@
-//! Tags in the orders of their taps, in memory.
+//! Tags ordered by their taps, in memory.
 //!
-//! A table in such an order would be written at places of its own for each tap: the order is kept
-//! here instead, is made again from what changed, and a page of a list takes from it.
+//! A table in such an order would make each tap write to further pages. So the order is kept here
+//! instead, is rebuilt from changes, and serves the pages of lists.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use crate::storage::{TagOrder, TagPlace};
 /// How often a tag was tapped, and when last.
 pub(in crate::storage) type Taps = (u64, Timestamp);
 
-/// What an order looks at, and the tag.
+/// The compared value, and the tag's id.
 type Entry = (i64, i64);
 
-/// Tags in both orders, as of one moment: 33 bytes for each that was ever tapped.
+/// Tags in both orders, as of one moment. It takes 33 bytes for each tag that was ever tapped.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct Ranking {
     by_scans: Vec<Entry>,
     by_last: Vec<Entry>,
-    /// A bit for each id: whether the tag was ever tapped.
+    /// One bit for each id: whether the tag was ever tapped.
     tapped: Vec<u64>,
-    /// No tag has a higher id.
+    /// The highest id of any tag.
     newest: i64,
 }
 
 impl Ranking {
-    /// Of all `taps`, where no tag has an id above `newest`.
+    /// Builds the ranking from all `taps`; no tag has an id above `newest`.
     pub(in crate::storage) fn new(taps: &[(TagId, Taps)], newest: TagId) -> Self {
         let entries = |key: fn(&Taps) -> i64| {
             let entries = taps.iter().map(|(id, taps)| (key(taps), id.0));
@@ -44,7 +44,7 @@ impl Ranking {
         }
     }
 
-    /// The same, where some tags were tapped since.
+    /// A copy of the ranking, updated with the tags that were tapped since.
     pub(in crate::storage) fn with(&self, taps: &HashMap<TagId, Taps>, newest: TagId) -> Self {
         Self {
             by_scans: merged(&self.by_scans, taps, scans),
@@ -54,12 +54,12 @@ impl Ranking {
         }
     }
 
-    /// No tag had a higher id.
+    /// The highest id of any tag at the time of the ranking.
     pub(in crate::storage) const fn newest(&self) -> TagId {
         TagId(self.newest)
     }
 
-    /// The tags behind `after` in an order by taps, and where each stands in it.
+    /// The tags after `after` in an order by taps, each with its place.
     pub(in crate::storage) fn tags<'a>(
         &'a self,
         order: TagOrder,
@@ -118,7 +118,7 @@ impl Ranking {
     }
 }
 
-/// Stands for the last tap of a tag that was never tapped.
+/// The value for the last tap of a tag that was never tapped.
 const NEVER: i64 = -1;
 
 fn entry(place: &TagPlace) -> Option<Entry> {
@@ -137,7 +137,7 @@ const fn last((_, last): &Taps) -> i64 {
     last.millis()
 }
 
-/// A bit for each id up to `newest`; those of `tapped` are set.
+/// One bit for each id up to `newest`; sets the bits of `tapped`.
 fn with_bits(mut bits: Vec<u64>, tapped: impl Iterator<Item = TagId>, newest: TagId) -> Vec<u64> {
     bits.resize(usize::try_from(newest.0 / 64 + 1).unwrap_or_default(), 0);
     for TagId(id) in tapped {
@@ -150,12 +150,12 @@ fn with_bits(mut bits: Vec<u64>, tapped: impl Iterator<Item = TagId>, newest: Ta
     bits
 }
 
-/// In which word the bit of an id is, and the bit.
+/// The index of the word with the bit of an id, and the bit.
 fn bit(id: i64) -> Option<(usize, u64)> {
     Some((usize::try_from(id / 64).ok()?, 1 << id.rem_euclid(64)))
 }
 
-/// `entries`, with the tags in `changed` at their new places.
+/// `entries`, with the tags in `changed` moved to their new places.
 fn merged(
     entries: &[Entry],
     changed: &HashMap<TagId, Taps>,

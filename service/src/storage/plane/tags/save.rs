@@ -1,9 +1,9 @@
-//! Writing tags, many in a statement. Nobody else writes configuration
-//! meanwhile: what is looked at first is still so when it is written.
+//! Writes tags, many in one statement. Only one transaction at a time writes configuration, so the
+//! checks made before a write still hold when it is written.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{former, search, whole};
+use super::{Written, erased, former, search, whole};
 use crate::audit::Note;
 use crate::id::{ExperienceId, TagId};
 use crate::storage::plane::dialect::Dialect;
@@ -14,7 +14,7 @@ use crate::storage::value::{Value, unreadable, values};
 use crate::storage::{Conflict, Invalid, Part, StorageError, TagEdit};
 use crate::tag::{PropertyClass, Tag, TagFields};
 
-/// Stores new tags, each for itself.
+/// Stores new tags one by one: a refused tag does not affect the others.
 pub(super) async fn insert_all(
     tx: &mut dyn Transaction,
     tags: &[TagFields],
@@ -39,7 +39,7 @@ pub(super) async fn insert_all(
     outcome.collect()
 }
 
-/// Stores a new tag.
+/// Stores one new tag, and returns its id.
 pub(in crate::storage::plane) async fn insert(
     tx: &mut dyn Transaction,
     tag: &TagFields,
@@ -52,31 +52,49 @@ pub(in crate::storage::plane) async fn insert(
     }
 }
 
-/// Applies `edit` to a tag.
+/// Applies `edit` to a tag. With `add_variables`, also returns how many variables of forms it got.
 pub(super) async fn edit(
     tx: &mut dyn Transaction,
     id: TagId,
     edit: &TagEdit,
-) -> Result<Option<Tag>, StorageError> {
+    add_variables: bool,
+) -> Result<Option<(Tag, usize)>, StorageError> {
     let Some((before, false)) = whole::locked(tx, id).await? else {
         return Ok(None);
     };
+    let mut after = edit(before.fields.clone())?;
+    if after == before.fields {
+        return Ok(Some((before, 0)));
+    }
+    let mut added = Vec::new();
+    if add_variables && after.experience_id != before.fields.experience_id {
+        added = Written::default().fill(tx, &mut after).await?;
+    }
+    let is_own = before.answers_to(after.slug.as_str());
+    if tx.reach().limit().is_some() && !is_own {
+        return Err(Invalid::ChosenSlug.into());
+    }
     let before = before.fields;
-    let after = edit(before.clone())?;
     Taken::look(tx, [&after].into_iter())
         .await?
         .take(&after, Some(id))?;
+    let erased = erased::variables(tx, id).await?;
     update_row(tx, id, &before, &after).await?;
-    tx.note(Note::changed(&before, &after));
+    let told = erased::without(&erased, &before, &before);
+    tx.note(Note::changed(
+        &told,
+        &erased::without(&erased, &before, &after),
+    ));
     let text = |tag: &TagFields| (tag.name.clone(), tag.slug.clone(), tag.title.clone());
     if text(&before) != text(&after) {
         search::index(tx, &[id]).await?;
     }
     outbox::tell_tags_updated(tx, &[id]).await?;
-    whole::tag(tx, id).await
+    let stored = whole::tag(tx, id).await?;
+    Ok(stored.map(|tag| (tag, added.len())))
 }
 
-/// Whose URLs end in these slugs, or ended in them before; deleted tags', too.
+/// The tags that have these slugs now, or had them before; deleted tags included.
 pub(in crate::storage::plane) async fn owners(
     db: &mut dyn Query,
     slugs: &[&str],
@@ -98,18 +116,18 @@ pub(in crate::storage::plane) async fn owners(
     owners.collect()
 }
 
-/// The rules between tags and the rest of the database: what is taken, and what exists.
+/// The rules between tags and other objects: slugs that are taken, and experiences that exist.
 pub(in crate::storage::plane) struct Taken {
     slugs: HashMap<String, SlugOwner>,
-    /// Those that an import needs that is not finished.
+    /// Slugs that an unfinished import has reserved.
     reserved: HashSet<String>,
     experiences: HashSet<ExperienceId>,
-    /// Whether a tag without an experience would be out of the caller's reach.
+    /// Whether a tag without an experience would be outside the caller's reach.
     limited: bool,
 }
 
 impl Taken {
-    /// As far as `tags` are concerned.
+    /// Looks up the data for `tags`.
     pub(in crate::storage::plane) async fn look(
         db: &mut dyn Query,
         tags: impl Iterator<Item = &TagFields> + Clone,
@@ -127,7 +145,8 @@ impl Taken {
         })
     }
 
-    /// Lets `tag` have its slug, or says what it breaks. `itself` has it already.
+    /// Marks the slug of `tag` as taken, or returns the conflict. `itself` is the tag's id if it
+    /// exists.
     pub(in crate::storage::plane) fn take(
         &mut self,
         tag: &TagFields,
@@ -148,7 +167,7 @@ impl Taken {
         if tag.experience_id.is_none() && self.limited {
             return Err(Invalid::NoExperience.into());
         }
-        // Its id follows; until then it is nobody's who is asked for.
+        // A new tag has no id yet; 0 belongs to no tag that a caller may ask for.
         let owner = SlugOwner {
             tag: itself.unwrap_or(TagId(0)),
             former: false,
@@ -166,7 +185,7 @@ fn missing(ExperienceId(id): ExperienceId) -> Conflict {
     }
 }
 
-/// Refuses an experience that does not exist.
+/// Refuses an experience that does not exist or is deleted.
 pub(in crate::storage::plane) async fn check_experience(
     db: &mut dyn Query,
     experience: ExperienceId,
@@ -177,7 +196,7 @@ pub(in crate::storage::plane) async fn check_experience(
     Ok(())
 }
 
-/// Those of some experiences that exist and are not deleted.
+/// The experiences of `wanted` that exist and are not deleted.
 async fn existing(
     db: &mut dyn Query,
     wanted: HashSet<ExperienceId>,
@@ -192,7 +211,7 @@ async fn existing(
     found.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// What is stored of a tag in its own row, by column.
+/// The values in a tag's own row, by column.
 fn columns(tag: &TagFields) -> Result<Vec<(&'static str, Value<'_>)>, StorageError> {
     let location = tag.location.as_ref().map(serde_json::to_string);
     let location = location.transpose().map_err(|_| unreadable("location"))?;
@@ -218,7 +237,8 @@ fn columns(tag: &TagFields) -> Result<Vec<(&'static str, Value<'_>)>, StorageErr
     ])
 }
 
-/// Stores tags that break no rule; their ids rise in their order. The index is the caller's.
+/// Stores tags that break no rule; returns ascending ids in the order of `tags`. The caller updates
+/// the search index.
 pub(in crate::storage::plane) async fn insert_rows(
     tx: &mut dyn Transaction,
     tags: &[&TagFields],
@@ -242,7 +262,7 @@ pub(in crate::storage::plane) async fn insert_rows(
     let inserted = plane::insert_rows(tx, "tags", &names, rows, "RETURNING id").await?;
     let ids = inserted.into_iter().map(|mut row| row.take());
     let mut ids: Vec<TagId> = ids.collect::<Result<_, _>>()?;
-    // They rise with the rows, but RETURNING promises no order.
+    // Ids ascend with the rows, but RETURNING guarantees no order.
     ids.sort_unstable();
     let properties = ids.iter().zip(tags).flat_map(|(id, tag)| {
         let classes = PropertyClass::ALL.into_iter();
@@ -252,7 +272,7 @@ pub(in crate::storage::plane) async fn insert_rows(
     Ok(ids)
 }
 
-/// Stores `after` in the place of `before`; checks and the index are the caller's.
+/// Replaces `before` by `after`. The caller makes the checks and updates the search index.
 pub(in crate::storage::plane) async fn update_row(
     tx: &mut dyn Transaction,
     id: TagId,
@@ -275,17 +295,19 @@ pub(in crate::storage::plane) async fn update_row(
         .into_iter()
         .filter(|class| after.properties(*class) != before.properties(*class));
     let changed: Vec<_> = changed.collect();
+    let erased = erased::variables(tx, id).await?;
     for class in &changed {
         let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2";
         tx.execute(sql, &values![id, class.as_str()]).await?;
     }
     let properties = changed.into_iter().map(|class| (id, class, after));
     insert_properties(tx, properties).await?;
+    erased::keep(tx, id, &erased, (before, after)).await?;
     tx.changes(Some(Part::Tag(id)));
     Ok(())
 }
 
-/// Stores the properties of some classes of some tags.
+/// Stores the properties of the given tags and classes.
 async fn insert_properties(
     tx: &mut dyn Transaction,
     of: impl Iterator<Item = (TagId, PropertyClass, &TagFields)>,

@@ -1,7 +1,7 @@
-//! What a search for tags looks into. It is not the same in the two databases: PostgreSQL
-//! has a column with all of it, whose pieces it indexes; SQLite has an index of pieces,
-//! which is kept here, once for an operation: FTS5 flushes to its tables at every statement
-//! of a trigger, so row by row it costs several times as much.
+//! The searchable text of tags, which the two databases store differently. PostgreSQL has one
+//! column with all of it, and indexes its pieces. SQLite has an index of pieces that is updated
+//! here, once per operation: FTS5 flushes to its tables at every statement of a trigger, so
+//! updating it row by row costs several times as much.
 
 use crate::id::TagId;
 use crate::storage::StorageError;
@@ -11,17 +11,17 @@ use crate::storage::search::fold;
 use crate::storage::value::{Value, values};
 use crate::tag::TagFields;
 
-/// PostgreSQL's column.
+/// PostgreSQL's column with the searchable text.
 pub(super) const FOLDED: &str = "folded";
 
-/// What a search looks into, but for former slugs.
+/// The searchable text of a tag, without its former slugs.
 pub(super) fn folded(tag: &TagFields) -> String {
     [tag.name.as_str(), tag.slug.as_str(), tag.title.as_str()]
         .map(fold)
         .join("\u{1f}")
 }
 
-/// Writes PostgreSQL's column of a tag that has these fields. Former slugs stand last.
+/// Updates PostgreSQL's column of a tag with these fields. Former slugs come last.
 pub(super) async fn refold(
     tx: &mut dyn Transaction,
     id: TagId,
@@ -40,12 +40,12 @@ pub(super) async fn refold(
     Ok(())
 }
 
-/// What SQLite's index takes of tags. Former slugs stand behind the slug.
+/// The rows of SQLite's index: tags with their texts. Former slugs follow the slug.
 pub(in crate::storage) const INDEXED_TAGS: &str = "SELECT id, name, slug || coalesce((\
     SELECT group_concat(' ' || f.slug, '') FROM former_slugs f WHERE f.tag_id = tags.id), ''), \
     title FROM tags";
 
-/// Puts tags into SQLite's index as they are now.
+/// Replaces tags in SQLite's index by their current texts.
 pub(in crate::storage::plane) async fn index(
     tx: &mut dyn Transaction,
     tags: &[TagId],

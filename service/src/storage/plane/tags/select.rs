@@ -1,10 +1,9 @@
-//! Selecting tags, in SQL that is put together from what is asked for.
+//! Selects tags, with SQL composed from the request.
 //!
-//! PostgreSQL's planner finds the way: it knows the values, and how many tags have them.
-//! In SQLite there are two ways to the tags. A *walk* goes along the index of the order
-//! and skips what does not match; it is fast where much matches. A *search* takes the
-//! candidates of the index of pieces of text; it is fast where little matches, and where
-//! the order is that of ids, in which the candidates come.
+//! PostgreSQL's planner finds the best way, because it knows the values and their frequency. In
+//! SQLite there are two ways. A *walk* follows the index of the order and skips tags that do not
+//! match; it is fast if many match. A *search* takes the candidates from the index of pieces of
+//! text; it is fast if few match, and if the order is that of ids, in which the candidates come.
 
 use crate::clock::Timestamp;
 use crate::id::TagId;
@@ -15,26 +14,25 @@ use crate::storage::value::Value;
 use crate::storage::{Invalid, StorageError, TagFilter, TagList, TagOrder, TagPlace};
 use crate::tag::Status;
 
-/// Stands for the last tap of a tag that was never tapped.
+/// The value for the last tap of a tag that was never tapped.
 const NEVER: i64 = -1;
 
-/// Where tags come from.
+/// The source of the tags.
 pub(super) enum Source {
-    /// Wherever PostgreSQL's planner takes them from.
+    /// PostgreSQL: its planner chooses.
     Postgres,
-    /// A walk along ids in SQLite.
+    /// SQLite: a walk along ids.
     ById,
-    /// A walk along names in SQLite.
+    /// SQLite: a walk along names.
     ByName,
-    /// A walk along the ids of deleted tags in SQLite.
+    /// SQLite: a walk along the ids of deleted tags.
     Deleted,
-    /// The candidates of SQLite's index of pieces.
+    /// SQLite: the candidates of the index of pieces.
     Search { pieces: String },
 }
 
 impl Source {
-    /// In SQLite the candidates of a search if there is one that the index can do; else a walk
-    /// along ids.
+    /// For SQLite: the candidates of a search if the index supports it, otherwise a walk along ids.
     pub(super) fn of(dialect: Dialect, filter: &TagFilter) -> Self {
         if dialect == Dialect::Postgres {
             return Self::Postgres;
@@ -45,7 +43,7 @@ impl Source {
         }
     }
 
-    /// A walk along ids in SQLite.
+    /// SQLite: a walk along the ids of deleted tags or of the others.
     pub(super) const fn by_id(filter: &TagFilter) -> Self {
         if filter.deleted {
             Self::Deleted
@@ -54,7 +52,7 @@ impl Source {
         }
     }
 
-    /// A walk along names in SQLite, as far as there is one.
+    /// SQLite: a walk along names; deleted tags have no such index, and are walked along ids.
     pub(super) fn names(filter: &TagFilter) -> Self {
         if filter.deleted {
             Self::Deleted
@@ -63,7 +61,7 @@ impl Source {
         }
     }
 
-    /// The column of the id.
+    /// The column with the tag's id.
     pub(super) const fn id(&self) -> &'static str {
         match self {
             Self::Search { .. } => "s.rowid",
@@ -71,7 +69,7 @@ impl Source {
         }
     }
 
-    /// The tables.
+    /// The tables to select from.
     const fn from(&self) -> &'static str {
         match self {
             Self::Postgres => "tags t",
@@ -82,7 +80,7 @@ impl Source {
         }
     }
 
-    /// The name as it is ordered by. In both databases A to Z count as a to z.
+    /// The expression that orders names. In both databases, A to Z compare like a to z.
     const fn name(&self) -> &'static str {
         match self {
             Self::Postgres => "t.name_order",
@@ -91,10 +89,10 @@ impl Source {
     }
 }
 
-/// A `SELECT` in the making.
+/// A `SELECT` statement under construction.
 pub(super) struct Select {
     pub(super) source: Source,
-    /// Whether the order looks at taps, which lie in a table of their own.
+    /// Whether the order compares taps, which are in another table.
     by_taps: bool,
     conditions: Vec<String>,
     pub(super) values: Vec<Value<'static>>,
@@ -116,10 +114,11 @@ impl Select {
         }
         let deleted = if filter.deleted { "NOT NULL" } else { "NULL" };
         select.conditions.push(format!("t.deleted_at IS {deleted}"));
-        let equal: [(_, Value<'_>); 4] = [
+        let equal: [(_, Value<'_>); 5] = [
             ("simulated", filter.world.simulated().into()),
             ("status", filter.status.map(Status::as_str).into()),
             ("verifier_enabled", filter.verifier_enabled.into()),
+            ("has_qr_code", filter.has_qr_code.into()),
             ("experience_id", filter.experience_id.into()),
         ];
         for (column, value) in equal {
@@ -151,13 +150,13 @@ impl Select {
         select
     }
 
-    /// Leaves out all but these.
+    /// Restricts the selection to these ids.
     pub(super) fn only(&mut self, ids: impl IntoIterator<Item = TagId>) {
         let ids = self.bind(Value::list(ids));
         self.conditions.push(format!("t.id IN ids({ids})"));
     }
 
-    /// Leaves out all but those with ids from `first` to `last`.
+    /// Restricts the selection to ids from `first` to `last`.
     pub(super) fn between(&mut self, first: u64, last: u64) {
         let id = self.source.id();
         let (first, last) = (self.bind(first), self.bind(last));
@@ -165,14 +164,14 @@ impl Select {
             .push(format!("{id} BETWEEN {first} AND {last}"));
     }
 
-    /// Leaves out tags that do not have `q` in their texts.
+    /// Restricts the selection to tags whose texts contain `q`.
     fn find(&mut self, q: &str) {
         let condition = if let Source::Postgres = self.source {
             let pattern = self.bind(containing(q));
             format!("t.folded LIKE {pattern} ESCAPE '\\'")
         } else {
             let folded = self.bind(fold(q));
-            // The list of former slugs is short, and made once.
+            // The list of matching former slugs is short, and computed once.
             format!(
                 "(holds({folded}, t.name, t.slug, t.title)
                   OR t.id IN (SELECT f.tag_id FROM former_slugs f WHERE holds({folded}, f.slug)))"
@@ -181,7 +180,7 @@ impl Select {
         self.conditions.push(condition);
     }
 
-    /// The ids of a piece of the list: a statement and its values.
+    /// The statement for the ids of a piece of the list, and its values.
     pub(super) fn page(
         list: &TagList,
         reach: &Reach,
@@ -216,7 +215,7 @@ impl Select {
         Ok((sql, select.values))
     }
 
-    /// Leaves out what is not beyond a place: `value` in the order of `key`, and an id.
+    /// Restricts the selection to tags beyond a place: `value` in the order of `key`, and an id.
     fn begin_after(
         &mut self,
         key: &str,
@@ -230,7 +229,7 @@ impl Select {
         let condition = match (value, &self.source) {
             (None, _) => format!("{id} {beyond} {after}"),
             (Some(value), Source::Postgres) => format!("({key}, {id}) {beyond} ({value}, {after})"),
-            // The first term is what SQLite's index can seek; a row value is not.
+            // SQLite's index can seek by the first term; it cannot seek by a row value.
             (Some(value), _) => format!(
                 "{key} {beyond}= {value} AND ({key} {beyond} {value} OR {id} {beyond} {after})"
             ),
@@ -238,13 +237,13 @@ impl Select {
         self.conditions.push(condition);
     }
 
-    /// Keeps a value, and answers its place in the statement.
+    /// Adds a value, and returns its placeholder in the statement.
     fn bind(&mut self, value: impl Into<Value<'static>>) -> String {
         self.values.push(value.into());
         format!("?{}", self.values.len())
     }
 
-    /// What follows `FROM`, up to the order.
+    /// The SQL after `FROM`, up to the order.
     pub(super) fn clauses(&self) -> String {
         let from = self.source.from();
         let conditions = self.conditions.join(" AND ");
@@ -257,7 +256,7 @@ impl Select {
     }
 }
 
-/// What `order` looks at in `place`, and the id.
+/// The value in `place` that `order` compares, and the id.
 fn place(
     order: TagOrder,
     place: &TagPlace,

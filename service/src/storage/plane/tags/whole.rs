@@ -1,4 +1,4 @@
-//! Tags with everything known about them.
+//! Complete tags, with properties and counts.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -17,23 +17,27 @@ pub(in crate::storage) const CONFIGURED: &str = "t.id, t.slug, t.name, t.title, 
     t.track_location, t.has_qr_code, t.simulated, t.location, t.widget_settings, t.created_at, \
     t.updated_at";
 
-/// Columns of a tag and its counts behind them, for a query over [`FROM`].
-pub(in crate::storage) static COLUMNS: LazyLock<String> =
-    LazyLock::new(|| format!("{CONFIGURED}, v.scans, v.last_at"));
+/// Columns of a tag followed by its counts, for a query over [`FROM`].
+pub(in crate::storage) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{CONFIGURED}, v.scans, v.last_at, (SELECT count(*) FROM test_taps o WHERE o.tag_id = t.id)"
+    )
+});
 
-/// Tags, and the row of a tag's visits that stands for all clients.
+/// Tags, each with the row of visits that counts the taps of all clients.
 pub(in crate::storage) const FROM: &str =
     "tags t LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
 
-/// A tag from its [`COLUMNS`]; its properties and former slugs are empty.
+/// Reads a tag from its [`COLUMNS`]; its properties and former slugs stay empty.
 fn read(row: &mut Row) -> Result<Tag, StorageError> {
     let mut tag = configured(row)?;
     tag.scan_count = row.take::<Option<u64>>()?.unwrap_or_default();
     tag.last_scan_at = row.take()?;
+    tag.test_scan_count = row.take()?;
     Ok(tag)
 }
 
-/// A tag from the columns [`CONFIGURED`]; its counts are empty, too.
+/// Reads a tag from the columns [`CONFIGURED`]; its counts stay empty, too.
 pub(in crate::storage) fn configured(row: &mut Row) -> Result<Tag, StorageError> {
     let id = row.take()?;
     let mut fields = TagFields {
@@ -64,6 +68,7 @@ pub(in crate::storage) fn configured(row: &mut Row) -> Result<Tag, StorageError>
         former_slugs: Vec::new(),
         simulated,
         scan_count: 0,
+        test_scan_count: 0,
         last_scan_at: None,
         opened_at: None,
         opened_by: None,
@@ -72,7 +77,7 @@ pub(in crate::storage) fn configured(row: &mut Row) -> Result<Tag, StorageError>
     })
 }
 
-/// A whole tag; `None` for a deleted one.
+/// A complete tag; `None` if it is deleted.
 pub(in crate::storage::plane) async fn tag(
     db: &mut dyn Query,
     id: TagId,
@@ -81,7 +86,7 @@ pub(in crate::storage::plane) async fn tag(
     Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
 }
 
-/// Whole tags, and whether each is deleted; in the order of `ids`.
+/// Complete tags, in the order of `ids`, and whether each is deleted.
 pub(in crate::storage::plane) async fn whole(
     db: &mut dyn Query,
     ids: &[TagId],
@@ -93,7 +98,7 @@ pub(in crate::storage::plane) async fn whole(
     Ok(tags)
 }
 
-/// Gives a tag its newest counts.
+/// Replaces a tag's counts by newer ones from memory.
 pub(super) fn count(db: &dyn Query, tag: &mut Tag) {
     if let Some(counts) = db.tag_counts(tag.id) {
         tag.scan_count = counts.scans;
@@ -101,7 +106,7 @@ pub(super) fn count(db: &dyn Query, tag: &mut Tag) {
     }
 }
 
-/// Whole tags as [`whole`] has them, with the counts in their rows.
+/// Complete tags like [`whole`], with the counts in their rows.
 pub(super) async fn stored(
     db: &mut dyn Query,
     ids: &[TagId],
@@ -163,7 +168,8 @@ pub(super) async fn stored(
     Ok(ids.iter().filter_map(|id| tags.remove(id)).collect())
 }
 
-/// A tag whose properties no update changes meanwhile, and whether it is deleted.
+/// A tag, and whether it is deleted. Its property rows are locked, so that no update changes them
+/// meanwhile.
 pub(in crate::storage::plane) async fn locked(
     tx: &mut dyn Transaction,
     id: TagId,
@@ -173,7 +179,7 @@ pub(in crate::storage::plane) async fn locked(
     Ok(whole(tx, &[id]).await?.pop())
 }
 
-/// A property's class and key, the next columns of a row.
+/// Reads a property's class and key from the next columns of a row.
 pub(in crate::storage) fn property_key(
     row: &mut Row,
 ) -> Result<(PropertyClass, PropertyKey), StorageError> {

@@ -1,5 +1,6 @@
-//! Who writes chips by a URL template that are no inlays yet. They have the template's number alone, and
-//! their chips the text of it: it stays as it is until they are over.
+//! Writers of chips with a URL template whose chips are not inlays yet. They store only the
+//! template's id, and their chips the template's text. So the template must not change until they
+//! finish.
 
 use crate::id::{EncodingRunId, FactoryOrderId, UrlTemplateId};
 use crate::inlay::Uid;
@@ -8,14 +9,14 @@ use crate::storage::plane::{Query, encodings};
 use crate::storage::value::values;
 use crate::storage::{InUse, StorageError};
 
-/// Refuses if there is one.
+/// Refuses if there is any such writer.
 pub(super) async fn none(db: &mut dyn Query, id: UrlTemplateId) -> Result<(), StorageError> {
     half_way(db, id).await?;
     runs(db, id).await?;
     orders(db, id).await
 }
 
-/// Whether a column of JSON names the template ?1.
+/// The condition that a JSON column names the template ?1.
 fn names(dialect: Dialect, column: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("json_extract({column}, '$.url_template_id') = ?1"),
@@ -56,7 +57,7 @@ async fn runs(db: &mut dyn Query, template: UrlTemplateId) -> Result<(), Storage
     Err(InUse::ByRun { name, id }.into())
 }
 
-/// A chip whose tag is deleted cannot come back any more.
+/// A chip whose tag is deleted can no longer come back.
 async fn orders(db: &mut dyn Query, template: UrlTemplateId) -> Result<(), StorageError> {
     let sql = format!(
         "SELECT o.id, o.name, count(*) FROM factory_orders o

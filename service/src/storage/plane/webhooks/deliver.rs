@@ -1,4 +1,4 @@
-//! Attempts: who makes them.
+//! Attempts: which delivery is due, and who attempts it.
 
 mod age;
 mod backlog;
@@ -17,7 +17,7 @@ use crate::storage::StorageError;
 use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{Claimed, LEASE_MILLIS};
-use crate::webhook::{Happening, WebhookFields};
+use crate::webhook::{Happening, TagNow, WebhookFields};
 
 pub(super) async fn due(
     db: &mut dyn Query,
@@ -79,7 +79,8 @@ fn read(mut row: Row, now: Timestamp) -> Result<Claimed, StorageError> {
     })
 }
 
-/// Notes when the endpoint's next attempt is: once a delivery is due, and not before `earliest`.
+/// Stores when the endpoint's next attempt is due: with its next delivery, and not before
+/// `earliest`.
 async fn look_at_next(
     tx: &mut dyn Transaction,
     webhook: WebhookId,
@@ -109,7 +110,7 @@ pub(super) async fn claim_test(
         &event.key,
         event.kind.as_str(),
         event.at,
-        event.body(&webhook.fields, None),
+        event.body(&webhook.fields, TagNow::default()),
     ];
     let delivery: i64 = tx.one(sql, &values).await?.take()?;
     let sql = "UPDATE webhook_states SET kept = kept + 1 WHERE webhook_id = ?1";

@@ -1,4 +1,4 @@
-//! What an owner does to an endpoint.
+//! An owner's changes to an endpoint.
 
 use super::{find, has_state, json};
 use crate::audit::Note;
@@ -21,7 +21,7 @@ pub(super) async fn insert(
     let sql =
         "INSERT INTO webhooks (fields, secret, created_at, experience_ids) SELECT ?1, ?2, ?3, ?4
          WHERE (SELECT count(*) FROM webhooks) < ?5 RETURNING id";
-    // It tells what its maker may read.
+    // The endpoint gets only events that its creator may read.
     let limit = tx.reach().limit().map(|limit| json(&limit)).transpose()?;
     let values = values![json(fields)?, secret, tx.now(), limit, ENDPOINTS_MAX];
     let Some(mut inserted) = tx.row(sql, &values).await? else {
@@ -43,7 +43,8 @@ async fn stored(tx: &mut dyn Transaction, id: WebhookId) -> Result<Webhook, Stor
     stored.ok_or_else(|| crate::storage::value::unreadable("webhook"))
 }
 
-/// Begins the endpoint's state: what happens from now on is its. `resends` have been made before.
+/// Creates the endpoint's state: it gets all events from now on. `resends` is the number of earlier
+/// resends, which is part of the ids of events that are sent again.
 async fn begin(
     tx: &mut dyn Transaction,
     id: WebhookId,
@@ -54,10 +55,11 @@ async fn begin(
         Dialect::Sqlite => {
             "(SELECT coalesce(max(id), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
         }
-        // Rows of transactions that are on their way at this moment are told, too. No row of an
-        // earlier one has an id that is given later.
+        // Taps answered before this transaction began have a lower number, taps after its commit a
+        // higher one. `told_before` would not work: any writer in any database of the server holds
+        // it back, and earlier taps would be sent.
         Dialect::Postgres => {
-            "told_before() - 1, (SELECT last_value FROM interaction_ids), told_before() - 1, 0"
+            "pg_current_xact_id()::TEXT::BIGINT, 0, pg_current_xact_id()::TEXT::BIGINT, 0"
         }
     };
     let sql = format!(
@@ -70,9 +72,10 @@ async fn begin(
     tx.execute(&sql, &values).await.map(drop)
 }
 
-/// Begins again after a restore or a move. What waited in the original may have been delivered by
-/// it, or is delivered still: it is kept and sent no more. The number of resends is in the ids of
-/// what is made again, and the original counts on: from the time in seconds on it is another one.
+/// Starts again after a restore or a move. The original database may have sent its waiting
+/// deliveries, or may still do so, so they are kept but not sent. Ids of events that are sent again
+/// contain the number of resends. The original continues its own numbers, so this copy starts at
+/// the time in seconds.
 async fn begin_again(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageError> {
     let sql = "UPDATE webhook_deliveries SET waits = FALSE WHERE webhook_id = ?1 AND waits";
     tx.execute(sql, &values![id]).await?;
@@ -80,7 +83,7 @@ async fn begin_again(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), Stor
     begin(tx, id, false, resends).await
 }
 
-/// Switches an endpoint on or off, as `fields` say.
+/// Switches an endpoint on or off, according to `fields`.
 async fn switch(
     tx: &mut dyn Transaction,
     id: WebhookId,
@@ -89,7 +92,8 @@ async fn switch(
     let sql = "UPDATE webhook_states SET enabled = ?2, disabled = NULL, failures = 0, failing_since = NULL
          WHERE webhook_id = ?1 AND enabled <> ?2";
     tx.execute(sql, &values![id, fields.enabled]).await?;
-    // One that is off gets them when it is on again. One without a state begins then.
+    // An endpoint that is off gets these events when it is switched on. One without a state starts
+    // then.
     if has_state(tx, id).await? {
         wants(tx, id, &fields.events).await?;
     }
@@ -97,7 +101,7 @@ async fn switch(
     Ok(())
 }
 
-/// Notes which events the endpoint gets.
+/// Stores which events the endpoint gets.
 async fn wants(
     tx: &mut dyn Transaction,
     id: WebhookId,
@@ -106,8 +110,8 @@ async fn wants(
     let sql = "DELETE FROM webhook_types WHERE webhook_id = ?1";
     tx.execute(sql, &values![id]).await?;
     add_types(tx, id, events).await?;
-    // What waits of other types is not wanted any more. Who may edit a webhook of alerts may not
-    // have taps that still wait sent to another URL.
+    // Waiting deliveries of other types are cancelled. Otherwise, somebody who may only edit
+    // webhooks of alerts could redirect waiting taps to another URL.
     let names = Value::list(events.iter().map(|kind| kind.as_str()));
     let sql = "UPDATE webhook_deliveries SET waits = FALSE
          WHERE webhook_id = ?1 AND waits AND NOT type IN texts(?2)";
@@ -130,10 +134,10 @@ async fn add_types(
     added.map(drop)
 }
 
-/// An endpoint after an edit.
+/// The result of an edit.
 pub(super) struct Edited {
     pub(super) webhook: Webhook,
-    /// Whether it was off before, and is not.
+    /// Whether the edit switched the endpoint on.
     pub(super) switched_on: bool,
 }
 
@@ -148,6 +152,12 @@ pub(super) async fn edit(
     };
     expected.check(Some(&before))?;
     let after = edit(before.fields.clone())?;
+    if after == before.fields && (!after.enabled || has_state(tx, id).await?) {
+        return Ok(Some(Edited {
+            webhook: before,
+            switched_on: false,
+        }));
+    }
     tx.note(Note::changed(
         &shown::webhook(&before.fields),
         &shown::webhook(&after),
@@ -167,10 +177,12 @@ pub(super) async fn edit(
 pub(super) async fn delete(
     tx: &mut dyn Transaction,
     id: WebhookId,
+    expected: &Precondition,
 ) -> Result<Option<()>, StorageError> {
     let Some(before) = find(tx, id).await? else {
         return Ok(None);
     };
+    expected.check(Some(&before))?;
     tx.note(Note::deleted(&shown::webhook(&before.fields)));
     let sql = "DELETE FROM webhooks WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;

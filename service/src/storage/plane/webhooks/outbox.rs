@@ -1,4 +1,4 @@
-//! Events beside taps: rows in the commit of what they tell.
+//! Events other than taps: rows stored in the commit of the change that they report.
 
 use serde_json::{Map, Value as Json};
 
@@ -12,13 +12,14 @@ use crate::storage::value::{Value, values};
 use crate::storage::webhooks::Place;
 use crate::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
 
-/// Whether any endpoint gets events of a type: one that is off gets them when it is on again.
+/// Whether any endpoint gets events of a type. Endpoints that are off count, because they get the
+/// events when they are switched on.
 pub(in crate::storage) const WANTED: &str = "SELECT 1 FROM webhook_types WHERE type = ?1 LIMIT 1";
-/// Stores an event.
+/// Stores an event in the outbox.
 pub(in crate::storage) const INSERT: &str = "INSERT INTO outbox
         (at, type, tag_id, experience_id, simulated, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-/// Tells of something in its transaction, if anybody gets such events.
+/// Stores an event in the transaction of its change, if any endpoint gets events of its type.
 pub(in crate::storage::plane) async fn tell(
     tx: &mut dyn Transaction,
     kind: EventKind,
@@ -48,7 +49,7 @@ async fn store(
     tx.execute(INSERT, &values).await.map(drop)
 }
 
-/// Tells that the owner changed tags: each for itself, however many one request changes.
+/// Stores an event for each of these tags that the owner changed.
 pub(in crate::storage::plane) async fn tell_tags_updated(
     tx: &mut dyn Transaction,
     tags: &[TagId],
@@ -56,7 +57,7 @@ pub(in crate::storage::plane) async fn tell_tags_updated(
     tell_updated(tx, tags, &[]).await
 }
 
-/// Tells that the owner changed these variables of a tag.
+/// Stores an event about the owner's change of these variables of a tag.
 pub(in crate::storage::plane) async fn tell_tag_updated(
     tx: &mut dyn Transaction,
     tag: TagId,
@@ -103,7 +104,7 @@ pub(super) async fn after(
     after: Place,
     limit: usize,
 ) -> Result<Vec<OutboxEvent>, StorageError> {
-    // The writer of SQLite commits one row after the other.
+    // SQLite's writer commits the rows in the order of their ids.
     let sql = match db.dialect() {
         Dialect::Sqlite => {
             "SELECT id, 0, id, at, type, tag_id, experience_id, simulated, data FROM outbox
@@ -142,14 +143,20 @@ pub(super) async fn after(
     let submissions = submissions::of_ids(db, &told).await?;
     for event in &mut events {
         if let Some(of) = submission(event) {
-            event.data = submissions.iter().find(|one| one.id == of).map(object);
+            let told = submissions.iter().find(|one| one.id == of);
+            event.data = told.map(|one| {
+                let mut data = object(one);
+                // Only saved submissions have events, so this member is always empty.
+                data.shift_remove("not_saved");
+                data
+            });
         }
     }
     Ok(events)
 }
 
-/// The submission that an event tells of: its row has nothing but the number, so that what is
-/// erased is nowhere else.
+/// The submission of an event. The event's row contains only its id, so that erased data is in no
+/// other place.
 fn submission(event: &OutboxEvent) -> Option<SubmissionId> {
     let id = event.data.as_ref()?.get("submission_id")?.as_i64()?;
     (event.kind == EventKind::SubmissionCreated).then_some(SubmissionId(id))

@@ -1,4 +1,4 @@
-//! From events to deliveries.
+//! Turns events into deliveries.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -80,7 +80,9 @@ pub(super) async fn properties(
         let properties = found.entry(row.take()?).or_default();
         properties.experience_id = row.take()?;
     }
-    let sql = "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)";
+    // Erased values are not sent to any endpoint, even if the owner keeps them.
+    let sql =
+        "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1) AND NOT erased";
     for mut row in db.query(sql, &[Value::list(tags)]).await? {
         let properties = found.entry(row.take()?).or_default();
         let class: String = row.take()?;
@@ -117,7 +119,8 @@ pub(super) async fn advance(
             *made.entry(delivery.webhook_id).or_default() += 1;
         }
     }
-    // Endpoints that one event was for got as many: one statement is for all of them.
+    // Endpoints of the same event often get equally many deliveries: one statement updates all of
+    // them.
     let mut by_number: BTreeMap<u64, Vec<WebhookId>> = BTreeMap::new();
     for (webhook, many) in made {
         by_number.entry(many).or_default().push(webhook);
@@ -132,7 +135,7 @@ pub(super) async fn advance(
     Ok(moved.into_iter().collect())
 }
 
-/// Moves endpoints that are on, and still where and as they are said to be; answers which.
+/// Moves the endpoints that are on and still in the expected state and revision; returns them.
 async fn move_on(
     tx: &mut dyn Transaction,
     moves: &[Move],
@@ -196,21 +199,21 @@ const COLUMNS: [&str; 9] = [
     "next_at",
 ];
 
-/// Stores deliveries of events; answers the endpoint of each that was not there already.
+/// Stores deliveries of events; returns the endpoint of each that did not exist already.
 async fn insert(
     tx: &mut dyn Transaction,
     new: Vec<&NewDelivery>,
 ) -> Result<Vec<WebhookId>, StorageError> {
     let now = tx.now();
     let rows = new.into_iter().map(|new| {
-        // What may have been sent before has an id of its own.
+        // A delivery that may have been sent before has a new id.
         let event_id = new.again.as_ref().unwrap_or(&new.event_id);
         values![
             new.webhook_id,
             event_id,
             new.kind.as_str(),
             new.at,
-            // As the interaction's row has it: erasing what is kept of taps of no tag finds it.
+            // Stored as in the interaction's row, so that erasing taps without a tag finds it.
             new.tag_id.or(new.kind.is_tap().then_some(NO_TAG)),
             &new.body,
             true,
@@ -224,8 +227,8 @@ async fn insert(
     stored.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// Has an event that may have been sent before wait again: as it was sent, if that is kept, and as a
-/// new delivery if not. `false` if it waits already.
+/// Makes an event wait that may have been sent before: with its stored delivery if that is kept,
+/// otherwise as a new delivery. `false` if it waits already.
 async fn deliver_again(tx: &mut dyn Transaction, new: &NewDelivery) -> Result<bool, StorageError> {
     let sql = "SELECT id, waits FROM webhook_deliveries WHERE webhook_id = ?1 AND event_id = ?2";
     if let Some(mut kept) = tx.row(sql, &values![new.webhook_id, &new.event_id]).await? {
@@ -238,7 +241,7 @@ async fn deliver_again(tx: &mut dyn Transaction, new: &NewDelivery) -> Result<bo
     Ok(!insert(tx, vec![new]).await?.is_empty())
 }
 
-/// A delivery that was done waits again. Who calls counts it among those that wait.
+/// Makes a finished delivery wait again. The caller adds it to the number of waiting deliveries.
 pub(super) async fn wait_again(
     tx: &mut dyn Transaction,
     webhook: WebhookId,
@@ -251,7 +254,7 @@ pub(super) async fn wait_again(
     tx.execute(sql, &values![webhook]).await.map(drop)
 }
 
-/// Transactions of PostgreSQL that may have committed after one of a higher number, and were told
+/// How many transactions of PostgreSQL may commit after one with a higher number, and be visible
 /// after it.
 const DISORDER: i64 = 64;
 
@@ -260,7 +263,7 @@ pub(super) async fn place_of_tap(
     id: InteractionId,
 ) -> Result<Option<Place>, StorageError> {
     let sql = match db.dialect() {
-        // Ids are in the order of commits.
+        // Ids follow the order of commits.
         Dialect::Sqlite => "SELECT id FROM interactions WHERE id = ?1",
         Dialect::Postgres => "SELECT seq FROM interactions WHERE id = ?1 AND seq > 0",
     };

@@ -1,4 +1,4 @@
-//! Erasing a tag's personal traces, in steps small enough not to be felt by a tap.
+//! Erases a tag's personal data, in steps so small that taps do not notice them.
 
 use super::history::walk;
 use crate::id::{InteractionId, TagId};
@@ -10,6 +10,26 @@ use crate::storage::{StorageError, traces};
 
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
+
+/// Marks the variables of the tag $1 that still have a value of the updates $2.
+const MARK_WRITTEN: &str = "UPDATE properties p SET erased = TRUE
+     FROM updates u CROSS JOIN LATERAL json_array_elements(u.changes::JSON) AS change
+     WHERE u.interaction_id = ANY ($2) AND p.tag_id = $1 AND p.class = 'variable'
+         AND p.key = change ->> 'key' AND p.value = change ->> 'new' AND p.value <> ''";
+
+/// Marks the variables of the tag $1 that still have a value of a form: the form may be older than
+/// any update that is kept.
+const MARK_SENT: &str = "UPDATE properties p SET erased = TRUE
+     FROM submissions s CROSS JOIN LATERAL json_array_elements(s.fields::JSON) AS field
+     WHERE s.tag_id = $1 AND p.tag_id = $1 AND p.class = 'variable'
+         AND p.key = field ->> 'variable' AND p.value = field ->> 'value' AND p.value <> ''";
+
+/// Locks a tag's variables in the same order as updates do, so that they cannot deadlock.
+async fn lock_variables(write: &Write, tag: TagId) -> Result<(), StorageError> {
+    let sql =
+        "SELECT FROM properties WHERE tag_id = $1 AND class = 'variable' ORDER BY key FOR UPDATE";
+    write.run(sql, &[&tag.0]).await.map(drop)
+}
 
 pub(super) async fn visitors(
     write: &Write,
@@ -25,11 +45,12 @@ pub(super) async fn visitors(
     }
     let tag = tag.unwrap_or(NO_TAG);
     write.run(traces::ERASED, &[]).await?;
+    lock_variables(write, tag).await?;
+    write.run(MARK_SENT, &[&tag.0]).await?;
     for sql in traces::OF_TAG {
         write.run(&Dialect::Postgres.say(sql), &[&tag.0]).await?;
     }
-    // The row of the empty client stands for all: the tag's counts. Taps lock it
-    // first, and so does this.
+    // The row of the empty client has the tag's counts, so it stays. Lock it first, as taps do.
     write
         .run(
             "SELECT FROM visits WHERE tag_id = $1 AND client = '' FOR UPDATE",
@@ -62,6 +83,8 @@ pub(super) async fn history(
         true
     })
     .await?;
+    lock_variables(write, tag).await?;
+    write.run(MARK_WRITTEN, &[&tag.0, &ids]).await?;
     for sql in traces::clearing() {
         write.run(&format!("{sql} = ANY ($1)"), &[&ids]).await?;
     }

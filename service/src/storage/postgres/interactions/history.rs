@@ -1,6 +1,5 @@
-//! Walking the history, from the newest interaction on, in pieces.
+//! Walks the history in pieces, the newest interaction first.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::tag_names;
@@ -14,16 +13,16 @@ use crate::storage::postgres::session::Session;
 use crate::storage::{InteractionFilter, LOOKED_AT_MAX, StorageError, Stretch};
 use crate::world::World;
 
-/// Interactions in the first piece, and in those that follow.
+/// Interactions in the first piece, and in later ones.
 const FIRST: usize = 100;
 const PIECE: usize = 2_000;
 
-/// How far interactions may stand out of their order in time, in milliseconds:
-/// an id is reserved before the interaction's time is decided.
+/// How far the times of interactions may deviate from the order of their ids, in milliseconds: an
+/// id is reserved before the interaction's time is decided.
 const DISORDER: i64 = 60_000;
 
-/// The time from which interactions of `world` at `since` or later have their
-/// ids. Simulated time runs ahead of ids and tells nothing.
+/// The reservation time from which ids belong to interactions of `world` at `since` or later. For
+/// simulated interactions it is 0, because their time runs ahead of ids and proves nothing.
 pub(super) fn ids_since(since: Option<Timestamp>, world: World) -> i64 {
     match since {
         Some(since) if world == World::Real => since.plus_millis(-DISORDER).millis(),
@@ -38,7 +37,7 @@ static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The chain ends where older interactions were removed.
+/// Walks a tag's chain, which ends where older interactions were removed.
 static OF_TAG: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH RECURSIVE chain AS (
@@ -52,8 +51,8 @@ static OF_TAG: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Hands over the history, or a tag's, until `f` says no: from `from` on, back
-/// to those whose ids were reserved at `ids_since`.
+/// Passes the history, or a tag's, to `f` until it returns false: from `from` on, back to ids
+/// reserved at `ids_since`.
 pub(super) async fn walk(
     session: &Session,
     tag: Option<TagId>,
@@ -141,17 +140,13 @@ pub(super) async fn stretch(
         .collect();
     tags.sort_unstable();
     tags.dedup();
-    let names: HashMap<_, _> = tag_names(session, &tags)
-        .await?
-        .into_iter()
-        .map(|name| (name.tag_id, name))
-        .collect();
+    let names = tag_names(session, &tags, reach).await?;
     let found = found.into_iter().map(|interaction| {
         let name = interaction.tag_id.map(|tag| {
             let name = names.get(&tag).cloned();
             name.ok_or_else(|| row::unreadable("tag"))
         });
-        Ok((interaction, name.transpose()?))
+        Ok((interaction, name.transpose()?.flatten()))
     });
     Ok(Stretch {
         found: found.collect::<Result<_, StorageError>>()?,

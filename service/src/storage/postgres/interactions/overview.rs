@@ -1,19 +1,19 @@
-//! What a stretch of time came to.
+//! The figures of a period.
 
 use std::sync::LazyLock;
 
 use super::history::ids_since;
 use crate::clock::Timestamp;
 use crate::id::TagId;
-use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{Reason, TagName};
-use crate::storage::interactions::row::reason;
+use crate::storage::interactions::row::{last_counter, reason};
+use crate::storage::plane::inlays::{EXHAUSTED, FROM};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::Session;
 use crate::storage::{Overview, SAMPLE_MAX, StorageError};
 use crate::world::World;
 
-/// Tags that are named.
+/// Tags that the overview names.
 const TOP_TAGS: i64 = 10;
 const HOUR: i64 = 3_600_000;
 
@@ -68,20 +68,25 @@ async fn counts(
     counts.collect()
 }
 
-/// The newest part of the history, as far as it is of this stretch and world.
+/// Selects the newest part of the history, within the period and world.
 struct Sample {
     since: Timestamp,
     until: Timestamp,
     world: World,
 }
 
-/// `looked_at` is the newest part, and `sample` what counts of it.
-const SAMPLE: &str = "WITH looked_at AS MATERIALIZED (
-        SELECT at, tag_id, experience_id, reason, counter, last_counter, simulated FROM interactions
-        WHERE id >= (SELECT history_since($1)) ORDER BY id DESC LIMIT $5
+/// `looked_at` is the newest part, and `sample` the interactions in it that count.
+const SAMPLE: &str = concat!(
+    "WITH looked_at AS MATERIALIZED (
+        SELECT i.id, i.at, i.tag_id, i.experience_id, i.reason, i.counter, ",
+    last_counter!(),
+    " AS last_counter, i.simulated FROM interactions i
+        WHERE i.id >= (SELECT history_since($1)) ORDER BY i.id DESC LIMIT $5
     ), sample AS (
         SELECT * FROM looked_at WHERE at >= $2 AND at < $3 AND ($4::BOOLEAN IS NULL OR simulated = $4)
-    )";
+            AND NOT EXISTS (SELECT FROM test_taps o WHERE o.tap_id = looked_at.id)
+    )"
+);
 
 static TOTALS: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -104,7 +109,7 @@ static TOP: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Sample {
-    /// Where it begins, from and until which time it counts, and in which world.
+    /// The parameters of the sample: first reservation time, period, world, and most interactions.
     fn bounds(&self) -> (i64, i64, i64, Option<bool>, i64) {
         (
             ids_since(Some(self.since), self.world),
@@ -115,7 +120,7 @@ impl Sample {
         )
     }
 
-    /// Gaps, tags that lead nowhere, and whether it is all of the stretch.
+    /// Counter gaps, tags without an experience, and whether the sample covers the whole period.
     async fn totals(&self, session: &Session) -> Result<(u64, u64, bool), StorageError> {
         let (ids, since, until, simulated, most) = self.bounds();
         let totals = session
@@ -142,22 +147,21 @@ impl Sample {
     }
 }
 
-/// How many inlays have factory keys, how many are used up, and how many tags were seen open.
+/// How many inlays have factory keys, how many have no codes left, and how many tags had an inlay
+/// that reported an open tamper loop.
 async fn standing(session: &Session, world: World) -> Result<(u64, u64, u64), StorageError> {
     let counts = session
         .one(
-            "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
-                        AND ($1::BOOLEAN IS NULL OR simulated = $1)),
-                    (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
-                     WHERE (c.last = $2 AND i.technology NOT IN ('sic43nt', 'sic43s1') OR c.last = $3)
-                        AND i.deleted_at IS NULL AND ($1 IS NULL OR i.simulated = $1)),
-                    (SELECT count(*) FROM opened_tags o JOIN tags t ON t.id = o.tag_id
-                     WHERE t.deleted_at IS NULL AND ($1 IS NULL OR t.simulated = $1))",
-            &[
-                &world.simulated(),
-                &i64::from(COUNTER_MAX),
-                &i64::from(u32::MAX),
-            ],
+            &format!(
+                "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
+                            AND ($1::BOOLEAN IS NULL OR simulated = $1)),
+                        (SELECT count(*) FROM {FROM} WHERE {} AND i.deleted_at IS NULL
+                            AND ($1 IS NULL OR i.simulated = $1)),
+                        (SELECT count(*) FROM opened_tags o JOIN tags t ON t.id = o.tag_id
+                         WHERE t.deleted_at IS NULL AND ($1 IS NULL OR t.simulated = $1))",
+                *EXHAUSTED
+            ),
+            &[&world.simulated()],
         )
         .await?;
     let number = |index| column::<i64>(&counts, index).map(i64::unsigned_abs);

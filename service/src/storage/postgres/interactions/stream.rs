@@ -9,10 +9,10 @@ use crate::storage::postgres::{PostgresStorage, row};
 use crate::storage::{Place, StorageError, TapStream};
 use crate::webhook::TapHappening;
 
-/// Only partitions that can have such rows are looked into: an id is reserved at most a minute
-/// before its tap, and an hour is 3,600 seconds of ids.
+/// Settled taps. The query only searches partitions that can have such rows: an id is reserved at
+/// most a minute before its tap, and an hour is 3,600 seconds of ids.
 static AFTER: LazyLock<String> = LazyLock::new(|| after("i.seq < (SELECT told_before())"));
-/// With those, too, before which some may still come.
+/// All taps, including those before which further ones may still appear.
 static UNSETTLED: LazyLock<String> = LazyLock::new(|| after("TRUE"));
 
 fn after(settled: &str) -> String {

@@ -1,4 +1,4 @@
-//! Recording taps: one statement for all of a group.
+//! Records taps: one statement for a whole group.
 
 use std::collections::HashMap;
 
@@ -21,15 +21,15 @@ use crate::storage::postgres::session::{Parameters, Session};
 use crate::storage::value::Columns as _;
 use crate::visitor::OperatingSystem;
 
-/// Decides the taps' verdicts and writes everything about them, for all or for
-/// none, and tells of them. What they came to stands in their order.
+/// Decides the taps' verdicts and stores them, all or none, and sends their events. Returns the
+/// results in the order of `taps`.
 pub(in crate::storage::postgres) async fn taps(
     node: &Node,
     writer: i16,
     taps: &[(InteractionId, NewInteraction)],
 ) -> Result<Vec<Recorded>, StorageError> {
-    // Each came to the lane after its id was reserved, maybe after one with a higher id. What came
-    // to a tag in one group stands in the order of ids in its history.
+    // Ids are reserved before a tap enters the lane, so they may be out of order. A tag's history
+    // contains the taps of a group in the order of their ids.
     let mut in_order: Vec<_> = taps.iter().collect();
     in_order.sort_unstable_by_key(|(id, _)| *id);
     let columns = Columns::of(&in_order);
@@ -58,6 +58,7 @@ pub(in crate::storage::postgres) async fn taps(
             tag_verified: recorded.verdict.tag_verified(),
             reason: recorded.verdict.reason(),
             simulated: tap.simulated,
+            origin: tap.made_by(),
         });
     }
     Ok(outcomes)
@@ -81,7 +82,7 @@ fn recorded(row: &Row, id: InteractionId, tap: &NewInteraction) -> Result<Record
     })
 }
 
-/// The UID that a code names which is of no inlay of the tag.
+/// The UID in a code, if no inlay of the tag has it.
 fn unknown_uid(tap: &NewInteraction) -> Option<Uid> {
     match tap.claim {
         Claim::Decided(Verdict::NotVerified(Refusal::UnknownInlay { uid })) => uid,
@@ -89,7 +90,7 @@ fn unknown_uid(tap: &NewInteraction) -> Option<Uid> {
     }
 }
 
-/// Taps by column, as `record_taps` takes them.
+/// The columns of taps, as parameters of `record_taps`.
 struct Columns<'a> {
     ids: Vec<i64>,
     tags: Vec<i64>,
@@ -114,8 +115,11 @@ struct Columns<'a> {
     systems: Vec<Option<&'static str>>,
     languages: Vec<Option<&'a str>>,
     groups: Vec<Option<i32>>,
-    /// Of taps that are the first at a URL template's address, as far as is known.
+    /// For taps that are, as far as known, the first at a URL template's address: the template's
+    /// id.
     first_at_template: Vec<Option<i64>>,
+    /// For test taps of the real world: the reader that made them.
+    test_origins: Vec<Option<&'static str>>,
 }
 
 impl<'a> Columns<'a> {
@@ -151,7 +155,7 @@ impl<'a> Columns<'a> {
                 matches!(code(tap), Some((.., CounterRule::Mirror)))
             }),
             reasons: column(taps, |tap| match code(tap) {
-                // With a version of the keys: the counter moves, and verifies nothing.
+                // A blocked code has a key version, so its counter moves, but it verifies nothing.
                 Some((.., CounterRule::Blocked)) => Some(Reason::Blocked.as_str()),
                 _ => decided(tap).map(|verdict| verdict.reason().as_str()),
             }),
@@ -178,6 +182,7 @@ impl<'a> Columns<'a> {
             languages: column(taps, |tap| tap.traits.language.as_deref()),
             groups: column(taps, |tap| tap.traits.group.map(i32::from)),
             first_at_template: column(taps, |tap| tap.first_at_template.map(|id| id.0)),
+            test_origins: column(taps, NewInteraction::test_origin),
         }
     }
 
@@ -214,18 +219,21 @@ impl<'a> Columns<'a> {
             &self.languages,
             &self.groups,
         ];
-        if self.first_at_template.iter().all(Option::is_none) {
+        let is_ordinary = self.first_at_template.iter().all(Option::is_none)
+            && self.test_origins.iter().all(Option::is_none);
+        if is_ordinary {
             return session.rows(RECORD, taps).await;
         }
-        let mut first: Vec<&(dyn ToSql + Sync)> = taps.to_vec();
-        first.push(&self.first_at_template);
-        session.rows(RECORD_FIRST, &first).await
+        let mut noted: Vec<&(dyn ToSql + Sync)> = taps.to_vec();
+        noted.push(&self.first_at_template);
+        noted.push(&self.test_origins);
+        session.rows(RECORD_AND_NOTE, &noted).await
     }
 }
 
-/// The same, if some are the first at a URL template's address: that is noted in one commit with
-/// them.
-const RECORD_FIRST: &str = "WITH tap AS MATERIALIZED (
+/// Like `RECORD`, if some taps are test taps, or the first at a URL template's address. The same
+/// commit notes that.
+const RECORD_AND_NOTE: &str = "WITH tap AS MATERIALIZED (
         SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
         $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
     ), first AS (
@@ -238,6 +246,14 @@ const RECORD_FIRST: &str = "WITH tap AS MATERIALIZED (
     ), noted AS (
         UPDATE url_templates SET first_tap_at = untapped.at FROM untapped
         WHERE url_templates.id = untapped.id
+    ), tests AS (
+        INSERT INTO test_taps (tap_id, tag_id, experience_id, hour, reason, origin)
+        SELECT interaction, tag, experience, recorded_at / 3600000, why, origin
+        FROM unnest($3::BIGINT[], $4::BIGINT[], $13::BIGINT[], $27::TEXT[]) AS t (interaction, tag, experience, origin)
+            JOIN tap USING (interaction)
+        WHERE origin IS NOT NULL
+        -- They are there if the answer was lost and the taps are sent again.
+        ON CONFLICT (tap_id) DO NOTHING
     )
     SELECT * FROM tap";
 

@@ -1,4 +1,4 @@
-//! Updating variables with rolling keys: one statement for all of a group.
+//! Updates variables with rolling keys: one statement for a whole group.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::storage::submissions::SentForm;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyKey;
 
-/// Consumes keys and writes their variables, or says why not, each for itself.
-/// What they came to stands in their order.
+/// Consumes keys and writes their variables, or returns why not, separately for each update. The
+/// results are in the order of `updates`.
 pub(in crate::storage::postgres) async fn variables(
     node: &Node,
     updates: &[VariableUpdate],
 ) -> Result<Vec<Updated>, StorageError> {
-    // An attempt is known by a number that nothing else has.
+    // A unique number identifies each attempt.
     let mut numbers = Vec::with_capacity(updates.len());
     for _ in updates {
         numbers.push(node.reserve().await?.0);
@@ -82,14 +82,25 @@ pub(in crate::storage::postgres) async fn variables(
         .collect()
 }
 
-/// A place in an array, from 1.
+/// An index in an array, from 1.
 fn place(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, StorageError> {
-    let refused = |refusal| Ok(Updated::Refused(refusal));
-    match column(row, 1)? {
+    let outcome: &str = column(row, 1)?;
+    let (outcome, kept) = match outcome.strip_suffix("_kept") {
+        Some(outcome) => (outcome, true),
+        None => (outcome, false),
+    };
+    let refused = |refusal| {
+        Ok(if kept {
+            Updated::Kept(refusal)
+        } else {
+            Updated::Refused(refusal)
+        })
+    };
+    match outcome {
         "done" => {
             let changes = serde_json::from_str::<Vec<Change>>(column(row, 5)?);
             let changes: Arc<[Change]> = changes.map_err(|_| row::unreadable("change"))?.into();

@@ -1,5 +1,5 @@
-//! What one transaction of the writer does to the folded state. Nobody sees it before the
-//! commit, and it is forgotten if there is none.
+//! The effects of one of the writer's transactions on the folded state. They are visible only after
+//! the commit, and are dropped if it fails.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -13,20 +13,20 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::storage::StorageError;
 
-/// What becomes of an entry.
+/// An entry as a transaction changes it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::storage::sqlite) enum Stage<E> {
-    /// It is newer than its row.
+    /// The entry is newer than its row.
     Dirty(E),
-    /// It is as its row.
+    /// The entry equals its row.
     Clean(E),
-    /// Its row says what is, if it has one.
+    /// The entry is not in memory: only its row counts, if there is one.
     Gone,
 }
 
 pub(in crate::storage::sqlite) type Staged<E> = BTreeMap<<E as Entry>::Key, Stage<E>>;
 
-/// What a transaction comes to.
+/// The changes of one transaction to the folded state.
 pub(in crate::storage::sqlite) struct Changes {
     pub(super) counters: Staged<Counter>,
     pub(super) visits: Staged<Visit>,
@@ -34,7 +34,7 @@ pub(in crate::storage::sqlite) struct Changes {
     pub(super) order: Order,
 }
 
-/// The folded state within a transaction.
+/// The folded state as a transaction sees it, including its own changes.
 pub(in crate::storage::sqlite) struct Folding<'a> {
     pub(super) connection: &'a Connection,
     pub(super) folded: &'a Folded,
@@ -56,7 +56,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// What the transaction came to.
+    /// The transaction's changes, to publish after its commit.
     pub(in crate::storage::sqlite) fn into_changes(self) -> Changes {
         self.changes
     }
@@ -76,7 +76,7 @@ impl<'a> Folding<'a> {
         Ok(loaded)
     }
 
-    /// The entry of `key`, if it is in memory; else its row is right.
+    /// The entry of `key`, if it is in memory; otherwise its row is current.
     pub(in crate::storage::sqlite) fn peek<E: Entry>(&self, key: E::Key) -> Option<E> {
         match E::staged(&self.changes).get(&key) {
             Some(Stage::Dirty(entry) | Stage::Clean(entry)) => Some(*entry),
@@ -85,12 +85,12 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// The entry is `entry` from now on. Its row follows later.
+    /// Sets an entry. Its row is written later.
     pub(in crate::storage::sqlite) fn set<E: Entry>(&mut self, key: E::Key, entry: E) {
         E::staged_mut(&mut self.changes).insert(key, Stage::Dirty(entry));
     }
 
-    /// The same, and its row follows at once.
+    /// Sets an entry, and writes its row at once.
     pub(in crate::storage::sqlite) fn put<E: Entry>(
         &mut self,
         key: E::Key,
@@ -101,30 +101,31 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
-    /// The id of the next interaction. What follows from it comes after this.
+    /// Reserves the id of the next interaction. The caller sets the effects of the interaction
+    /// after this.
     pub(in crate::storage::sqlite) const fn next(&mut self) -> InteractionId {
         self.changes.order.highest += 1;
         InteractionId(self.changes.order.highest)
     }
 
-    /// A pass over all keys that are dirty now begins. One that is under way ends.
+    /// Starts a pass over all keys that are dirty now. A pass that is under way ends.
     pub(in crate::storage::sqlite) fn begin_pass(&mut self) {
-        // Taps of this very transaction are not among them yet.
+        // Only taps of earlier transactions count: those of this one are not dirty yet.
         let committed = self.folded.state().order.highest;
         self.changes.order.pass = Some(Pass::up_to(committed));
     }
 
-    /// How many passes are done.
+    /// How many passes are complete.
     pub(in crate::storage::sqlite) fn passes(&self) -> u64 {
         self.changes.order.passes
     }
 
-    /// How many passes were given up.
+    /// How many passes were abandoned.
     pub(in crate::storage::sqlite) fn failures(&self) -> u64 {
         self.folded.failures()
     }
 
-    /// Whether what follows from the interaction `id` is in the rows.
+    /// Whether the rows contain the effects of the interaction `id`.
     pub(in crate::storage::sqlite) fn is_folded(&self, id: i64) -> bool {
         id <= self.changes.order.mark
     }
@@ -137,8 +138,8 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
-    /// Makes an inlay's row what taps made of its counter, and leaves it to others until the
-    /// end of the transaction: taps that come then find what is in the row.
+    /// Writes an inlay's current counter into its row, and lets other statements change the row
+    /// until the transaction ends: later taps start from the row.
     pub(in crate::storage::sqlite) fn hand_over_counter(
         &mut self,
         inlay: InlayId,
@@ -150,14 +151,13 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
-    /// Forgets a visitor whose row is being removed. Taps may make them known again.
+    /// Forgets a visitor whose row is being removed. Later taps may add the visitor again.
     pub(in crate::storage::sqlite) fn forget(&mut self, visitor: Visitor) {
         self.changes.visits.insert(visitor, Stage::Gone);
     }
 
-    /// Forgets clients of a tag who are newer than their rows, at most `most` of them, and
-    /// answers how many. The others are known by their rows: whoever removes those has each
-    /// forgotten.
+    /// Forgets at most `most` clients of a tag that are newer than their rows, and returns how
+    /// many. The others are found by their rows: whoever removes a row forgets its client.
     pub(in crate::storage::sqlite) fn forget_unfolded_clients(
         &mut self,
         tag: TagId,
@@ -169,7 +169,7 @@ impl<'a> Folding<'a> {
             let shared = self.folded.state();
             let dirty = shared.visits.dirty_keys(Some(everyone));
             let dirty = dirty.take_while(|visitor| visitor.tag() == tag);
-            // Of taps in this very transaction.
+            // Clients of taps in this transaction.
             let new = staged.range((Bound::Excluded(everyone), Bound::Unbounded));
             let new = new.map(|(visitor, _)| *visitor);
             let new = new.take_while(|visitor| visitor.tag() == tag);
@@ -185,8 +185,8 @@ impl<'a> Folding<'a> {
         going.len()
     }
 
-    /// Forgets a visitor whose row is being removed because it is of before `since`, unless a tap
-    /// came that is not in the row yet.
+    /// Forgets a visitor whose row is removed because it is older than `since`, unless a tap came
+    /// that is not in the row yet.
     pub(in crate::storage::sqlite) fn forget_if_before(
         &mut self,
         visitor: Visitor,
@@ -200,8 +200,8 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Forgets clients behind `after` and up to `last` who did not come since `since`, before they
-    /// have rows. It looks at `most`: few are not folded for so long.
+    /// Forgets clients after `after` and up to `last` whose last tap is older than `since`, before
+    /// they get rows. It examines at most `most`: only few clients stay unfolded for so long.
     pub(in crate::storage::sqlite) fn forget_old_clients(
         &mut self,
         after: Option<Visitor>,

@@ -1,4 +1,4 @@
-//! The three kinds of what follows from taps, and their rows.
+//! The three kinds of folded entries, and their rows.
 
 use std::hash::Hash;
 
@@ -12,27 +12,27 @@ use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::counter::{CounterState, MirrorState};
 use crate::interaction::{ClientId, Reason};
 
-/// What is folded into one row.
+/// An entry that is folded into one row.
 pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
-    /// What its row is found by. Keys are ordered as rows lie.
+    /// The key of its row. Keys have the order of the table.
     type Key: Copy + Ord + Hash;
 
-    /// The statement of [`Self::find`].
+    /// The SQL for [`Self::find`].
     const FIND: &'static str;
 
-    /// What the row says, and its `folded_to`.
+    /// The entry in the row, and the row's `folded_to`.
     fn find(find: &mut Statement<'_>, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>>;
 
-    /// The same of one row.
+    /// Like [`Self::find`], for a single row.
     fn load(connection: &Connection, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>> {
         Self::find(&mut *connection.prepare_cached(Self::FIND)?, key)
     }
 
-    /// Writes the row, which has every tap of its key up to `folded_to`.
+    /// Writes the row, which contains every tap of its key up to `folded_to`.
     fn store(self, connection: &Connection, key: Self::Key, folded_to: i64)
     -> rusqlite::Result<()>;
 
-    /// Whether readers look for it, and not the writer alone.
+    /// Whether readers use the entry, and not only the writer.
     fn is_shown(_: &Self::Key) -> bool {
         true
     }
@@ -43,18 +43,18 @@ pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
     fn staged_mut(changes: &mut Changes) -> &mut Staged<Self>;
 }
 
-/// An inlay's counter, under the keys that the inlay has now.
+/// An inlay's counter, under the inlay's current keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::storage::sqlite) struct Counter {
     pub(in crate::storage::sqlite) key_version: u32,
     pub(in crate::storage::sqlite) state: CounterState,
-    /// Without a MAC: the day of the last rise, and by how much it rose on that day.
+    /// For codes without a MAC: the day of the last rise, and the rise on that day.
     day: i64,
     risen: u32,
 }
 
 impl Counter {
-    /// After an authentic code.
+    /// The counter after an authentic code.
     pub(in crate::storage::sqlite) fn accepted(
         before: Option<Self>,
         key_version: u32,
@@ -68,7 +68,7 @@ impl Counter {
         }
     }
 
-    /// As that of a chip whose codes prove nothing.
+    /// The counter of a chip whose codes prove nothing.
     pub(in crate::storage::sqlite) const fn mirror(self) -> MirrorState {
         MirrorState {
             last: self.state.last,
@@ -77,7 +77,7 @@ impl Counter {
         }
     }
 
-    /// After a code that proves nothing.
+    /// The counter after a code that proves nothing.
     pub(in crate::storage::sqlite) const fn shown(mut self, shown: MirrorState) -> Self {
         self.state.last = shown.last;
         self.day = shown.day;
@@ -156,11 +156,11 @@ impl Entry for Counter {
     }
 }
 
-/// A client at a tag, or all of them together.
+/// A client at a tag, or all clients of a tag together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::storage::sqlite) struct Visitor {
     tag: i64,
-    /// `None` stands for all: their row has the empty client, and lies before the others.
+    /// `None` stands for all clients: their row has the empty client, and precedes the others.
     client: Option<[u8; 16]>,
 }
 
@@ -192,7 +192,7 @@ impl Visitor {
     }
 }
 
-/// What is known of a client at a tag.
+/// The taps of a client at a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::storage::sqlite) struct Visit {
     pub(in crate::storage::sqlite) scans: u64,
@@ -201,7 +201,7 @@ pub(in crate::storage::sqlite) struct Visit {
 }
 
 impl Visit {
-    /// This visit and one more.
+    /// Adds a tap to a visit.
     pub(in crate::storage::sqlite) fn and(
         before: Option<Self>,
         at: Timestamp,
@@ -300,12 +300,12 @@ impl Hour {
     }
 }
 
-/// How many taps.
+/// A number of taps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::storage::sqlite) struct Taps(pub(in crate::storage::sqlite) u64);
 
 impl Taps {
-    /// These taps and one more.
+    /// The number after one more tap.
     pub(in crate::storage::sqlite) fn and(before: Option<Self>) -> Self {
         Self(before.map_or(0, |taps| taps.0) + 1)
     }

@@ -6,15 +6,15 @@ use std::ops::Bound;
 
 use super::kinds::Entry;
 
-/// Clean entries of one generation; there are two. An entry takes 40 to 110 bytes, so the
-/// three tables together keep at most about 90 MB.
+/// Clean entries of one generation; there are two. An entry takes 40 to 110 bytes, so the three
+/// tables together keep at most about 90 MB.
 const CLEAN: usize = 1 << 18;
 
-/// Parts of a generation. A map that grows moves all that it has while taps wait: a part moves little,
-/// and the parts do not grow all at once.
+/// Parts of a generation. A map that grows moves all its entries while taps wait. A part moves
+/// fewer, and the parts do not grow all at once.
 const PARTS: u64 = 32;
 
-/// Clean entries that came one after the other.
+/// Clean entries that were added one after the other.
 struct Generation<E: Entry> {
     parts: Vec<HashMap<E::Key, E>>,
     hasher: RandomState,
@@ -56,18 +56,19 @@ impl<E: Entry> Generation<E> {
         self.parts.iter().flatten()
     }
 
-    /// Forgets all entries, and keeps their memory.
+    /// Removes all entries, and keeps their memory.
     fn clear(&mut self) {
         self.parts.iter_mut().for_each(HashMap::clear);
         self.len = 0;
     }
 }
 
-/// The newest entries of a table. What is not here is as its row says.
+/// The newest entries of a table. Other entries equal their rows.
 pub(in crate::storage::sqlite) struct Layer<E: Entry> {
-    /// Those that are newer than their rows, in the order in which rows lie.
+    /// Entries that are newer than their rows, in the order of the table.
     dirty: BTreeMap<E::Key, E>,
-    /// Those that are as their rows, by generation: a full one drops the one before it.
+    /// Entries that equal their rows, in two generations: when the young one is full, the old one
+    /// is dropped.
     young: Generation<E>,
     old: Generation<E>,
 }
@@ -83,7 +84,7 @@ impl<E: Entry> Default for Layer<E> {
 }
 
 impl<E: Entry> Layer<E> {
-    /// A layer whose entries are all dirty. They come in the order of keys.
+    /// A layer of dirty entries, which must come in the order of their keys.
     pub(super) fn dirty(entries: impl IntoIterator<Item = (E::Key, E)>) -> Self {
         Self {
             dirty: entries.into_iter().collect(),
@@ -96,14 +97,14 @@ impl<E: Entry> Layer<E> {
         self.dirty.get(key).or_else(clean).copied()
     }
 
-    /// Every entry, dirty ones before clean ones. A key may come twice: the first counts.
+    /// Every entry, dirty ones before clean ones. A key may appear twice: the first one counts.
     pub(super) fn entries(&self) -> impl Iterator<Item = (E::Key, E)> {
         let clean = self.young.entries().chain(self.old.entries());
         let all = self.dirty.iter().chain(clean);
         all.map(|(key, entry)| (*key, *entry))
     }
 
-    /// Entries that are newer than their rows, after `after`, in the order of their keys.
+    /// Entries newer than their rows, after `after`, in the order of their keys.
     pub(super) fn dirty_entries(&self, after: Option<E::Key>) -> impl Iterator<Item = (E::Key, E)> {
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
         self.dirty
@@ -120,28 +121,28 @@ impl<E: Entry> Layer<E> {
         self.dirty_entries(after).map(|(key, _)| key)
     }
 
-    /// The entry is newer than its row.
+    /// Stores an entry that is newer than its row.
     pub(super) fn change(&mut self, key: E::Key, entry: E) {
         if self.dirty.insert(key, entry).is_none() {
             self.forget_clean(&key);
         }
     }
 
-    /// The entry is as its row. Whether older entries were dropped for it.
+    /// Stores an entry that equals its row. Returns whether older entries were dropped for it.
     pub(super) fn clean(&mut self, key: E::Key, entry: E) -> bool {
         self.dirty.remove(&key);
         self.young.insert(key, entry);
         let full = self.young.len >= CLEAN;
         if full {
-            // The memory of the one that is dropped is used again: taps would wait while it is
-            // freed, and while another one grows.
+            // Reuse the memory of the dropped generation: taps would wait while it is freed, and
+            // while another one grows.
             std::mem::swap(&mut self.old, &mut self.young);
             self.young.clear();
         }
         full
     }
 
-    /// The row alone says what is.
+    /// Removes an entry, so that only its row counts.
     pub(super) fn forget(&mut self, key: &E::Key) {
         self.dirty.remove(key);
         self.forget_clean(key);

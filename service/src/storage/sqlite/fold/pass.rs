@@ -1,4 +1,4 @@
-//! A pass over what is dirty, in slices.
+//! A pass over the dirty entries, in slices.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::clock::Stopwatch;
 use crate::id::InlayId;
 use crate::storage::StorageError;
 
-/// Rows between two looks at the time, and at what is dirty.
+/// Rows between two checks of the time and of the dirty entries.
 const STEP: usize = 32;
 
 /// A pass that is under way: table by table, each in the order of its keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
     at: Place,
-    /// The highest id of an interaction when it began: only what was until then is certain to
-    /// be in the rows at its end.
+    /// The highest id of an interaction when the pass began: only effects up to it are certain to
+    /// be in the rows when the pass ends.
     up_to: i64,
 }
 
@@ -40,22 +40,22 @@ impl Pass {
 /// How much of a pass is done at once.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::storage::sqlite) struct Slice {
-    /// At least this many rows, if there are as many, however long they take.
+    /// At least this many rows, if there are as many, regardless of the time.
     pub(in crate::storage::sqlite) least: usize,
     /// At most this many rows.
     pub(in crate::storage::sqlite) rows: usize,
-    /// At most this long, and a step more.
+    /// At most this long, plus one step.
     pub(in crate::storage::sqlite) time: Duration,
 }
 
 impl Slice {
-    /// Short enough not to be felt by a tap.
+    /// Short enough that a tap does not notice it.
     pub(in crate::storage::sqlite) const SHORT: Self = Self {
         least: 1,
         rows: usize::MAX,
         time: Duration::from_millis(2),
     };
-    /// Where nobody taps meanwhile.
+    /// A slice may be this long when no tap is waiting.
     pub(in crate::storage::sqlite) const LONG: Self = Self {
         least: 1,
         rows: usize::MAX,
@@ -64,7 +64,7 @@ impl Slice {
 }
 
 impl Folding<'_> {
-    /// Goes on with the pass that is under way, if there is one. Whether more is left.
+    /// Continues the pass that is under way, if there is one. Returns whether more is left.
     pub(in crate::storage::sqlite) fn fold(&mut self, slice: Slice) -> Result<bool, StorageError> {
         let stopwatch = Stopwatch::start();
         let step = slice.rows.min(STEP);
@@ -96,7 +96,8 @@ impl Folding<'_> {
         Ok(true)
     }
 
-    /// Folds the next few entries after `after`; answers the last one's key, `None` for none.
+    /// Folds the next few entries after `after`. Returns the key of the last one, `None` if there
+    /// was none.
     fn step<E: Entry>(
         &mut self,
         after: Option<E::Key>,
@@ -136,7 +137,7 @@ mod tests {
     use crate::interaction::Reason;
     use crate::storage::sqlite::migrate;
 
-    /// A slice of its own transaction. Whether more is left.
+    /// Folds one slice in its own transaction. Returns whether more is left.
     fn fold(connection: &Connection, folded: &Folded, slice: Slice) -> bool {
         let mut folding = Folding::new(connection, folded);
         if !folded.folds() {
@@ -167,7 +168,7 @@ mod tests {
             time: Duration::ZERO,
             ..Slice::SHORT
         };
-        // It goes through the tables of counters and of visitors first, which have nothing.
+        // The pass first visits the tables of counters and of visitors, which are empty.
         assert!(fold(&connection, &folded, slice));
         assert!(fold(&connection, &folded, slice));
         assert_eq!(folded.dirty(), DIRTY);

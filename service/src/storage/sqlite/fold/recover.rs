@@ -1,4 +1,4 @@
-//! What a start reads of the interactions after the mark.
+//! Rebuilds the state at a start, from the interactions after the mark.
 
 use std::path::Path;
 use std::thread;
@@ -19,34 +19,34 @@ use crate::storage::interactions::row::reason;
 use crate::storage::plane::counters::day;
 use crate::storage::sqlite::{connection, last_interaction};
 
-/// The version of the schema since which ids are in the order of commits.
+/// The schema version since which ids follow the order of commits.
 pub(in crate::storage::sqlite) const BY_ID: u32 = 7;
 
-/// An interaction after the mark, as far as something follows from it.
+/// The members of an interaction after the mark that have effects on the state.
 struct Appended {
     id: InteractionId,
-    /// In the order of commits.
+    /// Its place in the order of commits.
     place: i64,
     at: Timestamp,
     tag: TagId,
-    /// The inlay and the counter of a code that was accepted, that is spent because its inlay is
+    /// The inlay and the counter of a code that was accepted, that is used up because its inlay is
     /// blocked, or that proves nothing.
     code: Option<(InlayId, u32)>,
     reason: Reason,
-    /// `None` for one that was erased.
+    /// `None` if it was erased.
     client: Option<ClientId>,
     simulated: bool,
 }
 
-/// The state as the process before this one left it, however it ended.
+/// Rebuilds the state that the previous process left, however it ended.
 pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Folded, StorageError> {
     in_order_of(connection, "id")
 }
 
-/// The same; `place` is the column that is in the order of commits.
+/// Like [`recover`]; `place` is the column with the order of commits.
 fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageError> {
     let path = connection.path().unwrap_or_default();
-    // One transaction: each of a million lookups would lock and unlock the file by itself.
+    // One transaction for all lookups: otherwise each of a million would lock and unlock the file.
     let connection = &connection.unchecked_transaction()?;
     let mark: i64 = connection.query_row("SELECT up_to FROM folded", [], |row| row.get(0))?;
     let highest = last_interaction(connection)?;
@@ -54,8 +54,8 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
         let nothing = Default::default();
         return Ok(Folded::new(State::recovered(nothing, highest, mark)));
     }
-    // After a crash a million taps may be read, and a million rows of each kind found. Nobody writes
-    // meanwhile, so that threads of their own see the same.
+    // After a crash, it may read a million taps, and find a million rows of each kind. No
+    // connection writes meanwhile, so separate threads see the same data.
     let middle = mark.midpoint(highest);
     let (first, second) = thread::scope(|scope| {
         let second = scope.spawn(|| appended(&beside(path)?, middle, i64::MAX, place));
@@ -91,7 +91,7 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
     Ok(Folded::new(State::recovered(layers, highest, mark)))
 }
 
-/// Another connection to the database at `path`, in a transaction of its own.
+/// Another connection to the database at `path`, in its own transaction.
 fn beside(path: &str) -> Result<Connection, StorageError> {
     let connection = connection::reader(Path::new(path))?;
     connection.execute_batch("BEGIN")?;
@@ -119,7 +119,7 @@ fn counted(before: Option<Counter>, tap: &Appended) -> Option<Counter> {
     }
 }
 
-/// The interactions after an id, up to another one.
+/// The interactions after an id, up to and including another one.
 fn appended(
     connection: &Connection,
     after: i64,
@@ -153,8 +153,8 @@ fn appended(
     Ok(appended)
 }
 
-/// What taps come to that are not in their rows yet, in the order of their commits. Rows are read in
-/// the order of keys.
+/// The entries after taps that are not in their rows yet, applied in the order of commits. Rows are
+/// read in the order of keys.
 fn replay<E: Entry>(
     connection: &Connection,
     appended: &[Appended],
@@ -187,8 +187,8 @@ fn replay<E: Entry>(
     Ok(entries)
 }
 
-/// Folds what the last owner of the database at `path` left unfolded, as after a crash.
-/// Nobody else is at work on it.
+/// Folds the state that the last owner of the database at `path` left unfolded, as after a crash.
+/// No other process may use the database.
 pub(in crate::storage::sqlite) fn settle_file(path: &Path) -> Result<(), StorageError> {
     let folded = recover(&connection::reader(path)?)?;
     if folded.dirty() == 0 {
@@ -197,8 +197,8 @@ pub(in crate::storage::sqlite) fn settle_file(path: &Path) -> Result<(), Storage
     settle(&connection::writer(path)?, &folded)
 }
 
-/// The same in a database of before [`BY_ID`], which is to be upgraded: ids were reserved before
-/// the commit then, and a column of its own had the order.
+/// Like [`settle_file`], for a database older than [`BY_ID`] that is to be upgraded: its ids were
+/// reserved before the commit, and a separate column has the order.
 pub(in crate::storage::sqlite) fn settle_older(
     connection: &Connection,
 ) -> Result<(), StorageError> {

@@ -1,4 +1,4 @@
-//! The newest state, owned by the writer and read by all.
+//! The newest state. The writer owns it, and all threads read it.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -11,10 +11,10 @@ use super::pass::Pass;
 use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
 
-/// Entries that a reader looks at before it lets the writer go on: some 50 microseconds.
+/// Entries that a reader visits before it releases the lock for the writer: some 50 microseconds.
 const STRETCH: usize = 1_000;
 
-/// What follows from all committed taps, as far as it is in memory.
+/// The part in memory of the state that follows from all committed taps.
 #[derive(Default)]
 pub(in crate::storage::sqlite) struct State {
     pub(super) counters: Layer<Counter>,
@@ -26,29 +26,29 @@ pub(in crate::storage::sqlite) struct State {
     failures: Failures,
 }
 
-/// Passes that were given up.
+/// Passes that were abandoned.
 #[derive(Default)]
 struct Failures {
     count: u64,
-    /// Why the last one was.
+    /// The error of the last one.
     last: Option<StorageError>,
 }
 
-/// Where taps and the fold stand.
+/// The progress of taps and of folding.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     /// The highest id that an interaction ever had.
     pub(super) highest: i64,
-    /// What follows from interactions up to this id is in the rows.
+    /// The rows contain the effects of all interactions up to this id.
     pub(super) mark: i64,
     /// The pass that is under way.
     pub(super) pass: Option<Pass>,
-    /// How many passes are done.
+    /// How many passes are complete.
     pub(super) passes: u64,
 }
 
 impl State {
-    /// What was read at a start: everything that is not folded, the highest id and the mark.
+    /// The state that was read at a start: all unfolded entries, the highest id and the mark.
     pub(super) fn recovered(
         layers: (Layer<Counter>, Layer<Visit>, Layer<Taps>),
         highest: i64,
@@ -82,7 +82,7 @@ impl State {
                 Stage::Clean(entry) => drops += u64::from(layer.clean(key, entry)),
                 Stage::Gone => {
                     layer.forget(&key);
-                    // Who read the row before must read it again.
+                    // A reader that read the row before must read it again.
                     drops += if E::is_shown(&key) { 2 } else { 0 };
                 }
             }
@@ -104,8 +104,8 @@ impl Folded {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The entry of `key`, if it is in memory; else its row is right, provided that it is
-    /// read *after* this, or within [`Self::exactly`].
+    /// The entry of `key`, if it is in memory. Otherwise its row is current, provided that it is
+    /// read *after* this call, or within [`Self::exactly`].
     pub(in crate::storage::sqlite) fn get<E: Entry>(&self, key: E::Key) -> Option<E> {
         E::layer(&self.state()).get(&key)
     }
@@ -116,8 +116,8 @@ impl Folded {
         visit.map(|visit| visit.last_interaction)
     }
 
-    /// What is known of all clients together, for each tag that is newer than its row. Rows are
-    /// to be read after this: they have what is folded meanwhile.
+    /// The taps of all clients together, for each tag that is newer than its row. The caller must
+    /// read rows after this, because they contain entries that are folded meanwhile.
     pub(in crate::storage::sqlite) fn everyone(&self) -> Vec<(TagId, Visit)> {
         let mut found = Vec::new();
         let mut after = None;
@@ -135,7 +135,7 @@ impl Folded {
         }
     }
 
-    /// The taps of these hours that are in memory. Rows are to be read after this.
+    /// The taps of these hours that are in memory. The caller must read rows after this.
     pub(in crate::storage::sqlite) fn hours(
         &self,
         hours: &RangeInclusive<i64>,
@@ -150,10 +150,10 @@ impl Folded {
         found
     }
 
-    /// Runs `read`, which reads rows and then looks here for newer entries, until its answer
-    /// is exact. Between the two an entry may be folded, and be dropped when two further
-    /// generations of clean ones have come: then it was missed in both places. That what was found
-    /// does not fit together may come of the same: an error counts no more than an answer.
+    /// Repeats `read`, which reads rows and then looks here for newer entries, until its result is
+    /// exact. Between the two, an entry may be folded, and then dropped after two more generations
+    /// of clean entries, so that `read` misses it in both places. Inconsistent data may have the
+    /// same cause, so an error counts no more than a result.
     pub(in crate::storage::sqlite) fn exactly<T>(
         &self,
         mut read: impl FnMut() -> Result<T, StorageError>,
@@ -182,12 +182,12 @@ impl Folded {
         self.state().order.pass.is_some()
     }
 
-    /// How many passes are done.
+    /// How many passes are complete.
     pub(in crate::storage::sqlite) fn passes(&self) -> u64 {
         self.state().order.passes
     }
 
-    /// Takes over what a transaction came to. It is committed, and not told yet.
+    /// Applies the changes of a transaction, after its commit and before it is acknowledged.
     pub(in crate::storage::sqlite) fn publish(&self, changes: Changes) {
         let mut state = self.state();
         state.order = changes.order;
@@ -196,7 +196,7 @@ impl Folded {
         state.take(changes.hours);
     }
 
-    /// Gives up a pass, for `error`. The next one begins at the first key again.
+    /// Abandons a pass because of `error`. The next one starts at the first key.
     pub(in crate::storage::sqlite) fn abandon_pass(&self, error: &StorageError) {
         let mut state = self.state();
         state.order.pass = None;
@@ -204,12 +204,12 @@ impl Folded {
         state.failures.last = Some(error.clone());
     }
 
-    /// How many passes were given up.
+    /// How many passes were abandoned.
     pub(super) fn failures(&self) -> u64 {
         self.state().failures.count
     }
 
-    /// Why a pass was given up since there were `failures`, if one was.
+    /// The error of the last abandoned pass, if there were more than `failures`.
     pub(in crate::storage::sqlite) fn failed_since(&self, failures: u64) -> Option<StorageError> {
         let state = self.state();
         let last = state.failures.last.as_ref();
@@ -264,7 +264,7 @@ mod tests {
         let everyone = Visitor::everyone(TAG);
         assert_eq!(read(everyone, Ok(1)), (Some(2), 2));
         assert_eq!(read(everyone, unreadable()), (Some(2), 2));
-        // Nobody but the writer reads what is known of one client.
+        // Only the writer reads the entry of a single client.
         assert_eq!(read(client(1), Ok(1)), (Some(1), 1));
         assert_eq!(read(client(1), unreadable()), (None, 1));
     }
@@ -282,7 +282,7 @@ mod tests {
             }
         });
         change(&folded, |folding| {
-            // One that came in this very transaction, and one whose row is removed in it.
+            // One client that came in this transaction, and one whose row it removes.
             folding.set(client(6), visit(2));
             folding.forget(client(1));
             for gone in [2, 2, 1, 0] {

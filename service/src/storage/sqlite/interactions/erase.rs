@@ -1,4 +1,4 @@
-//! Erasing a tag's personal traces, in steps small enough not to be felt by a tap.
+//! Erases a tag's personal data, in steps so small that taps do not notice them.
 
 use rusqlite::Connection;
 
@@ -13,6 +13,21 @@ use crate::storage::{StorageError, traces};
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
 
+/// Marks the variables of the tag ?1 that still have a value of the update ?2.
+const MARK_WRITTEN: &str = "UPDATE properties SET erased = TRUE FROM (
+         SELECT json_extract(c.value, '$.key') AS name, json_extract(c.value, '$.new') AS new
+         FROM updates u, json_each(u.changes) c WHERE u.interaction_id = ?2) AS entered
+     WHERE tag_id = ?1 AND class = 'variable' AND key = entered.name
+         AND value = entered.new AND value <> ''";
+
+/// Marks the variables of the tag ?1 that still have a value of a form: the form may be older than
+/// any update that is kept.
+const MARK_SENT: &str = "UPDATE properties SET erased = TRUE FROM (
+         SELECT json_extract(f.value, '$.variable') AS name, json_extract(f.value, '$.value') AS new
+         FROM submissions s, json_each(s.fields) f WHERE s.tag_id = ?1) AS entered
+     WHERE tag_id = ?1 AND class = 'variable' AND key = entered.name
+         AND value = entered.new AND value <> ''";
+
 pub(super) fn visitors(
     write: &mut Write<'_>,
     tag: Option<TagId>,
@@ -26,10 +41,11 @@ pub(super) fn visitors(
     }
     let tag = tag.unwrap_or(NO_TAG);
     connection.prepare_cached(traces::ERASED)?.execute([])?;
+    connection.prepare_cached(MARK_SENT)?.execute([tag.0])?;
     for sql in traces::OF_TAG {
         connection.prepare_cached(sql)?.execute([tag.0])?;
     }
-    // The row of the empty client stands for all: the tag's counts.
+    // The row of the empty client has the tag's counts, so it stays.
     let mut remove = connection.prepare_cached(
         "DELETE FROM visits WHERE tag_id = ?1 AND client IN
             (SELECT client FROM visits WHERE tag_id = ?1 AND client <> x'' LIMIT ?2)
@@ -45,7 +61,7 @@ pub(super) fn visitors(
     Ok(Some(removed.len() == BATCH || unfolded == BATCH))
 }
 
-/// Erases a stretch of what `tag_history` hands over.
+/// Erases a section of the history that `tag_history` passes on.
 pub(super) fn newest_history(
     write: &mut Write<'_>,
     tag: TagId,
@@ -71,6 +87,10 @@ pub(super) fn history(
         ids.push(interaction.id.0);
         true
     })?;
+    let mut mark = connection.prepare_cached(MARK_WRITTEN)?;
+    for id in &ids {
+        mark.execute((tag.0, id))?;
+    }
     for sql in traces::clearing() {
         let mut clear = connection.prepare_cached(&format!("{sql} = ?1"))?;
         for id in &ids {

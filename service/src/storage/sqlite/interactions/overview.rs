@@ -1,4 +1,4 @@
-//! What a stretch of time came to.
+//! The figures of a period.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use rusqlite::Connection;
 use super::{is_before, newest_first, tag_name};
 use crate::clock::Timestamp;
 use crate::id::TagId;
-use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{Interaction, Reason, TagName};
 use crate::storage::interactions::row::reason;
+use crate::storage::plane::inlays::{EXHAUSTED, FROM};
 use crate::storage::sqlite::fold::{Folded, Hour, Taps};
 use crate::storage::{Overview, SAMPLE_MAX, StorageError};
 use crate::world::World;
 
-/// Tags that are named.
+/// Tags that the overview names.
 const TOP_TAGS: usize = 10;
 const HOUR: i64 = 3_600_000;
 
@@ -49,7 +49,7 @@ fn counts(
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
     let hour = |at: Timestamp| at.millis().div_euclid(HOUR);
     let hours = hour(since)..=hour(until.plus_millis(-1));
-    // Before the rows: what is not in memory now is in them.
+    // Read the memory before the rows: counts that leave it meanwhile are in the rows.
     let mut taps = folded.hours(&hours);
     let mut statement = connection.prepare_cached(
         "SELECT hour, reason, simulated, taps FROM tap_counts WHERE hour BETWEEN ?1 AND ?2",
@@ -76,7 +76,7 @@ fn counts(
     Ok(counts.collect())
 }
 
-/// The newest part of the history, as far as it is of this stretch and world.
+/// Figures of the newest part of the history, within the period and world.
 #[derive(Default)]
 struct Sample {
     taps: HashMap<TagId, u64>,
@@ -106,7 +106,8 @@ fn sample(
         }
         looked_at += 1;
         let within = since <= interaction.at && interaction.at < until;
-        if within && world.has(interaction.simulated) {
+        let is_test = interaction.origin.stored().is_some();
+        if within && !is_test && world.has(interaction.simulated) {
             sample.take(&interaction);
         }
         true
@@ -152,7 +153,7 @@ fn unset_tags(connection: &Connection, tags: &HashSet<TagId>) -> Result<u64, Sto
     Ok(count)
 }
 
-/// How many tags were seen open.
+/// How many tags had an inlay that reported an open tamper loop.
 fn opened_tags(connection: &Connection, world: World) -> Result<u64, StorageError> {
     let sql = "SELECT count(*) FROM opened_tags o JOIN tags t ON t.id = o.tag_id
          WHERE t.deleted_at IS NULL AND (?1 IS NULL OR t.simulated = ?1)";
@@ -162,17 +163,17 @@ fn opened_tags(connection: &Connection, world: World) -> Result<u64, StorageErro
     Ok(count.unsigned_abs())
 }
 
-/// How many inlays have factory keys, and how many are used up.
+/// How many inlays have factory keys, and how many have no codes left.
 fn inlays(connection: &Connection, world: World) -> Result<(u64, u64), StorageError> {
     let (factory_keys, used_up): (i64, i64) = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
                         AND (?1 IS NULL OR simulated = ?1)),
-                    (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
-                     WHERE (c.last = ?2 AND i.technology NOT IN ('sic43nt', 'sic43s1') OR c.last = ?3)
-                        AND i.deleted_at IS NULL AND (?1 IS NULL OR i.simulated = ?1))",
-        )?
-        .query_row((world.simulated(), COUNTER_MAX, u32::MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+                    (SELECT count(*) FROM {FROM} WHERE {} AND i.deleted_at IS NULL
+                        AND (?1 IS NULL OR i.simulated = ?1))",
+            *EXHAUSTED
+        ))?
+        .query_row([world.simulated()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (factory_keys, used_up) = (factory_keys.unsigned_abs(), used_up.unsigned_abs());
     Ok((factory_keys, used_up))
 }

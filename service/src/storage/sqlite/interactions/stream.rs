@@ -42,7 +42,7 @@ fn read(
     let mut taps = Vec::new();
     while let Some(found) = rows.next()? {
         let mut tap = happening(found)?;
-        // The writer commits one after the other.
+        // The writer commits one tap after the other, so `seq` is enough to identify the place.
         tap.place.id = 0;
         taps.push(tap);
     }

@@ -1,4 +1,4 @@
-//! A copy of the database as it is before an upgrade touches it.
+//! Copies the database before an upgrade changes it.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,9 +10,8 @@ use super::{OpenError, beside};
 use crate::clock::Timestamp;
 use crate::private_file;
 
-/// Copies the database as it is before an upgrade touches it. An upgrade that
-/// fails leaves the database as it was, so each attempt would make the same copy:
-/// it is kept once.
+/// Copies the database before an upgrade changes it. A failed upgrade leaves the database as it
+/// was, so each attempt would make the same copy: it is kept only once.
 pub(super) fn back_up(
     connection: &Connection,
     path: &Path,
@@ -48,7 +47,8 @@ pub(super) fn back_up(
     Ok(())
 }
 
-/// The file beside `path` whose name goes on with `beginning`, and which holds what `copy` holds.
+/// The file next to `path` whose name continues with `beginning`, if its content equals that of
+/// `copy`.
 fn same_content(copy: &Path, path: &Path, beginning: &str) -> io::Result<Option<PathBuf>> {
     let beginning = beside(path, beginning);
     let folder = path
@@ -148,7 +148,7 @@ mod tests {
             attempt(seconds);
             assert_eq!(copies(), ["-from-1-at-5"]);
         }
-        // What was written in between is another state, and none takes the place of another.
+        // A database that was written in between is another state; no copy replaces another.
         let note = "INSERT INTO settings VALUES (?1, '')";
         for name in ["one", "two"] {
             connection.execute(note, [name]).unwrap();

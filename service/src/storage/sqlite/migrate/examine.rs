@@ -1,24 +1,27 @@
-//! What a database file is, without writing to it: ours or not, sound or not, of which version.
+//! Examines a database file without writing to it: whether it is Tapdesk's and sound, and its
+//! version.
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
-use super::{OpenError, newest_known};
+use super::{OpenError, beside, newest_known};
 use crate::audit::{Check, Ends, Fault};
 use crate::clock::Timestamp;
+use crate::private_file;
+use crate::storage::backups::SCHEDULE;
 use crate::storage::plane::audit;
 use crate::storage::sqlite::connection::APPLICATION_ID;
 use crate::storage::sqlite::plane::row;
-use crate::storage::sqlite::{any_wrapped_key, transfer};
+use crate::storage::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::storage::transfer::mark;
 use crate::storage::transfer::schema::{LEFT_OUT_SQLITE, missing};
-use crate::storage::{Examination, StorageError};
+use crate::storage::{BackupSchedule, Examination, StorageError};
 
-/// Refuses to serve what was moved to another database.
+/// Refuses to serve a database that was moved to another one.
 fn refuse_moved(path: &Path) -> Result<(), OpenError> {
     let connection = open_read_only(path)?;
     let mark = transfer::mark_of(&connection)?;
@@ -37,15 +40,15 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags)
 }
 
-/// Whether the file at `path` is a sound database that this program can serve.
-/// Nothing is written to it, and its owner may be at work.
+/// Checks that the file at `path` is a sound database that this program can serve. It writes
+/// nothing, and the file's owner may use it meanwhile.
 pub fn examine(path: &Path) -> Result<Examination, OpenError> {
     let examination = look_into(path)?;
     refuse_moved(path)?;
     Ok(examination)
 }
 
-/// The same of one that need not be served: it may have been moved elsewhere.
+/// Like [`examine`], for a database that need not be served: it may have been moved to another one.
 pub(in crate::storage::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError> {
     check_header(path)?;
     let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
@@ -54,7 +57,7 @@ pub(in crate::storage::sqlite) fn look_into(path: &Path) -> Result<Examination, 
         }
         _ => OpenError::Sqlite(error),
     };
-    // A query that cannot be asked of a database of ours: its schema is not what it was.
+    // A query that Tapdesk's databases can always answer fails: the schema has been changed.
     let unlike_ours = |error| match damaged(error) {
         OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
         other => other,
@@ -69,13 +72,7 @@ pub(in crate::storage::sqlite) fn look_into(path: &Path) -> Result<Examination, 
             return Err(OpenError::damaged(path, &verdict));
         }
     }
-    let format = connection
-        .query_row(
-            "SELECT max(version) FROM refinery_schema_history",
-            [],
-            |row| row.get(0),
-        )
-        .map_err(unlike_ours)?;
+    let format = format(&connection).map_err(unlike_ours)?;
     let known = newest_known();
     if format > known {
         return Err(OpenError::Newer {
@@ -100,19 +97,52 @@ pub(in crate::storage::sqlite) fn look_into(path: &Path) -> Result<Examination, 
     })
 }
 
-/// What is wrong with the audit log of the database at `path`, if anything is. Nothing is written
-/// to it, and its owner may be at work.
+/// The first fault in the audit log of the database at `path`, if any. It writes nothing, and the
+/// file's owner may use it meanwhile.
 pub fn check_audit(path: &Path) -> Result<Option<Fault>, OpenError> {
     let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
     let connection = open_read_only(path)?;
     let log = connection.unchecked_transaction()?;
-    check_rows(&log).map_err(failed)
+    check_log(&log).map_err(failed)
 }
 
-fn check_rows(log: &Connection) -> Result<Option<Fault>, StorageError> {
+/// Checks every row of the database at `path`, and the checksum of a backup. It writes nothing, and
+/// the file's owner may use it meanwhile. A database older than this program is read by its upgrade
+/// instead.
+///
+/// # Errors
+///
+/// [`OpenError::Unreadable`] names the first row that the service could not read.
+pub fn check_rows(path: &Path) -> Result<(), OpenError> {
+    // A crash can leave half a page at the end of a database, while its log has the complete one.
+    if !private_file::is_there(&beside(path, "-wal")) {
+        seal::check_end(path)?;
+    }
+    let connection = open_read_only(path)?;
+    if format(&connection)? == newest_known() {
+        rows::check(&connection, path)
+    } else {
+        Ok(())
+    }
+}
+
+/// The backups that the schedule of the database at `path` has made, the oldest first.
+pub fn scheduled_backups(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    let stored = open_read_only(path)?.query_row(sql, [SCHEDULE], |row| row.get(0));
+    let stored: Option<String> = stored.optional()?;
+    let schedule = stored.and_then(|json| serde_json::from_str::<BackupSchedule>(&json).ok());
+    Ok(schedule.map_or_else(Vec::new, |schedule| {
+        let folder = Path::new(&schedule.folder);
+        let files = schedule.files.iter();
+        files.map(|file| folder.join(file)).collect()
+    }))
+}
+
+fn check_log(log: &Connection) -> Result<Option<Fault>, StorageError> {
     let there = "SELECT 1 FROM sqlite_schema WHERE name = 'audit_ends'";
     if !log.prepare(there)?.exists([])? {
-        // The database is of before the log.
+        // The database is older than the audit log.
         return Ok(None);
     }
     let mut ends = log.prepare(audit::ENDS)?;
@@ -132,6 +162,12 @@ fn check_rows(log: &Connection) -> Result<Option<Fault>, StorageError> {
     Ok(check.end().err())
 }
 
+/// The schema version, by the newest migration that was run.
+fn format(connection: &Connection) -> rusqlite::Result<u32> {
+    let sql = "SELECT max(version) FROM refinery_schema_history";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 fn missing_tables(connection: &Connection) -> rusqlite::Result<Vec<&'static str>> {
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let found = tables.query_map([], |row| row.get(0))?;
@@ -149,20 +185,22 @@ fn newest_interaction(connection: &Connection) -> rusqlite::Result<Option<Timest
         .optional()
 }
 
-/// Largest database that is checked page by page at every start.
+/// Largest database that is checked page by page at every start, in bytes: larger ones would delay
+/// the start.
 const CHECKED_AT_START: u64 = 256 * 1024 * 1024;
 
-/// Whether the file is a database of ours: its application id (SQLite file format, section 1.3).
+/// Checks that the file is a Tapdesk database by its application id (SQLite file format, section
+/// 1.3).
 fn check_header(path: &Path) -> Result<(), OpenError> {
     let io = |error| OpenError::Io(path.to_owned(), error);
     if path.metadata().map_err(io)?.len() == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
-    // Asked of SQLite: a file that is opened and closed here loses the locks that
-    // this process may have on it through SQLite.
+    // Read it with SQLite: opening and closing the file here would lose the locks that this process
+    // may hold on it through SQLite.
     let ours = match application_id(path) {
         Ok(id) => id == APPLICATION_ID,
-        // Nobody can be at work on such a file, so it may be looked into.
+        // No process can use such a file as a database, so it may be opened here.
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 starts_as_ours(path).map_err(io)?
@@ -177,8 +215,8 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// The id in the file as it stands, whatever is in a log beside it: nothing is
-/// locked, and no file is made beside it, for it may be another program's.
+/// The application id in the file itself, without its log. It takes no lock and creates no file
+/// next to it, because the file may belong to another program.
 fn application_id(path: &Path) -> rusqlite::Result<i32> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut uri = Url::from_file_path(&path).map_err(|()| rusqlite::Error::InvalidPath(path))?;
@@ -190,8 +228,8 @@ fn application_id(path: &Path) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, "application_id", |row| row.get(0))
 }
 
-/// Whether a file that SQLite cannot read begins as a database of ours does: then it is damaged.
-fn starts_as_ours(path: &Path) -> io::Result<bool> {
+/// Whether a file that SQLite cannot read starts like a Tapdesk database: then it is damaged.
+pub(in crate::storage::sqlite) fn starts_as_ours(path: &Path) -> io::Result<bool> {
     let mut header = Vec::new();
     File::open(path)?.take(100).read_to_end(&mut header)?;
     Ok(header.len() == 100

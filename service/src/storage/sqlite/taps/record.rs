@@ -1,5 +1,5 @@
-//! Recording a tap: one command of the writer. It appends one row, the interaction with its key's
-//! hash; what follows from it is folded behind.
+//! Records a tap, as one command of the writer. It appends one row, the interaction with its key's
+//! hash; the effects are folded into other rows later.
 
 use rusqlite::Connection;
 
@@ -11,6 +11,7 @@ use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{
     Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
 };
+use crate::report::Bucket;
 use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::interactions::NO_TAG;
@@ -19,7 +20,7 @@ use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor}
 use crate::storage::sqlite::writer::Write;
 use crate::visitor::OperatingSystem;
 
-/// Decides the tap's verdict and writes everything about it.
+/// Decides the tap's verdict and stores the tap.
 pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let connection = write.connection;
     let at = write.now.plus_millis(tap.time_offset);
@@ -48,7 +49,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
     if let Some(tag) = tap.tag_id
         && tap.tamper.is_some_and(Tamper::is_broken)
     {
-        // The first of them counts.
+        // Only the first such tap counts.
         connection
             .prepare_cached(
                 "INSERT OR IGNORE INTO opened_tags (tag_id, at, interaction_id) VALUES (?1, ?2, ?3)",
@@ -62,6 +63,21 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             )?
             .execute((template.0, at.millis()))?;
     }
+    if let Some(origin) = tap.test_origin() {
+        connection
+            .prepare_cached(
+                "INSERT INTO test_taps (tap_id, tag_id, experience_id, hour, reason, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((
+                id.0,
+                tap.tag_id.unwrap_or(NO_TAG).0,
+                tap.experience.map(|version| version.experience_id.0),
+                Bucket::Hour.of(at),
+                verdict.reason().as_str(),
+                origin,
+            ))?;
+    }
     write.tell(Event::Interaction {
         interaction_id: id,
         tag_id: tap.tag_id,
@@ -69,6 +85,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
         tag_verified: verdict.tag_verified(),
         reason: verdict.reason(),
         simulated: tap.simulated,
+        origin: tap.made_by(),
     });
     Ok(Recorded {
         id,
@@ -78,8 +95,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
     })
 }
 
-/// The counter's compare-and-set. The writer alone decides, so reading before writing is no
-/// race.
+/// The counter's compare-and-set. Only the writer decides, so reading before writing is no race.
 fn accept(
     fold: &mut Folding<'_>,
     inlay: InlayId,
@@ -96,7 +112,8 @@ fn accept(
     if let Some(state) = moved {
         let counter = Counter::accepted(present, key_version, state);
         if [COUNTER_MAX, u32::MAX].contains(&state.last) {
-            // Once or twice in an inlay's life: SIC43 chips have 32 bits. The overview counts these rows.
+            // This happens once or twice in an inlay's lifetime: SIC43 chips have 32 bits. The row
+            // is written at once, because the overview counts these rows.
             fold.put(inlay, counter)?;
         } else {
             fold.set(inlay, counter);
@@ -105,7 +122,7 @@ fn accept(
     Ok(verdict)
 }
 
-/// The same of a code that proves nothing.
+/// Like [`accept`], for a code that proves nothing.
 fn shown(
     fold: &mut Folding<'_>,
     inlay: InlayId,
@@ -121,7 +138,7 @@ fn shown(
     Ok(verdict)
 }
 
-/// The counter of the keys that a code was made with, if they are the inlay's still.
+/// The counter of the keys that made a code, if they are still the inlay's.
 fn present(
     fold: &mut Folding<'_>,
     inlay: InlayId,
@@ -131,7 +148,7 @@ fn present(
     Ok(counter.filter(|counter| counter.key_version == key_version))
 }
 
-/// What the tag's visits said before this one.
+/// The tag's visits before this tap.
 #[derive(Clone, Copy)]
 struct BeforeTap {
     previous: Option<i64>,

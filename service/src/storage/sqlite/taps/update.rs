@@ -1,5 +1,5 @@
-//! Updating variables with a rolling key: one command of the writer. Checks
-//! come before writes, so that a refusal is a result and rolls nothing back.
+//! Updates variables with a rolling key, as one command of the writer. Checks come before writes,
+//! so that a refusal is a result and needs no rollback.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::issued_key;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
-use crate::interaction::{Change, KeyedInteraction, Reason, TagName};
+use crate::interaction::{Change, KeyedInteraction, Reason, TagName, UpdateFault};
 use crate::rolling_key::Presented;
 use crate::storage::Event;
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
@@ -16,12 +16,12 @@ use crate::storage::sqlite::expired_keys::ExpiredKeys;
 use crate::storage::sqlite::recent_keys::RecentKeys;
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
-use crate::storage::submissions::SentForm;
+use crate::storage::submissions::{REFUSED_MAX, SentForm};
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyClass;
 use crate::webhook::{EventKind, TagUpdated};
 
-/// Consumes the key and writes the variables, or says why not.
+/// Consumes the key and writes the variables, or returns why not.
 pub(super) fn variables(
     write: &mut Write<'_>,
     recent: &RecentKeys,
@@ -29,7 +29,7 @@ pub(super) fn variables(
     update: &VariableUpdate,
 ) -> Result<Updated, StorageError> {
     let connection = write.connection;
-    // Whoever writes notes and forgets: a key that is noted has no update.
+    // The writer adds and removes these keys itself, so a key in memory has no update yet.
     let found = match recent.get(update.id, write.now, update.simulated_offset) {
         None => issued_key(connection, update.id, write.now, update.simulated_offset)?,
         known => known,
@@ -47,19 +47,32 @@ pub(super) fn variables(
     let Some(rules) = rules(connection, tap.tag_id)? else {
         return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
     };
+    let form = update.submission.as_ref().map(SentForm::new);
     let changes = match changes(connection, &tap, &rules, update)? {
         Ok(changes) => changes,
-        Err(refusal) => return Ok(Updated::Refused(refusal)),
+        Err(refusal) => {
+            let kept = match &form {
+                Some(form) => keep(write, &tap, update.id, form, &refusal)?,
+                None => false,
+            };
+            return Ok(if kept {
+                Updated::Kept(refusal)
+            } else {
+                Updated::Refused(refusal)
+            });
+        }
     };
-    let form = update.submission.as_ref().map(SentForm::new);
     if let Some(form) = &form
         && form.once
         && is_sent(connection, tap.tag_id, form)?
     {
         return Ok(Updated::Refused(UpdateRefusal::SentBefore));
     }
+    if is_saved(connection, update.id)? {
+        return Ok(Updated::Refused(UpdateRefusal::Consumed));
+    }
     let mut set = connection.prepare_cached(
-        "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+        "UPDATE properties SET value = ?4, erased = FALSE WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
     )?;
     for change in &changes {
         set.execute((
@@ -70,7 +83,7 @@ pub(super) fn variables(
         ))?;
     }
     let json = serde_json::to_string(&changes).map_err(|_| unreadable("change"))?;
-    // This row is what consumes the key.
+    // This row consumes the key.
     connection
         .prepare_cached(
             "INSERT INTO updates (interaction_id, at, changes, request) VALUES (?1, ?2, ?3, ?4)",
@@ -102,13 +115,61 @@ pub(super) fn variables(
     Ok(Updated::Done(changes))
 }
 
-/// Whether the same form was sent of the tag before.
+/// Whether the same form was sent and saved at the tag before.
 fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<bool, StorageError> {
-    let sql = "SELECT 1 FROM submissions WHERE tag_id = ?1 AND form = ?2";
+    let sql = "SELECT 1 FROM submissions WHERE tag_id = ?1 AND form = ?2 AND refused IS NULL";
     Ok(connection.prepare_cached(sql)?.exists((tag.0, sent.form))?)
 }
 
-/// Notes that an update or a submission is to be counted for reports. PostgreSQL has a trigger.
+/// Whether the owner saved a form that was refused with the key of a tap.
+fn is_saved(connection: &Connection, tap: InteractionId) -> Result<bool, StorageError> {
+    let sql = "SELECT 1 FROM submissions WHERE interaction_id = ?1 AND refused IS NULL";
+    Ok(connection.prepare_cached(sql)?.exists([tap.0])?)
+}
+
+/// Keeps the data of a refused form, if its owner can remove the reason: one form for each tap, and
+/// [`REFUSED_MAX`] for each tag. Returns whether it was kept.
+fn keep(
+    write: &Write<'_>,
+    tap: &KeyedInteraction,
+    interaction: InteractionId,
+    sent: &SentForm<'_>,
+    refusal: &UpdateRefusal,
+) -> Result<bool, StorageError> {
+    let fault = match refusal {
+        UpdateRefusal::UnknownVariable(_) => UpdateFault::UnknownVariable,
+        UpdateRefusal::NotAssigned => UpdateFault::NotAssigned,
+        _ => return Ok(false),
+    };
+    let connection = write.connection;
+    if (sent.once && is_sent(connection, tap.tag_id, sent)?) || is_saved(connection, interaction)? {
+        return Ok(false);
+    }
+    let others: i64 = connection
+        .prepare_cached(
+            "SELECT count(*) FROM submissions
+             WHERE tag_id = ?1 AND refused IS NOT NULL AND interaction_id <> ?2",
+        )?
+        .query_row((tap.tag_id.0, interaction.0), |row| row.get(0))?;
+    if others >= REFUSED_MAX {
+        return Ok(false);
+    }
+    forget_refused(connection, interaction)?;
+    insert(write, tap, interaction, sent, tap.read_at, Some(fault))?;
+    Ok(true)
+}
+
+/// Removes the refused form of a tap, because another form is sent with its key.
+fn forget_refused(connection: &Connection, tap: InteractionId) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM submissions WHERE interaction_id = ?1 AND refused IS NOT NULL",
+        )?
+        .execute([tap.0])
+        .map(drop)
+}
+
+/// Marks an update or a submission to be counted for reports. PostgreSQL uses a trigger.
 fn count_later(
     connection: &Connection,
     interaction: InteractionId,
@@ -120,8 +181,8 @@ fn count_later(
     Ok(())
 }
 
-/// Stores what a form sent, and its event for webhooks, if an endpoint gets such events.
-/// PostgreSQL has a trigger for that.
+/// Stores a submission, and its webhook event, if an endpoint gets such events. PostgreSQL uses a
+/// trigger for that.
 fn store_submission(
     write: &Write<'_>,
     tap: &KeyedInteraction,
@@ -129,12 +190,41 @@ fn store_submission(
     sent: &SentForm<'_>,
     now: Timestamp,
 ) -> Result<(), StorageError> {
+    forget_refused(write.connection, interaction)?;
+    insert(write, tap, interaction, sent, now, None)?;
+    let id = write.connection.last_insert_rowid();
+    count_later(write.connection, interaction, true)?;
+    let kind = EventKind::SubmissionCreated.as_str();
+    if !write.connection.prepare_cached(WANTED)?.exists([kind])? {
+        return Ok(());
+    }
+    // The event's data is read when it is delivered.
+    write.connection.prepare_cached(INSERT)?.execute((
+        now.millis(),
+        kind,
+        tap.tag_id.0,
+        sent.experience_id,
+        tap.simulated,
+        format!("{{\"submission_id\":{id}}}"),
+    ))?;
+    Ok(())
+}
+
+/// Stores a submission; with a fault, as refused.
+fn insert(
+    write: &Write<'_>,
+    tap: &KeyedInteraction,
+    interaction: InteractionId,
+    sent: &SentForm<'_>,
+    now: Timestamp,
+    fault: Option<UpdateFault>,
+) -> Result<(), StorageError> {
     write
         .connection
         .prepare_cached(
             "INSERT INTO submissions (at, interaction_id, tag_id, experience_id, experience_version, form,
-                 verification, simulated, fields, folded, consent)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                 verification, simulated, fields, folded, consent, refused)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute((
             now.millis(),
@@ -148,26 +238,12 @@ fn store_submission(
             &sent.fields,
             &sent.folded,
             sent.consent,
+            fault.map(UpdateFault::as_str),
         ))?;
-    let id = write.connection.last_insert_rowid();
-    count_later(write.connection, interaction, true)?;
-    let kind = EventKind::SubmissionCreated.as_str();
-    if !write.connection.prepare_cached(WANTED)?.exists([kind])? {
-        return Ok(());
-    }
-    // What it says is read where it is told.
-    write.connection.prepare_cached(INSERT)?.execute((
-        now.millis(),
-        kind,
-        tap.tag_id.0,
-        sent.experience_id,
-        tap.simulated,
-        format!("{{\"submission_id\":{id}}}"),
-    ))?;
     Ok(())
 }
 
-/// Stores the event for webhooks, if an endpoint gets such events. PostgreSQL has a trigger.
+/// Stores the webhook event, if an endpoint gets such events. PostgreSQL uses a trigger.
 fn tell_webhooks(
     write: &Write<'_>,
     tap: &KeyedInteraction,
@@ -207,13 +283,13 @@ fn tell_webhooks(
     Ok(())
 }
 
-/// What a tag says about its updates at this moment.
+/// A tag's current rules for updates.
 struct Rules {
     assigned: bool,
     requires_verified: bool,
 }
 
-/// Those of a tag; `None` if there is no such row.
+/// The rules of a tag; `None` if there is no such row.
 fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
     let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
          FROM tags WHERE id = ?1";
@@ -239,22 +315,23 @@ fn changes(
         return Ok(Err(UpdateRefusal::NotVerified));
     }
     let mut current = connection.prepare_cached(
-        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+        "SELECT value, erased FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
     )?;
     let mut changes = Vec::with_capacity(update.data.len());
     for (key, new) in &update.data {
         let old = current
             .query_row(
                 (tap.tag_id.0, PropertyClass::Variable.as_str(), key.as_str()),
-                |row| row.get(0),
+                |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)),
             )
             .optional()?;
-        let Some(old) = old else {
+        let Some((old, erased)) = old else {
             return Ok(Err(UpdateRefusal::UnknownVariable(key.clone())));
         };
         changes.push(Change {
             key: key.clone(),
-            old,
+            // An erased previous value is not recorded.
+            old: (!erased).then_some(old),
             new: new.clone(),
         });
     }

@@ -1,4 +1,4 @@
-//! What the writer does when commits, commands or its own thread fail.
+//! Tests of the writer when commits, commands or its own thread fail.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::clock::SystemClock;
 use crate::id::TagId;
 use crate::storage::sqlite::fold::{EVERY, Visit, Visitor};
 
-/// A writer, and what makes its commits fail.
+/// A writer, and a switch that makes its commits fail.
 fn writer() -> (Writer, Arc<AtomicBool>) {
     let connection = Connection::open_in_memory().unwrap();
     let schema = "CREATE TABLE secrets (value); INSERT INTO secrets VALUES (1);
@@ -77,7 +77,7 @@ async fn what_a_command_wrote_before_it_panicked_is_taken_back() {
     assert_eq!(writer.metrics().panics(), 1);
 }
 
-/// Makes the tables to which a visit is folded.
+/// Creates the tables into which a visit is folded.
 const FOLDED: &str =
     "CREATE TABLE visits (tag_id, client, scans, last_at, last_interaction, folded_to);
      CREATE TABLE folded (up_to); INSERT INTO folded VALUES (0)";
@@ -92,7 +92,7 @@ async fn whoever_waits_for_a_fold_is_told_that_it_failed() {
         Ok(())
     });
     tapped.await.unwrap();
-    // There are no tables that it could be written to.
+    // The tables for the fold do not exist.
     for _ in 0..3 {
         let settled = tokio::time::timeout(Duration::from_secs(20), writer.settle());
         let failed = settled.await.expect("it ends").unwrap_err();
@@ -111,7 +111,7 @@ async fn whoever_waits_for_a_fold_is_told_that_it_failed() {
     assert_eq!(scans.await.unwrap(), 1);
 }
 
-/// Panics if the writer throws it away: outside of every command.
+/// Panics if the writer's thread drops it, which happens outside of every command.
 struct Unwelcome;
 
 impl Drop for Unwelcome {
@@ -127,7 +127,7 @@ impl Drop for Unwelcome {
 async fn a_writer_that_has_ended_says_so_and_each_write_that_it_fails_is_counted() {
     let (writer, _) = writer();
     note(&writer).await.unwrap();
-    // The caller is gone before the writer can hand it the result.
+    // The caller is gone before the writer can send it the result.
     let (go, waits) = std::sync::mpsc::channel::<()>();
     let (starts, began) = std::sync::mpsc::channel();
     let waits = Mutex::new(waits);
@@ -137,8 +137,8 @@ async fn a_writer_that_has_ended_says_so_and_each_write_that_it_fails_is_counted
         Ok(Unwelcome)
     }));
     assert!((&mut abandoned).now_or_never().is_none());
-    // It is at work, and alone: what comes now is of the next group. That the turn is taken
-    // would not show it, for a former group may still be folded.
+    // The command runs in a group of one, so later commands belong to the next group. A taken turn
+    // would not prove that, because an earlier group may still be folded.
     while began.try_recv().is_err() {
         tokio::task::yield_now().await;
     }
@@ -162,7 +162,7 @@ async fn thread_of_a_command(writer: &Writer) -> String {
     writer.run_here(name).await.unwrap()
 }
 
-/// Keeps the writer's thread at work until the answer is dropped.
+/// Keeps the writer's thread busy until the returned sender is dropped.
 async fn keep_busy(writer: &Arc<Writer>) -> std::sync::mpsc::Sender<()> {
     let (end, waits) = std::sync::mpsc::channel::<()>();
     let (waits, busy) = (Mutex::new(waits), Arc::clone(writer));
@@ -189,7 +189,7 @@ async fn a_write_that_finds_nobody_at_work_needs_no_other_thread() {
     };
     assert_ne!(own(&writer).await.unwrap(), "sqlite-writer");
 
-    // Somebody is at work: it is queued, and goes with the next group.
+    // The writer is busy: the command is queued, and runs with the next group.
     let end = keep_busy(&writer).await;
     let queued = own(&writer);
     while writer.nobody_waits() {
@@ -220,7 +220,7 @@ async fn after_a_group_of_many_the_next_write_waits_for_a_group_too() {
         assert_eq!(queued.await.unwrap(), "sqlite-writer");
     }
     assert_eq!(thread_of_a_command(&writer).await, "sqlite-writer");
-    // It was a group of one: the crowd is gone as soon as the thread has let go.
+    // It was a group of one: the crowd ends as soon as the thread has released the turn.
     while thread_of_a_command(&writer).await == "sqlite-writer" {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Writing itself: whoever holds the turn commits, and folds between groups.
+//! The writing itself: the holder of the turn commits, and folds between groups.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -19,36 +19,36 @@ use crate::storage::{StorageError, StorageMetrics, Told};
 
 /// Most commands in one commit.
 const GROUP: usize = 256;
-/// Entries that are newer than their rows, beyond which they are folded at once: about
-/// 100 MB, and what a start after a crash may have to read.
+/// Entries newer than their rows above which they are folded at once. They take about 100 MB, and a
+/// start after a crash may have to read as many.
 const DIRTY_MAX: usize = 1_000_000;
-/// Rows that follow from one tap: a counter, a client, all clients, an hour.
+/// Rows affected by one tap: a counter, a client, all clients, an hour.
 const ROWS_OF_A_TAP: usize = 4;
-/// At least so long after a pass over dirty entries, or after one that failed.
+/// Shortest time between a pass over dirty entries, even a failed one, and the next.
 const FOLD_PAUSE: Duration = Duration::from_secs(1);
 
-/// What it takes to write.
+/// Everything that writing needs.
 pub(super) struct Turn {
     pub(super) connection: Connection,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) events: broadcast::Sender<Told>,
     pub(super) epochs: Arc<Epochs>,
     pub(super) metrics: StorageMetrics,
-    /// Whether the last commit failed, and not for want of room.
+    /// Whether the last commit failed for another reason than a full disk.
     pub(super) failing: AtomicBool,
     /// Whether the last group of the writer's thread had several commands.
     pub(super) crowded: Arc<AtomicBool>,
     pub(super) folded: Folded,
     pub(super) fold_every: Duration,
-    /// Since the last pass, or the last that failed.
+    /// Time since the last pass, even a failed one.
     pub(super) folded_last: Stopwatch,
-    /// Whether the last pass failed: it is told once.
+    /// Whether the last pass failed; a failure is logged once.
     pub(super) fold_failing: bool,
-    /// Where most callers are.
+    /// The runtime of most callers.
     pub(super) runtime: Option<Handle>,
 }
 
-/// The writer's thread: takes groups of commands until no more will come.
+/// The writer's thread: executes groups of commands until no more can come.
 pub(super) fn drain(turn: &Mutex<Option<Turn>>, mut commands: mpsc::Receiver<Box<dyn Command>>) {
     let mut group = Vec::with_capacity(GROUP);
     let mut folds = false;
@@ -62,8 +62,8 @@ pub(super) fn drain(turn: &Mutex<Option<Turn>>, mut commands: mpsc::Receiver<Box
     }
 }
 
-/// Waits for commands, except while a pass is under way: then there may be none. `false`
-/// once no more will come.
+/// Waits for commands. While a pass is under way, it does not wait and may return none. `false`
+/// once no more can come.
 fn wait(
     commands: &mut mpsc::Receiver<Box<dyn Command>>,
     group: &mut Vec<Box<dyn Command>>,
@@ -83,7 +83,7 @@ fn wait(
 }
 
 impl Turn {
-    /// Commits a group and answers its callers.
+    /// Commits a group and replies to its callers.
     fn take(&mut self, group: &mut Vec<Box<dyn Command>>) {
         self.crowded.store(group.len() > 1, Ordering::Relaxed);
         match self.commit(group) {
@@ -101,9 +101,9 @@ impl Turn {
         }
     }
 
-    /// Tells the callers of a committed group. Of many, a task of theirs does it: a thread of the
-    /// runtime wakes its tasks for a fraction of what it takes from outside, and the next group
-    /// need not wait for it.
+    /// Sends the results of a committed group to its callers. For many, a task of the callers'
+    /// runtime does it: a thread of the runtime wakes its tasks in a fraction of the time that
+    /// another thread needs, and the next group need not wait for it.
     fn answer(&self, group: &mut Vec<Box<dyn Command>>) {
         let tell = |group: Vec<Box<dyn Command>>| {
             for command in group {
@@ -119,7 +119,7 @@ impl Turn {
         }
     }
 
-    /// Commits the command of a caller on whose thread this is.
+    /// Commits the command of a caller on the caller's own thread.
     pub(super) fn alone<T>(
         &self,
         op: &impl Fn(&mut Write<'_>) -> Result<T, StorageError>,
@@ -128,12 +128,12 @@ impl Turn {
         done.inspect_err(|error| self.metrics.failed(error))
     }
 
-    /// Whether a pass is under way that goes on by itself.
+    /// Whether a pass is under way that continues without a request.
     fn goes_on(&self) -> bool {
         self.fold_every != Duration::MAX && self.folded.folds()
     }
 
-    /// Whether a pass is to begin.
+    /// Whether a pass is due.
     pub(super) fn is_to_fold(&self) -> bool {
         let dirty = self.folded.dirty();
         let pause = if dirty > DIRTY_MAX {
@@ -144,7 +144,7 @@ impl Turn {
         dirty > 0 && self.folded_last.elapsed() >= pause
     }
 
-    /// Folds a slice after a group of `commands`, if it is time to.
+    /// Folds a slice after a group of `commands`, if that is due.
     fn fold(&mut self, commands: usize) {
         if self.fold_every == Duration::MAX {
             return;
@@ -155,7 +155,7 @@ impl Turn {
         }
         let mut slice = Slice::SHORT;
         if self.folded.dirty() > DIRTY_MAX {
-            // There are not to be more of them, however slow the disk is.
+            // The number of dirty entries must not grow further, however slow the disk is.
             slice.least = commands * ROWS_OF_A_TAP;
         }
         let folded = self.transact(|write| {
@@ -183,7 +183,7 @@ impl Turn {
         }
     }
 
-    /// Tells the caller of a command that failed alone.
+    /// Sends the error of a command that failed in a group of one.
     fn fail(&self, alone: &mut Vec<Box<dyn Command>>, error: &StorageError) {
         self.metrics.failed(error);
         alone
@@ -209,7 +209,7 @@ impl Turn {
         let stopwatch = Stopwatch::start();
         let changes = self.connection.total_changes();
         let (done, effects) = self.transact(op)?;
-        // A probe writes nothing and waits for no disk: it would make the disk look fast.
+        // A probe writes nothing and waits for no disk: counting it would make the disk look fast.
         if self.connection.total_changes() != changes {
             self.metrics.committed(writes, stopwatch);
         }
@@ -222,15 +222,15 @@ impl Turn {
         Ok(done)
     }
 
-    /// Runs `op` in a transaction. What follows from it is seen by readers after its commit,
-    /// and before anybody is told.
+    /// Runs `op` in a transaction. Readers see its effects after the commit, and before any caller
+    /// or listener learns of it.
     fn transact<T>(
         &self,
         op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
     ) -> Result<(T, Effects), StorageError> {
         let transaction = || self.transaction(op);
         let (done, effects, changes) = panics::catch(transaction).inspect_err(|_| {
-            // SQLite rolls some failures back by itself; then there is nothing left to do.
+            // SQLite rolls back after some failures by itself.
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
@@ -258,7 +258,7 @@ impl Turn {
         Ok((done, write.effects, write.fold.into_changes()))
     }
 
-    /// A statement that fails for no fault of a command's.
+    /// Runs a statement whose failure is not caused by a command.
     fn step(&self, sql: &str) -> Result<(), StorageError> {
         let done = self.connection.prepare_cached(sql);
         let done = done.and_then(|mut statement| statement.execute([]));

@@ -1,4 +1,4 @@
-//! What is said of the installation itself: its secrets and settings, who may do what, and who did.
+//! Tables of the installation itself: secrets, settings, admin tokens and the audit log.
 
 use crate::storage::transfer::table::Kind::{Bytes, Integer, Text};
 use crate::storage::transfer::table::{Table, column};
@@ -10,7 +10,7 @@ pub(super) static TABLES: &[Table] = &[
         &[column("name", Text), column("value", Bytes)],
     ),
     Table {
-        // Which database it is, it says by itself.
+        // Each database has its own identity, and its own mark of a move.
         filter: "name NOT IN ('move', 'identity')",
         ..Table::new(
             "settings",

@@ -1,4 +1,4 @@
-//! Test sheets of the reader, and imports under way.
+//! Tables of test sheets and of imports under way.
 
 use crate::storage::transfer::table::Kind::{Bytes, Integer, Text};
 use crate::storage::transfer::table::{Table, column};

@@ -1,13 +1,13 @@
-//! Tags, inlays and experiences.
+//! Tables of tags, inlays and experiences.
 
 use crate::storage::transfer::table::Kind::{Bytes, Flag, Integer, Text};
 use crate::storage::transfer::table::{Table, column, derived};
 
-/// How far SQLite's rows are folded. Everything is, before it is moved.
+/// Columns with the progress of SQLite's folding, which is complete before a move.
 const FOLDED: &[&str] = &["folded_to"];
 
 pub(super) static TABLES: &[Table] = &[
-    // Before the tags: SQLite's index of tags has their former slugs, too.
+    // Must precede the tags, because SQLite's index of tags contains former slugs, too.
     Table::new(
         "former_slugs",
         1,
@@ -60,6 +60,7 @@ pub(super) static TABLES: &[Table] = &[
             column("class", Text),
             column("key", Text),
             column("value", Text),
+            column("erased", Flag),
         ],
     ),
     Table::new(
@@ -124,7 +125,7 @@ pub(super) static TABLES: &[Table] = &[
     )
     .numbered(),
     Table {
-        // What the one tap left for its own answer.
+        // Data of a single tap, used only for its own answer.
         left_out: &["before"],
         left_out_sqlite: FOLDED,
         ..Table::new(
@@ -193,7 +194,7 @@ pub(super) static TABLES: &[Table] = &[
         )
     },
     Table {
-        // Each may be megabytes.
+        // Each image may have megabytes.
         batch: 8,
         ..Table::new(
             "images",

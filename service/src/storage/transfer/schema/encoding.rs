@@ -1,4 +1,4 @@
-//! The journal of encodings, the keys on chips, and runs.
+//! Tables of encodings, keys on chips, encoding runs and factory orders.
 
 use crate::storage::transfer::table::Kind::{Bytes, Integer, Text};
 use crate::storage::transfer::table::{Table, column};
@@ -52,6 +52,7 @@ pub(super) static TABLES: &[Table] = &[
             column("planned", Integer),
             column("created_at", Integer),
             column("closed_at", Integer),
+            column("variables_added", Integer),
         ],
     )
     .numbered(),

@@ -1,14 +1,14 @@
-//! Interactions, with their keys and what follows from them.
+//! Tables of interactions and their keys, and of the state that follows from them.
 
 use crate::storage::transfer::table::Kind::{Bytes, Flag, Integer, Text};
 use crate::storage::transfer::table::{Table, column, derived};
 
-/// How far SQLite's rows are folded. Everything is, before it is moved.
+/// Columns with the progress of SQLite's folding, which is complete before a move.
 const FOLDED: &[&str] = &["folded_to"];
 
 pub(super) static TABLES: &[Table] = &[
     Table {
-        // The order of commits matters until they are told.
+        // The order of commits only matters until webhooks got the taps.
         left_out: &["seq"],
         ..Table::new(
             "interactions",
@@ -53,9 +53,9 @@ pub(super) static TABLES: &[Table] = &[
         ],
     ),
     Table {
-        // Which attempt consumed a key matters as long as that attempt lasts.
+        // The attempt that consumed a key only matters while it lasts.
         left_out: &["attempt"],
-        // Where a row lies, which nobody asks for.
+        // The row's position in SQLite's table, which no query uses.
         left_out_sqlite: &["id"],
         ..Table::new(
             "updates",
@@ -90,10 +90,44 @@ pub(super) static TABLES: &[Table] = &[
     Table::new(
         "left_out",
         1,
-        &[column("interaction_id", Integer), column("macros", Text)],
+        &[
+            column("interaction_id", Integer),
+            column("macros", Text),
+            column("rule", Integer),
+        ],
+    ),
+    Table::new(
+        "same_browser",
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("earlier", Integer),
+        ],
+    ),
+    Table::new(
+        "own_reads",
+        2,
+        &[
+            column("inlay_id", Integer),
+            column("counter", Integer),
+            column("looked_at", Integer),
+            column("passed", Flag),
+        ],
+    ),
+    Table::new(
+        "test_taps",
+        1,
+        &[
+            column("tap_id", Integer),
+            column("tag_id", Integer),
+            column("experience_id", Integer),
+            column("hour", Integer),
+            column("reason", Text),
+            column("origin", Text),
+        ],
     ),
     Table {
-        // What the one tap left for its own answer.
+        // Data of a single tap, used only for its own answer.
         left_out: &["before", "before_at"],
         left_out_sqlite: FOLDED,
         ..Table::new(
@@ -126,6 +160,11 @@ pub(super) static TABLES: &[Table] = &[
             ],
         )
     },
+    Table::new(
+        "previews",
+        1,
+        &[column("hour", Integer), column("previews", Integer)],
+    ),
     Table::new(
         "opened_tags",
         1,

@@ -1,4 +1,4 @@
-//! Webhooks, their events and their attempts; what forms sent.
+//! Tables of webhooks, their events and attempts, and of submissions.
 
 use crate::storage::transfer::table::Kind::{Bytes, Flag, Integer, Text};
 use crate::storage::transfer::table::{Table, column};
@@ -19,7 +19,7 @@ pub(super) static TABLES: &[Table] = &[
     )
     .numbered(),
     Table {
-        // As that of the interactions.
+        // The order of commits, as in the interactions.
         left_out: &["seq"],
         ..Table::new(
             "outbox",
@@ -84,6 +84,7 @@ pub(super) static TABLES: &[Table] = &[
             column("fields", Text),
             column("folded", Text),
             column("consent", Text),
+            column("refused", Text),
         ],
     )
     .numbered(),

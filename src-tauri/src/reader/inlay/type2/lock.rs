@@ -1,24 +1,22 @@
-//! Who may write a Type 2 chip, by all that says so: the lock bits of its first
-//! pages, those of the pages behind them, the page from which on a password is
-//! needed, and the capability container, which only phones respect.
+//! Who may write a Type 2 chip. It depends on the lock bits of its first pages, the lock bits for
+//! later pages, the first page that needs a password, and the capability container, which only
+//! phones respect.
 //!
-//! Sources: data sheets NTAG213/215/216 rev 3.2, sections 8.5.2, 8.5.3 and
-//! 8.5.7; MF0ICU1, section 7.5.2; `MF0ULx1`, section 8.5.
+//! Sources: data sheets NTAG213/215/216 rev 3.2, sections 8.5.2, 8.5.3 and 8.5.7; MF0ICU1, section
+//! 7.5.2; `MF0ULx1` and NTAG210/212, section 8.5.
 
-use super::super::super::apdu::Recorder;
 use super::super::super::card::Fault;
 use super::super::{Chip, Lock};
+use super::pages::{Pages, Refused};
+use super::{ULTRALIGHT_END, ULTRALIGHT_SIZE};
 
 /// The first page of the data area.
 const DATA_PAGE: u8 = 4;
-/// The highest page of an Ultralight from which four pages are read: the fourth
-/// is the first configuration page of an EV1, or page 0 once more if there is none.
-const ULTRALIGHT_END: u8 = 0x0D;
 
-/// What pages 2 and 3 say.
+/// The lock information at the beginning of the memory.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
-    /// Page 0: the beginning of the UID. A chip that reads on past its end begins with it again.
+    /// Page 0: the beginning of the UID. A read past the end of the memory continues with it.
     pub(super) first_page: [u8; 4],
     /// The lock bits of pages 3 to 15.
     pub(super) bits: [u8; 2],
@@ -26,10 +24,41 @@ pub(super) struct Head {
     pub(super) access: u8,
 }
 
-/// What stands behind the data area.
+/// Positions of a chip's lock information.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    /// The page before the first configuration page. It holds the dynamic lock bytes, if the chip
+    /// has any. `None` for a chip without settings.
+    locks: Option<u8>,
+    /// The dynamic lock bits that exist.
+    all: u16,
+    /// The last page of the data area.
+    last: u8,
+}
+
+impl Layout {
+    /// The layout of a chip; `None` if unknown. `by_memory` says that the memory ends like that of
+    /// the simplest chip of its name.
+    pub(super) fn of(chip: Chip, size: u8, by_memory: bool) -> Option<Self> {
+        let (locks, all, last) = match chip {
+            Chip::Ntag213 => (Some(0x28), 0x0FFF, 0x27),
+            Chip::Ntag215 => (Some(0x82), 0x00FF, 0x81),
+            Chip::Ntag216 => (Some(0xE2), 0x3FFF, 0xE1),
+            Chip::Ultralight if by_memory => (None, 0, ULTRALIGHT_END),
+            // `MF0UL11` and NTAG210.
+            Chip::Ultralight | Chip::Ntag210 if size == ULTRALIGHT_SIZE => {
+                (Some(ULTRALIGHT_END), 0, ULTRALIGHT_END)
+            }
+            _ => return None,
+        };
+        Some(Self { locks, all, last })
+    }
+}
+
+/// The lock information after the data area.
 enum Tail {
     Read {
-        /// Lock bits of the pages from 16 on, and those of them that exist.
+        /// Lock bits of the pages from 16 on, and a mask of the bits that exist.
         bits: u16,
         all: u16,
         /// The first page that needs a password.
@@ -37,19 +66,20 @@ enum Tail {
         /// The last page of the data area.
         last: u8,
     },
-    /// A password is needed to read it.
+    /// Reading it needs a password.
     Refused,
     Unknown,
 }
 
-/// Who may write it. `is_protected`: its data cannot be read without a password.
+/// Who may write to the chip. `is_protected` says that its data cannot be read without a password,
+/// and so cannot be written either.
 pub(super) fn lock(
-    card: &mut Recorder<'_>,
-    chip: Chip,
+    pages: &mut Pages<'_, '_>,
+    layout: Option<Layout>,
     head: Head,
     is_protected: bool,
 ) -> Result<Lock, Fault> {
-    let tail = tail(card, chip, head)?;
+    let tail = tail(pages, layout, head)?;
     let first = u16::from_be_bytes([head.bits[0] & 0xF0, head.bits[1]]);
     Ok(match tail {
         Tail::Read { bits, all, .. } if first == 0xF0FF && bits == all => Lock::Locked,
@@ -59,41 +89,38 @@ pub(super) fn lock(
         } if first != 0 || bits != 0 || auth0 <= last => Lock::Partly,
         Tail::Read { .. } if head.access & 0x0F == 0x0F => Lock::Marked,
         Tail::Read { .. } => Lock::Open,
-        Tail::Refused if is_protected => Lock::Key,
+        Tail::Refused | Tail::Unknown if is_protected => Lock::Key,
         Tail::Unknown if first == 0 => Lock::Unknown,
         Tail::Refused | Tail::Unknown => Lock::Partly,
     })
 }
 
-fn tail(card: &mut Recorder<'_>, chip: Chip, head: Head) -> Result<Tail, Fault> {
-    let (page, last, all) = match chip {
-        Chip::Ntag213 => (0x28, 0x27, 0x0FFF),
-        Chip::Ntag215 => (0x82, 0x81, 0x00FF),
-        Chip::Ntag216 => (0xE2, 0xE1, 0x3FFF),
-        Chip::Ultralight => (ULTRALIGHT_END, 0x0F, 0),
-        _ => return Ok(Tail::Unknown),
-    };
-    let asked = format!("Read pages {page} to {}: locks and password", page + 3);
-    let answer = card.send(&asked, &[0xFF, 0xB0, 0x00, page, 0x10])?;
-    if answer.is_locked() {
-        return Ok(Tail::Refused);
-    }
-    let pages = answer.ok().unwrap_or_default();
-    let ([locks, config, .., fourth], []) = pages.as_chunks::<4>() else {
+fn tail(pages: &mut Pages<'_, '_>, layout: Option<Layout>, head: Head) -> Result<Tail, Fault> {
+    let Some(Layout { locks, all, last }) = layout else {
         return Ok(Tail::Unknown);
     };
-    let (bits, config) = match chip {
-        Chip::Ultralight => (0, fourth),
-        _ => (u16::from_le_bytes([locks[0], locks[1]]) & all, config),
+    let Some(locks) = locks else {
+        return Ok(Tail::Read {
+            bits: 0,
+            all,
+            auth0: u8::MAX,
+            last,
+        });
     };
-    // Read on from the first page: what follows is not there, or behind the password's page.
-    let auth0 = if *config == head.first_page {
+    let tail = match pages.four(locks, ": locks and password")? {
+        Ok(tail) => tail,
+        Err(Refused::Locked) => return Ok(Tail::Refused),
+        Err(Refused::Unreadable) => return Ok(Tail::Unknown),
+    };
+    let [dynamic0, dynamic1, _, _, config @ ..] = tail;
+    // The chip continued with its first page, so the configuration is behind the password's page.
+    let auth0 = if config.starts_with(&head.first_page) {
         u8::MAX
     } else {
         config[3]
     };
     Ok(Tail::Read {
-        bits,
+        bits: u16::from_le_bytes([dynamic0, dynamic1]) & all,
         all,
         auth0,
         last,

@@ -1,5 +1,5 @@
-// Actions in the palette: those that have keys, and those that have none. What the connection
-// may not do is not offered.
+// Actions in the palette, with and without keys. Actions that the connection may not do are not
+// offered.
 
 import ArrowRight from "@lucide/svelte/icons/arrow-right";
 import Zap from "@lucide/svelte/icons/zap";
@@ -8,19 +8,43 @@ import { offersScreen } from "../navigation";
 import { rights } from "../rights.svelte";
 import { router, type Screen } from "../router.svelte";
 import type { Shortcut } from "../shortcuts.svelte";
-import { contains, type Entry, type Group } from "./entries";
+import { singleKeys } from "../singleKeys.svelte";
+import { isMeant, type Entry, type Group } from "./entries";
 
-interface Action {
+export interface Action {
   name: string;
+  /** Synonyms that people search for. */
+  words?: string;
   needs: Scope;
   screen: Screen;
   selected?: string;
   query?: Record<string, string>;
-  /** Whether tokens that are limited to some experiences may not do it. */
+  /** Whether tokens that are limited to experiences cannot do it. */
   whole?: true;
+  /** The action, if it does more than open its screen. */
+  run?: () => void;
 }
 
-/** What has no keys of its own. */
+/** Synonyms for actions with keys, by their text. */
+const synonyms: Record<string, string> = {
+  "Undo the last change": "revert back take mistake history",
+  "Show shortcuts": "help keys keyboard",
+  "Go to overview": "home start dashboard numbers statistics",
+  "Go to tags": "products things bottles list",
+  "Go to experiences": "pages destinations redirects campaigns",
+  "Go to interactions": "taps scans events feed history",
+  "Go to submissions": "forms answers entries registrations contacts",
+  "Go to inlays": "chips nfc uid",
+  "Go to URL templates": "address format link",
+  "Go to encode": "write program chips",
+  "Go to reader": "scan chip device",
+  "Go to test sheets": "quality check delivery",
+  "Go to simulator": "try demo test virtual",
+  "Go to settings": "preferences options configuration",
+  "Go to kiosk": "display wall screen",
+};
+
+/** Actions without keys. */
 const others: Action[] = [
   { name: "New tag", needs: "tags", screen: "tags", query: { new: "tag" } },
   { name: "New experience", needs: "experiences", screen: "experiences", query: { new: "experience" }, whole: true },
@@ -29,33 +53,37 @@ const others: Action[] = [
   { name: "New virtual inlay", needs: "tags", screen: "simulator", query: { new: "inlay" } },
   { name: "New webhook", needs: "webhooks", screen: "settings", selected: "webhooks", query: { edit: "new" }, whole: true },
   { name: "New token", needs: "admin", screen: "settings", selected: "tokens", query: { new: "token" } },
-  { name: "Bring your inlays from another service", needs: "keys", screen: "move" },
+  { name: "Bring your inlays from another service", words: "move migrate import switch provider", needs: "keys", screen: "move" },
 ];
 
 const offered = ({ needs, screen, whole }: Action) => rights.may(needs) && offersScreen(screen) && !(whole && rights.limited);
 
-/** The actions whose names have these words, those with keys first. */
-export function actionGroup(shortcuts: Shortcut[], words: string): Group {
+/**
+ * The actions that match these words, those with keys first. `more` are the actions of the screens.
+ */
+export function actionGroup(shortcuts: Shortcut[], words: string, more: readonly Action[] = []): Group {
   const keyed = shortcuts
-    .filter(({ does }) => contains(does, words))
+    .filter(({ does }) => isMeant(does, synonyms[does] ?? "", words))
     .map(({ keys, does, run }): Entry => ({
       key: `action ${keys}`,
       name: does,
       icon: keys.startsWith("g ") ? ArrowRight : Zap,
-      keys,
+      // A single key that is turned off is not shown; the palette still runs its action.
+      keys: singleKeys.allows(keys) ? keys : undefined,
       run,
     }));
-  // Without words there is room for keys alone.
-  const others = words === "" ? [] : otherEntries(words).filter(({ name }) => !keyed.some((entry) => entry.name === name));
-  return { title: "Actions", entries: [...keyed, ...others] };
+  // Without words there is only room for actions with keys.
+  const rest =
+    words === "" ? [] : otherEntries([...others, ...more], words).filter(({ name }) => !keyed.some((entry) => entry.name === name));
+  return { title: "Actions", entries: [...keyed, ...rest] };
 }
 
-const otherEntries = (words: string): Entry[] =>
-  others
-    .filter((action) => contains(action.name, words) && offered(action))
-    .map(({ name, screen, selected = null, query = {} }) => ({
+const otherEntries = (actions: readonly Action[], words: string): Entry[] =>
+  actions
+    .filter((action) => isMeant(action.name, action.words ?? "", words) && offered(action))
+    .map(({ name, screen, selected = null, query = {}, run }) => ({
       key: `action ${name}`,
       name,
       icon: Zap,
-      run: () => router.go(screen, selected, query),
+      run: run ?? (() => router.go(screen, selected, query)),
     }));

@@ -1,4 +1,4 @@
-// What the palette lists: groups of entries, each with an icon and what it does.
+// The palette's list: groups of entries, each with an icon and an action.
 
 import Activity from "@lucide/svelte/icons/activity";
 import Blocks from "@lucide/svelte/icons/blocks";
@@ -15,7 +15,7 @@ export interface Entry {
   key: string;
   name: string;
   icon: typeof Tag;
-  /** More about it: its kind, the section of a setting. */
+  /** Additional information: its kind, or the section of a setting. */
   about?: string | undefined;
   /** The slug of a tag. */
   slug?: string;
@@ -29,7 +29,7 @@ export interface Group {
   entries: Entry[];
 }
 
-/** The kinds of things that are found, each as it looks everywhere in the palette. */
+/** The kinds of results, each with its look in the palette. */
 export const kinds = {
   tags: { name: "Tag", icon: Tag },
   experiences: { name: "Experience", icon: Blocks },
@@ -41,6 +41,17 @@ export const kinds = {
   orders: { name: "Factory order", icon: Factory },
   sheets: { name: "Test sheet", icon: ClipboardCheck },
 };
+
+/**
+ * Whether a name contains these words, or each of them begins a word of the name or of `others`,
+ * its synonyms.
+ */
+export function isMeant(name: string, others: string, words: string): boolean {
+  if (contains(name, words)) return true;
+  const known = `${name} ${others}`.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return asked.every((word) => known.some((one) => one.startsWith(word)));
+}
 
 /** Whether a name has these words in it. */
 export const contains = (name: string, words: string) => name.toLowerCase().includes(words.toLowerCase());

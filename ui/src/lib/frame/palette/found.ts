@@ -1,20 +1,26 @@
-// What the palette finds in the service: of the kinds that the connection may see.
+// The palette's results from the service, of the kinds that the connection may see.
 
 import { get } from "../../api/client";
 import type { Submission } from "../../api/types";
 import { chipName } from "../../inlays/technologies";
 import { uidOf } from "../../inlays/uid";
+import { tagName } from "../../tap/tagName";
 import { count } from "../../ui/format";
 import { orderAddress } from "../addresses";
+import { demoWorld } from "../demoWorld.svelte";
 import { offersScreen } from "../navigation";
 import { router, type Screen } from "../router.svelte";
 import { contains, kinds, type Entry, type Group } from "./entries";
+import { partSearch } from "./parts";
 
 type Kind = keyof typeof kinds;
 
-/** The most of one kind: more than that are found on the screen of their kind. */
+/** Most results of one kind; their screen shows more. */
 const FEW = 8;
-/** How many things with names are asked for: they are found here, since the service does not search in their names. */
+/**
+ * How many named things are loaded: they are searched here, because the service does not search
+ * their names.
+ */
 const NAMED = 500;
 
 const none = () => ({ items: [] });
@@ -27,10 +33,12 @@ const entry = (kind: Kind, id: number, screen: Screen, name: string, more: Parti
   ...more,
 });
 
-/** Asks `get` if the connection may see the screen. A kind that cannot be loaded has none. */
+/**
+ * Calls `get` if the connection may see the screen. A kind that cannot be loaded has no results.
+ */
 const ask = <T>(screen: Screen, get: () => Promise<{ items: T[] }>) => (offersScreen(screen) ? get().catch(none) : none());
 
-/** Things with names, of kinds of which there are few. */
+/** Named things of kinds with few items. */
 async function named(): Promise<(Entry & { words: string })[]> {
   const [templates, runs, orders, sheets] = await Promise.all([
     ask("templates", () => get("/url-templates", { limit: NAMED })),
@@ -50,6 +58,9 @@ async function named(): Promise<(Entry & { words: string })[]> {
   ];
 }
 
+/** Whether a thing belongs to the world that the screens show. */
+const isShown = ({ simulated }: { simulated: boolean }) => simulated === demoWorld.on;
+
 /** An interaction, or a submission, by its number. */
 async function numbered(q: string): Promise<Entry[]> {
   const id = Number(q.replace(/^(no\.?|#)\s*|[,\s]/gi, ""));
@@ -60,41 +71,50 @@ async function numbered(q: string): Promise<Entry[]> {
   ]);
   const entries: Entry[] = [];
   if (interaction) {
-    const { tag_name, simulated } = interaction;
-    const run = () => router.go("interactions", id, simulated ? { simulated: "true" } : {});
-    entries.push(entry("interactions", id, "interactions", `Interaction ${count(id)}`, { about: tag_name ?? "No tag", run }));
+    if (isShown(interaction))
+      entries.push(entry("interactions", id, "interactions", `Interaction ${count(id)}`, { about: tagName(interaction) }));
   }
-  if (submission) entries.push(sent(submission));
+  if (submission && isShown(submission)) entries.push(sent(submission));
   return entries;
 }
 
-const sent = ({ id, tag_name }: Submission) => entry("submissions", id, "submissions", `Submission ${count(id)}`, { about: tag_name });
+const sent = (submission: Submission) =>
+  entry("submissions", submission.id, "submissions", `Submission ${count(submission.id)}`, { about: tagName(submission) });
 
-/** A search for as long as the palette is open: what has names is fetched once. */
+/** Removes duplicates: the first one stays. */
+const once = (entries: Entry[]): Entry[] => entries.filter(({ key }, index) => entries.findIndex((one) => one.key === key) === index);
+
+/** A search for one opening of the palette: named things are loaded once. */
 export function searching(): (q: string) => Promise<Group[]> {
   let names: ReturnType<typeof named> | null = null;
+  const parts = partSearch();
   return async (q) => {
     const uid = uidOf(q);
-    const [tags, experiences, inlays, submissions, byName, byNumber] = await Promise.all([
-      ask("tags", () => get("/tags", { q, limit: FEW })),
+    const [tags, experiences, inlays, submissions, byName, byNumber, byPart] = await Promise.all([
+      ask("tags", () => get("/tags", { q, limit: FEW, simulated: demoWorld.simulated })),
       ask("experiences", () => get("/experiences", { q, limit: FEW })),
-      ask("inlays", async () => (uid ? get("/inlays", { uid }) : none())),
-      ask("submissions", () => get("/submissions", { q, limit: FEW })),
+      ask("inlays", async () => (uid ? get("/inlays", { uid, simulated: demoWorld.on }) : none())),
+      ask("submissions", () => get("/submissions", { q, limit: FEW, simulated: demoWorld.simulated })),
       (names ??= named()),
       numbered(q),
+      parts(q),
     ]);
+    const tagEntries = [
+      ...tags.items.map(({ id, name, slug }) => entry("tags", id, "tags", name, { slug, about: undefined })),
+      ...byPart.tags.map(({ tag: { id, name, slug }, attribute }) => entry("tags", id, "tags", name, { slug, about: attribute })),
+    ];
+    const inlayEntries = [...inlays.items, ...byPart.inlays].map(({ id, uid, technology }) =>
+      entry("inlays", id, "inlays", uid, { about: chipName(technology) }),
+    );
     const of = (kind: Kind) => byName.filter(({ key, words }) => key.startsWith(`${kind} `) && contains(words, q)).slice(0, FEW);
     const first = (kind: Kind) => byNumber.filter(({ key }) => key.startsWith(kind));
     return [
-      { title: "Tags", entries: tags.items.map(({ id, name, slug }) => entry("tags", id, "tags", name, { slug, about: undefined })) },
+      { title: "Tags", entries: once(tagEntries).slice(0, FEW) },
       {
         title: "Experiences",
         entries: experiences.items.map(({ id, name, kind }) => entry("experiences", id, "experiences", name, { about: kind })),
       },
-      {
-        title: "Inlays",
-        entries: inlays.items.map(({ id, uid, technology }) => entry("inlays", id, "inlays", uid, { about: chipName(technology) })),
-      },
+      { title: "Inlays", entries: once(inlayEntries).slice(0, FEW) },
       { title: "URL templates", entries: of("templates") },
       { title: "Interactions", entries: first("interactions") },
       {

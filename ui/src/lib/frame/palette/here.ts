@@ -1,4 +1,4 @@
-// What the palette knows without asking the service.
+// The palette's results that need no request to the service.
 
 import Bookmark from "@lucide/svelte/icons/bookmark";
 import Server from "@lucide/svelte/icons/server";
@@ -10,15 +10,17 @@ import { attempt } from "../notices.svelte";
 import type { Recent } from "../recent.svelte";
 import { router } from "../router.svelte";
 import { viewsOf, WITH_VIEWS } from "../views";
-import { contains, kinds, type Group } from "./entries";
+import { contains, isMeant, kinds, type Group } from "./entries";
 
 /** A section of the settings, or a setting in one. */
 export interface Setting {
   name: string;
   /** The section, as in its address. */
   part: string;
-  /** The name of the section, for a setting in it. */
+  /** The section of a setting; none for the section itself. */
   within?: string;
+  /** Synonyms that people search for. */
+  words?: string;
   /** Whether the connection may open it. */
   offered: () => boolean;
 }
@@ -39,7 +41,7 @@ export const recentGroup = (recent: readonly Recent[]): Group => ({
 export const settingGroup = (settings: Setting[], words: string): Group => ({
   title: "Settings",
   entries: settings
-    .filter(({ name, within, offered }) => contains(`${within ?? ""} ${name}`, words) && offered())
+    .filter(({ name, within, words: others = "", offered }) => isMeant(`${within ?? ""} ${name}`, others, words) && offered())
     .map(({ name, part, within }) => ({
       key: `setting ${part} ${name}`,
       name,
@@ -49,7 +51,7 @@ export const settingGroup = (settings: Setting[], words: string): Group => ({
     })),
 });
 
-/** Saved views, of every list that has them. */
+/** Saved views of every list. */
 export const viewGroup = (words: string): Group => ({
   title: "Saved views",
   entries: navigation
@@ -69,7 +71,7 @@ export const viewGroup = (words: string): Group => ({
     }),
 });
 
-/** The services that could be connected instead of this one. */
+/** The other services that could be connected. */
 export const connectionGroup = (words: string): Group => ({
   title: "Connections",
   entries: (shell.ready?.connections ?? [])

@@ -20,6 +20,8 @@ vi.mock("../../shell/shell.svelte", () => {
     },
   };
 });
+const demo = vi.hoisted(() => ({ on: false, simulated: "false" }));
+vi.mock("../demoWorld.svelte", () => ({ demoWorld: demo }));
 const stored = new Map<string, string>();
 vi.stubGlobal("localStorage", { getItem: (key: string) => stored.get(key) ?? null });
 vi.stubGlobal("location", { hash: "" });
@@ -27,9 +29,11 @@ vi.stubGlobal("location", { hash: "" });
 const { rights } = await import("../rights.svelte");
 const { actionGroup } = await import("./actions");
 const { searching } = await import("./found");
+const { isPart, partSearch } = await import("./parts");
+const { screenActions } = await import("../../../routes/actions");
 const { connectionGroup, settingGroup, viewGroup } = await import("./here");
 
-/** Lets the connection do this and no more. */
+/** Gives the connection exactly these rights. */
 const allow = (scopes: Scope[], experience_ids: number[] | null = null) =>
   (rights.token = { scopes, experience_ids } as unknown as CurrentToken);
 const names = ({ entries }: { entries: { name: string }[] }) => entries.map(({ name }) => name);
@@ -53,10 +57,12 @@ beforeEach(() => {
   went.length = 0;
   rights.token = null;
   vi.stubGlobal("fetch", async (address: string) => {
-    const path = new URL(address, "http://service").pathname.replace("/admin/v1/", "");
+    const { pathname, searchParams } = new URL(address, "http://service");
+    const path = pathname.replace("/admin/v1/", "");
     asked.push(path);
     if (path === "interactions/9042") return Response.json({ id: 9042, tag_name: "Crate 7", simulated: true });
-    const items = things[path];
+    const part = searchParams.get("uid_part")?.toUpperCase();
+    const items = things[path]?.filter((one) => part === undefined || ("uid" in one && String(one.uid).includes(part)));
     return items ? Response.json({ items, next: null }) : Response.json({ detail: "Not found." }, { status: 404 });
   });
 });
@@ -94,11 +100,16 @@ test("what has names is fetched once while the palette is open", async () => {
 
 test("an interaction is found by its number, as it is written", async () => {
   for (const text of ["9042", "9,042", "#9042", "No. 9042"]) {
-    const found = (await searching()(text)).find(({ title }) => title === "Interactions")!;
+    const interactions = async () => (await searching()(text)).find(({ title }) => title === "Interactions")!;
+    // It is simulated, and the screens show the owner's taps.
+    expect((await interactions()).entries).toEqual([]);
+    demo.on = true;
+    const found = await interactions();
+    demo.on = false;
     expect(found.entries.map(({ name, about }) => [name, about])).toEqual([["Interaction 9,042", "Crate 7"]]);
     found.entries[0]!.run();
   }
-  expect(went[0]).toEqual(["interactions", 9042, { simulated: "true" }]);
+  expect(went[0]).toEqual(["interactions", 9042, {}]);
 });
 
 test("nothing is asked for that the connection may not see", async () => {
@@ -110,6 +121,43 @@ test("nothing is asked for that the connection may not see", async () => {
   asked = [];
   await searching()("may");
   expect(asked).toEqual([]);
+});
+
+test("a tag is found by its serial number, and an inlay by a part of its UID", async () => {
+  things.tags = [
+    { id: 41, name: "May bottle", slug: "k3v9qa", attributes: { serial_number: "SN-2026-0815" } },
+    { id: 42, name: "June bottle", slug: "x1", attributes: {} },
+  ];
+  things.inlays = [
+    { id: 7, uid: "04A1B2C3D4E5F0", technology: "ntag424dna" },
+    { id: 8, uid: "0499999999999F", technology: "ntag213" },
+  ];
+  const of = async (search: ReturnType<typeof searching>, q: string, title: string) =>
+    (await search(q)).find((group) => group.title === title)!.entries.map(({ name, about }) => [name, about]);
+  const search = searching();
+  // This service returns all of its tags for any search.
+  expect(await of(search, "2026 0815", "Tags")).toContainEqual(["May bottle", undefined]);
+  expect(await partSearch()("2026 0815")).toMatchObject({
+    tags: [{ tag: { id: 41 }, attribute: "serial_number: SN-2026-0815" }],
+    inlays: [],
+  });
+  expect(await of(search, "b2:c3:d4", "Inlays")).toEqual([["04A1B2C3D4E5F0", expect.any(String)]]);
+  expect(await of(search, "nobody 404", "Inlays")).toEqual([]);
+  // Names and short texts are searched only by the service.
+  expect(["bottle", "0a1"].some(isPart)).toBe(false);
+});
+
+test("actions are found by the words that people use for them", () => {
+  const found = (words: string) => names(actionGroup([], words, screenActions));
+  expect(found("export")).toEqual(["Export tags as CSV", "Export interactions as CSV", "Export submissions as CSV"]);
+  expect(found("excel tags")).toEqual(["Export tags as CSV", "Import tags from a file"]);
+  for (const words of ["backup", "back up", "save copy"]) expect(found(words)).toContain("Make a backup");
+  expect(found("print")).toEqual(["Print labels of a run", "Print a QR code of a tag", "Print a test sheet"]);
+  expect(found("dark mode")).toEqual(["Choose a light or dark theme"]);
+  const undo = [{ keys: "Ctrl Z", does: "Undo the last change", run: () => undefined }];
+  expect(names(actionGroup(undo, "revert"))).toEqual(["Undo the last change"]);
+  allow(["read"]);
+  expect(found("export")).toEqual([]);
 });
 
 test("only actions and settings are offered that the connection may use", () => {

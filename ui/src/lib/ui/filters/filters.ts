@@ -1,18 +1,18 @@
-// Filters of a list, as its chips show them. Their values are in the address.
+// Filters of a list for its chips. Their values are in the address.
 
-/** A choice: its value, its words, and the heading that it stands under. */
+/** A choice: its value, its name, and its heading. */
 export type Choice = readonly [value: string, words: string, group?: string];
 
 export interface Filter {
-  /** What it narrows: "Status". */
+  /** The name of the filter: "Status". */
   name: string;
-  /** The value of the chosen one; empty if it narrows nothing. */
+  /** The value of the chosen one; empty if the filter is not active. */
   value: string;
   choices: readonly Choice[];
   choose: (value: string) => void;
 }
 
-/** The words of a filter's choice. A value that somebody wrote into the address stands for itself. */
+/** The name of a filter's choice. An unknown value from the address is shown as it is. */
 export const chosenWords = ({ value, choices }: Pick<Filter, "value" | "choices">): string =>
   choices.find(([one]) => one === value)?.[1] ?? value;
 

@@ -3,7 +3,7 @@
 import { get, type Page, type Query } from "../../api/client";
 import type { AnswerOf, PathOf } from "../../api/operations";
 
-/** The lists that the service answers page by page. */
+/** The lists that the service returns page by page. */
 export type ListPath = { [P in PathOf<"get">]: AnswerOf<P, "get"> extends Page<{ id: number }> ? P : never }[PathOf<"get">];
 export type ItemOf<P extends ListPath> = AnswerOf<P, "get"> extends { items: (infer Item)[] } ? Item & { id: number } : never;
 

@@ -1,17 +1,19 @@
-// What `List` is given of a list that is fetched page by page.
+// The properties of a `List` that is fetched page by page.
 
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly loading: boolean;
   readonly problem: string | null;
   readonly more: boolean;
-  /** How many there are, if that is known exactly. */
+  /** The number of rows, if it is known exactly. */
   readonly total: number | null;
   /** The number of rows that further pages are fetched for; `null` if none are. */
   readonly reaching: number | null;
   onretry: () => unknown;
+  /** Loads the shown rows again after the service was lost. */
+  onback: () => unknown;
   onmore: () => unknown;
-  /** Loads on until there are so many rows; answers whether it was let. */
+  /** Loads pages until this number of rows is there. Returns whether it was not stopped. */
   onreach: (rows: number) => Promise<boolean>;
   onstop: () => unknown;
 }
@@ -25,12 +27,13 @@ interface Loaded<T> {
   readonly estimated: boolean;
   readonly reaching: number | null;
   retry(): unknown;
+  reload(): unknown;
   loadMore(): unknown;
   reach(rows: number): Promise<boolean>;
   stop(): void;
 }
 
-/** The properties of `List` for these pages: each is read when it is looked at, not all of them with each. */
+/** The properties of `List` for these pages: each one is read only when it is used. */
 export const listed = <T>(pages: Loaded<T>): Listed<T> => ({
   get items() {
     return pages.items;
@@ -51,6 +54,7 @@ export const listed = <T>(pages: Loaded<T>): Listed<T> => ({
     return pages.reaching;
   },
   onretry: () => pages.retry(),
+  onback: () => pages.reload(),
   onmore: () => pages.loadMore(),
   onreach: (rows) => pages.reach(rows),
   onstop: () => pages.stop(),

@@ -1,4 +1,5 @@
-// Where each list was left: its place is kept while another screen is shown, that of each connection apart.
+// The scroll position of each list: it is kept while another screen is shown, separately for each
+// connection.
 
 import { onDestroy, tick, untrack } from "svelte";
 import { notices } from "../../frame/notices.svelte";
@@ -8,13 +9,13 @@ import { FARTHEST } from "../pages.svelte";
 
 interface Left {
   query: string;
-  /** Pixels above the first row in sight. */
+  /** Pixels above the first visible row. */
   offset: number;
-  /** That row: others may have come before it meanwhile. */
+  /** The id of that row: other rows may have been added before it. */
   first: number | null;
 }
 
-/** The list whose place is kept. */
+/** A list whose position is kept. */
 interface PlacedList {
   query: () => string;
   items: () => readonly { id: number }[];
@@ -23,18 +24,18 @@ interface PlacedList {
   offset: () => number;
   scroller: () => HTMLElement | undefined;
   more: () => boolean;
-  /** Loads on until there are so many rows; answers whether it was let. */
+  /** Loads pages until this number of rows is there. Returns whether it was not stopped. */
   reach: (rows: number) => Promise<boolean>;
 }
 
 const places = new Map<string, Left>();
 
-/** Keeps the place of this component's list by its name. Another query begins at the top. */
+/** Keeps the position of this component's list by its name. Another query starts at the top. */
 export function keepPlace(name: string, list: PlacedList): void {
-  // That of the list: it is left when another service is already connected.
+  // The list's own connection, because another service may already be connected when it is left.
   const key = untrack(() => `${name} ${around.connection() ?? ""}`);
   let shown = untrack(list.query);
-  /** The place that rows are being loaded for: it is not lost if the list is left before. */
+  /** The position that rows are being loaded for: it is kept if the list is left before. */
   let sought: Left | null = null;
 
   $effect(() => {
@@ -64,7 +65,7 @@ export function keepPlace(name: string, list: PlacedList): void {
     await tick();
     if (sought !== left) return;
     sought = null;
-    // Who stopped it, or scrolled meanwhile, reads something else.
+    // If the person stopped it, or scrolled in the meantime, the position stays.
     if (!there || list.offset() > 0) return;
     const index = list.items().findIndex(({ id }) => id === left.first);
     element.scrollTop = index < 0 ? left.offset : index * list.height() + (left.offset % list.height());

@@ -1,15 +1,15 @@
-// What a list is given by its screen.
+// The properties that a screen gives to a list.
 
 import type { Snippet } from "svelte";
 import type { Selection } from "../selection.svelte";
 import type { Column } from "./ListHead.svelte";
 import type { Listed } from "./listed";
 
-/** A list that is not fetched page by page has its rows alone. */
+/** A list that is not fetched page by page only has its rows. */
 type Given<T> = Pick<Listed<T>, "items"> & Partial<Listed<T>>;
 
 export interface ListProps<T> extends Given<T> {
-  /** Its name, for screen readers and for the kept place: "Tags". */
+  /** Its name, for screen readers and for the kept position: "Tags". */
   label: string;
   columns: Column[];
   /** The cells of a row. */
@@ -23,17 +23,17 @@ export interface ListProps<T> extends Given<T> {
   selection?: Selection | null;
   sort?: string;
   onsort?: (sort: string) => void;
-  /** Number of new rows that wait, so that what is read does not move. */
+  /** The number of new rows that are held back, so that the visible rows do not move. */
   waiting?: number;
   onfresh?: () => unknown;
-  /** In place of rows, if there are none: what they are for, and the next action. */
+  /** Shown instead of rows, if there are none: their purpose, and the next action. */
   empty: Snippet;
-  /** What the list shows: another query begins at its top. */
+  /** A key of the shown query: another query starts at the top. */
   query?: string;
-  /** Whether somebody reads further down: new rows then wait. */
+  /** Whether the person reads further down, so that new rows are held back. */
   reading?: boolean;
   /** The height of a row in pixels, for rows of more than one line. */
   height?: number;
-  /** The most rows that it is high, if it does not fill its place. */
+  /** The largest height in rows, if it does not fill its place. */
   upTo?: number;
 }

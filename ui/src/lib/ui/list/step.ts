@@ -1,4 +1,4 @@
-// Which row a key leads to.
+// The row that a key leads to.
 
 /** The index that `key` leads to from `at`; `null` if it moves nothing. */
 export function stepOf(key: string, at: number, length: number, page: number): number | null {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { tick } from "svelte";
 import { userEvent } from "vitest/browser";
 import { cleanup, render } from "vitest-browser-svelte";
 import { removeConnection, saveFile, type ShellState } from "../../shell/desktop";
@@ -23,11 +24,11 @@ const here = { id: "embedded", name: "This computer", kind: "embedded", url: "" 
 const connect = (connection: object) => (shell.state = { phase: "ready", connection, connections: [here, shop] } as unknown as ShellState);
 const json = (value: unknown) => new Response(JSON.stringify(value));
 const said = () => notices.shown.map(({ text }) => text);
-let answer: (address: string) => Response;
+let answer: (address: string, body: string) => Response;
 
 beforeEach(() => {
   connect(here);
-  vi.spyOn(window, "fetch").mockImplementation(async (address) => answer(String(address)));
+  vi.spyOn(window, "fetch").mockImplementation(async (address, init) => answer(String(address), String(init?.body ?? "")));
 });
 afterEach(async () => {
   await cleanup();
@@ -36,6 +37,14 @@ afterEach(async () => {
   for (const { id } of notices.shown) notices.dismiss(id);
   shell.state = { phase: "starting" };
   location.hash = "";
+});
+
+test("a dialog has the focus before the next frame, so that no key goes to the screen behind it", async () => {
+  vi.spyOn(window, "requestAnimationFrame").mockReturnValue(0);
+  await render(NewTag, { oncreated: async () => undefined });
+  router.filter({ new: "tag" });
+  await tick();
+  expect(document.querySelector("[role=dialog]")?.contains(document.activeElement)).toBe(true);
 });
 
 test("Escape leaves what was typed in a dialog among the unsaved forms, with the way back", async () => {
@@ -87,7 +96,7 @@ test("what was typed for a connection goes with it, and is named before", async 
 });
 
 test("an erasure is confirmed for its text and its count, and again for others", async () => {
-  answer = (address) => json({ items: [], next: null, count: address.includes("anna") ? 2 : 5 });
+  answer = (_, body) => json({ erased: body.includes("anna") ? 2 : 5 });
   const dialog = await render(ErasePerson, { open: true, onerased: () => undefined });
   const text = dialog.getByLabelText("Text that the person sent");
   const erase = dialog.getByRole("button", { name: /^Erase/ });
@@ -118,7 +127,7 @@ test("sealed keys that were not saved are there for another try, with their pass
   await expect.element(dialog.getByLabelText("Repeat passphrase")).toHaveValue("correct horse battery");
   await save.click();
   await vi.waitFor(() => expect(said()).toEqual(["Keys saved."]));
-  // It is not made twice.
+  // It is not created twice.
   expect(window.fetch).toHaveBeenCalledTimes(1);
 });
 

@@ -137,7 +137,7 @@ test("Enter in a field saves nothing, and the button saves once however often it
   const save = form.getByRole("button", { name: "Save" });
   await save.click();
   await expect.element(save).toBeDisabled();
-  // What is typed while it is on its way stays an edit.
+  // Text that is typed during the request stays an edit.
   await form.getByLabelText("Note").fill("second");
   answer({ ...stored, note: "first" });
   await expect.element(save).toBeEnabled();

@@ -7,11 +7,24 @@ import ImportInlays from "../../../routes/move/ImportInlays.svelte";
 
 const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
 const presets = ["Alpha", "Beta"].map((title) => ({ name: title.toLowerCase(), title, about: title, others: "ignore", columns: [] }));
+/** The file as the service parses it. */
+const table = {
+  encoding: "utf-8",
+  separator: ",",
+  row_count: 1,
+  columns: ["chip", "note"].map((heading) => ({ heading, column: null, guessed: false })),
+  rows: [{ row: 2, cells: ["04DE5F1EACC040", "x"] }],
+};
 
 beforeEach(() => {
   connect("embedded");
   vi.spyOn(window, "fetch").mockImplementation(
-    async (address) => new Response(JSON.stringify({ items: String(address).includes("presets") ? presets : [], next: null })),
+    async (address) =>
+      new Response(
+        JSON.stringify(
+          String(address).includes("/import/table") ? table : { items: String(address).includes("presets") ? presets : [], next: null },
+        ),
+      ),
   );
 });
 afterEach(async () => {

@@ -17,12 +17,12 @@ afterEach(async () => {
   location.hash = "";
 });
 
-/** Waits for what comes with a frame or two; a slow machine is no failure. */
+/** Waits for changes that take a frame or two; a slow machine is not a failure. */
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 20_000 });
 
 let shown = 0;
 
-/** Shows a list of a name of its own: lists of one name have one place. */
+/** Shows a list with a unique name, because lists of the same name share one position. */
 async function show(props: ComponentProps<typeof Rows>) {
   const screen = await render(Rows, { label: `Bottles ${++shown}`, ...props });
   await eventually(() => expect(row(1)).not.toBeNull());
@@ -97,15 +97,16 @@ test("a click with Shift on a row selects up to it from the row that has the key
 test("a row says its place among all of them, and the one whose pane is open is the current one", async () => {
   const screen = await show({ items: bottles(500), more: true, total: 1_234 });
   const item = (id: number) => document.querySelector<HTMLElement>(`[data-id="${id}"]`)!;
-  const place = (id: number) => [item(id).ariaPosInSet, item(id).ariaSetSize];
-  expect(place(3)).toEqual(["3", "1234"]);
+  // The header is the first row.
+  const place = (id: number) => [item(id).ariaRowIndex, item(id).closest("[role=grid]")!.ariaRowCount];
+  expect(place(3)).toEqual(["4", "1235"]);
   location.hash = "#/tags/3";
   await eventually(() => expect(row(3)!.ariaCurrent).toBe("true"));
   expect(row(2)!.ariaCurrent).toBeNull();
   await screen.rerender({ total: null });
-  expect(place(3)).toEqual(["3", "-1"]);
+  expect(place(3)).toEqual(["4", "-1"]);
   await screen.rerender({ more: false });
-  expect(place(3)).toEqual(["3", "500"]);
+  expect(place(3)).toEqual(["4", "501"]);
 });
 
 test("Enter opens a row and the focus goes into its pane; once none is open, it is back on the row", async () => {
@@ -242,5 +243,5 @@ test("without rows it says that it loads, why it could not, or what there is to 
   await expect.element(screen.getByText("No bottles yet.")).toBeVisible();
   await screen.rerender({ problem: "The disk is full." });
   await expect.element(screen.getByText("The disk is full.")).toBeVisible();
-  expect(document.querySelector("[role=list]")).toBeNull();
+  expect(document.querySelector("[role=grid]")).toBeNull();
 });

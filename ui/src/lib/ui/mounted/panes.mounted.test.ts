@@ -15,7 +15,7 @@ const panes = [
   ["Tag", "#/tags", () => render(TagDetail, { id: 7, changes: 0, onchanged: none, onremoved: none })],
   ["Experience", "#/experiences", () => render(ExperienceDetail, { id: 7, onchanged: none })],
   ["Interaction", "#/interactions", () => render(Inspector, { id: 7 })],
-  ["Submission", "#/submissions", () => render(Submission, { id: 7, onerased: none })],
+  ["Submission", "#/submissions", () => render(Submission, { id: 7, onerased: none, onsaved: none })],
   ["Inlay", "#/inlays", () => render(InlayDetail, { id: 7, onchanged: none })],
   ["URL template", "#/templates", () => render(TemplateDetail, { id: 7, onchanged: none })],
 ] as const;

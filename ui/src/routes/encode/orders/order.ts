@@ -1,9 +1,9 @@
-// Factory orders in words.
+// Texts for factory orders.
 
 import type { FactoryOrder, FactoryOrderPosition, FactoryOrderReport } from "../../../lib/api/types";
 import { counted } from "../../../lib/ui/format";
 
-/** How far an order is. */
+/** The state of an order. */
 export function stateOf(order: Pick<FactoryOrder, "exported_at" | "position_count" | "received_count" | "rekeyed_count">): string {
   if (order.rekeyed_count >= order.position_count) return "done";
   if (order.received_count > 0) return "goods-in";
@@ -16,7 +16,7 @@ export const positionStates: Record<FactoryOrderPosition["state"], { title: stri
   rekeyed: { title: "Own keys", tone: "good" },
 };
 
-/** What an import did, or would do. */
+/** The result of an import, or of its dry run. */
 export function reportWords(
   report: Pick<FactoryOrderReport, "dry_run" | "bound" | "unchanged" | "refused" | "proved" | "missing">,
 ): string {
@@ -28,7 +28,7 @@ export function reportWords(
   return `${parts.join(", ")}.`;
 }
 
-/** Positions as a person lists them: runs of numbers, and only the first few. */
+/** Positions as text: ranges of numbers, and only the first few. */
 export function positionsInWords(positions: readonly number[], most = 8): string {
   const runs: [number, number][] = [];
   for (const position of positions) {

@@ -1,13 +1,15 @@
 // A block in one line, for the outline of a page.
 
 import type { Block } from "../../../lib/api/types";
-import { counted } from "../../../lib/ui/format";
+import { nameOf } from "../content";
+import { inWords } from "../macroWords";
+import { sentence } from "../whenWords";
 
-/** The longest summary: more would be cut off by the row anyway. */
-const MOST = 80;
+/** The longest summary, because the row would cut off more. */
+const MOST = 120;
 
 export function summary(block: Block): string {
-  const text = words(block).replaceAll(/\s+/g, " ").trim();
+  const text = inWords(words(block)).replaceAll(/\s+/g, " ").trim();
   return text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text;
 }
 
@@ -33,8 +35,17 @@ function words(block: Block): string {
     case "progress":
       return block.label;
     case "condition":
-      return counted(block.blocks.length + (block.otherwise?.length ?? 0), "block");
+      return `If ${sentence(block.when)}, show ${listed(block.blocks)}${block.otherwise?.length ? `; otherwise ${listed(block.otherwise)}` : ""}`;
     default:
       return "";
   }
+}
+
+/** The first block of a list, and the number of further blocks. */
+function listed(blocks: Block[]): string {
+  const [first, ...rest] = blocks;
+  if (!first) return "nothing";
+  const name = nameOf(first.type).toLowerCase();
+  const title = first.type === "notice" ? `${name} “${first.title}”` : name;
+  return rest.length > 0 ? `${title} and ${rest.length} more` : title;
 }

@@ -3,7 +3,7 @@
 export class DragOrder {
   /** The row that is dragged. */
   from = $state<number | null>(null);
-  /** The place before which it would be put down. */
+  /** The position before which it would be dropped. */
   to = $state<number | null>(null);
 
   constructor(
@@ -41,7 +41,7 @@ export class DragOrder {
   }
 }
 
-/** The list with the item at `from` put before the one that is at `to` now. */
+/** The list with the item at `from` moved before the present item at `to`. */
 export function reordered<T>(list: readonly T[], from: number, to: number): T[] {
   const item = list[from];
   if (item === undefined) return [...list];

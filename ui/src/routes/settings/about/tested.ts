@@ -1,4 +1,5 @@
-// What a release was tested on. Whoever tests it on more adds that here, with the release's own build.
+// The systems that a release was tested on. After further tests with the release's own build, add
+// them here.
 
 export interface Tested {
   name: string;

@@ -22,15 +22,16 @@ test("a row is a sentence about what it was done to", () => {
   expect(sentence(row(1, "tags.variables.set", "tags/41/variables/owner"))).toBe("Set variable");
   expect(sentence(row(1, "tags.bulk", "tags/bulk"))).toBe("Changed many tags");
   expect(sentence(row(1, "backup", "backup"))).toBe("Made a backup");
-  // An action of a newer service is named as it is.
+  // An unknown action of a newer service is shown by its own name.
   expect(sentence(row(1, "moon-phases.create", "moon-phases/1"))).toBe("Created moon phases");
   expect(sentence(row(1, "moon-phases.shift", "moon-phases"))).toBe("Called moon phases shift");
 });
 
-/** What only answers a question, and leaves no row. */
-const asking = /^(verification|encodings\.preview|experiences\.(preview|missing-variables)|url-templates\.solve)$/;
+/** Operations that only return answers, or note reads and taps: they leave no row. */
+const asking =
+  /^(verification|own-reads|test-taps|encodings\.preview|experiences\.(preview|missing-variables)|tags\.import\.table|url-templates\.solve)$/;
 
-/** The names that the service gives to its operations in the audit log: those of `action` in its `routes.rs`. */
+/** The audit log's names of the service's operations, from `action` in its `routes.rs`. */
 const actions = Object.entries(openapi.paths as Record<string, Record<string, { responses?: object }>>).flatMap(([path, item]) => {
   const within = path.replace("/admin/v1/", "");
   if (within === path) return [];

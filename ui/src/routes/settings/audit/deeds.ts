@@ -1,9 +1,9 @@
-// What a row of the audit log tells, as a sentence: "Changed tag Bottle 41".
+// A row of the audit log as a sentence: "Changed tag Bottle 41".
 
 import type { AuditRow } from "../../../lib/api/types";
 import { counted } from "../../../lib/ui/format";
 
-/** A thing in one number and the other. */
+/** The singular and the plural of a thing. */
 type Noun = readonly [one: string, many: string];
 
 const nouns: Record<string, Noun> = {
@@ -53,7 +53,7 @@ const verbs: Record<string, string> = {
   answers: "Continued",
 };
 
-/** Actions that are no verb on a thing. */
+/** Actions whose text is not a verb on a thing. */
 const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   backup: ["Made", "a backup", "backups"],
   "backup.schedule.set": ["Set", "the backup schedule", "backup schedules"],
@@ -61,6 +61,8 @@ const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   "backup.schedule.run": ["Made", "the scheduled backup", "scheduled backups"],
   "encoding-root.create": ["Replaced", "the encoding root", "encoding roots"],
   "factory-orders.keys": ["Exported the keys of", "a factory order", "factory orders"],
+  "submissions.save": ["Saved", "a submission that was refused", "submissions that were refused"],
+  "tag-url.check": ["Checked", "the address that chips carry", "addresses that chips carry"],
   "encoding-runs.skip": ["Skipped", "a tag of an encoding run", "tags of encoding runs"],
   "url-templates.meta-keys": ["Added", "a shared key", "shared keys"],
   "webhooks.resend": ["Sent again", "an event of a webhook", "events of webhooks"],
@@ -71,7 +73,7 @@ const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   "simulator.clock": ["Moved", "the simulated clock", "the simulated clock"],
 };
 
-/** The verb and the noun of an action; of an unknown one, what it is called. */
+/** The verb and the noun of an action; for an unknown action, its own name. */
 function deed(action: string): readonly [verb: string, ...Noun] {
   const whole = wholes[action];
   if (whole) return whole;
@@ -89,13 +91,13 @@ function deed(action: string): readonly [verb: string, ...Noun] {
 const member = (value: unknown, name: string): unknown =>
   value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined;
 
-/** What a change was made to, by the name that it had or got; `null` if the row tells no name. */
+/** The name of the changed thing, before or after the change; `null` if the row has no name. */
 export function nameOf({ before, after }: Pick<AuditRow, "before" | "after">): string | null {
   const name = member(after, "name") ?? member(before, "name") ?? member(after, "uid") ?? member(before, "uid");
   return typeof name === "string" && name !== "" ? name : null;
 }
 
-/** The members that a change of one thing changed, in words. */
+/** The changed members of one thing, as text. */
 export function changedMembers({ action, before, after }: Pick<AuditRow, "action" | "before" | "after">): string[] {
   if (!action.endsWith(".update")) return [];
   const names = [before, after].flatMap((value) =>
@@ -104,17 +106,17 @@ export function changedMembers({ action, before, after }: Pick<AuditRow, "action
   return [...new Set(names)].map((name) => name.replaceAll("_", " "));
 }
 
-/** What one row is about, if it is one thing: "tags/41" of an export of that tag as well. */
+/** The object of one row, if it is a single thing: "tags/41", also for an export of that tag. */
 export const objectOf = ({ object }: Pick<AuditRow, "object">): string | null => /^.*\d(?=\/|$)/.exec(object)?.[0] ?? null;
 
-/** What one row tells, without the name of what it was done to. */
+/** The sentence of one row, without the name of the changed thing. */
 export function sentence({ action, object }: Pick<AuditRow, "action" | "object">): string {
   const [verb, one, many] = deed(action);
   const several = /\.(bulk|import|export)$/.test(action) && objectOf({ object }) === null;
   return `${verb} ${several ? many : one}`;
 }
 
-/** What several rows of one action tell together: "Created 48 tags". */
+/** The sentence of several rows of one action: "Created 48 tags". */
 export function sentenceOfMany(rows: readonly Pick<AuditRow, "action" | "object">[]): string {
   const [verb, one, many] = deed(rows[0]!.action);
   const things = new Set(rows.map(({ object }) => object)).size;

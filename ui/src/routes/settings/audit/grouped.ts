@@ -1,19 +1,19 @@
-// Rows of the audit log that say the same over and over, as one row that opens: an
-// afternoon of field work should not hide who revoked a token.
+// Combines repeated rows of the audit log to one row that can be opened, so that an afternoon of
+// field work does not hide who revoked a token.
 
 import type { AuditRow } from "../../../lib/api/types";
 
-/** So many rows of a kind are shown as one. Two are read as quickly as a summary of two. */
+/** The number of rows from which they are combined. Two are read as quickly as a summary of two. */
 const FEWEST = 3;
 
 export interface Line {
-  /** The row's own number; of a summary the negative of its newest row's. */
+  /** The row's id; for a summary, the negative id of its newest row. */
   id: number;
-  /** One row, or the rows that are summed up, newest first. */
+  /** One row, or the combined rows, newest first. */
   rows: [AuditRow, ...AuditRow[]];
-  /** Whether it sums up rows. */
+  /** Whether it is a summary. */
   sums: boolean;
-  /** Whether it stands below an open summary. */
+  /** Whether it belongs to an open summary. */
   within: boolean;
 }
 

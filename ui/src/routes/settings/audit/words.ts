@@ -1,4 +1,4 @@
-// The audit log, in words.
+// Texts for the audit log.
 
 import type { AuditRow } from "../../../lib/api/types";
 
@@ -10,11 +10,11 @@ const kinds: Record<string, string> = {
   installation: "Another program",
 };
 
-/** Who made a change. */
+/** The name of a change's author. */
 export const actorName = ({ kind, name, id }: AuditRow["actor"]): string =>
   kind === "token" ? (name ?? `Token ${id}`) : (kinds[kind] ?? kind);
 
-/** The choices of the filter by actor. Stored tokens are found by their own name. */
+/** The choices of the filter by author. Stored tokens are found by their own name. */
 export const actors = Object.entries(kinds).filter(([kind]) => kind !== "token");
 
 /** "tags.variables.set" as "Tags: variables set". */
@@ -24,7 +24,7 @@ export function actionName(action: string): string {
   return rest.length > 0 ? `${subject}: ${rest.join(" ")}` : subject;
 }
 
-/** The choices of the filter by action: what actions begin with. */
+/** The choices of the filter by action: prefixes of actions. */
 export const subjects = [
   "tags",
   "experiences",

@@ -1,2 +1,2 @@
-/** Tapdesk's own ground, without a colour of the owner. */
+/** Tapdesk's own background colour, used without a colour of the owner. */
 export const OWN_GROUND = "#14161d";

@@ -21,5 +21,5 @@ export const scopeNames = (held: readonly Scope[]): string =>
     .map(([, name]) => name)
     .join(", ");
 
-/** The end of a day, in this place, as the service takes it. */
+/** The end of a day in this time zone, in the service's form. */
 export const endOf = (day: string): string | null => (day ? new Date(`${day}T23:59:59`).toISOString() : null);

@@ -2,10 +2,11 @@
 
 import type { Webhook, WebhookAttempt } from "../../../lib/api/types";
 import { ago, count, duration, moment } from "../../../lib/ui/format";
+import { present } from "../../../lib/ui/now.svelte";
 
 export interface DeliveryWords {
   text: string;
-  /** More of it, for a hover. */
+  /** More details, for a tooltip. */
   title: string;
   tone: "good" | "bad" | "soft" | "off";
 }
@@ -15,11 +16,11 @@ type Last = Pick<WebhookAttempt, "at" | "error">;
 
 const reasons = { failing: "failed for five days", gone: "gone (410)", restored: "since a restore" };
 
-/** `last` is the newest attempt; null if there was none, undefined if it is not known. */
+/** `last` is the newest attempt; null if there was none, undefined if it is unknown. */
 export function deliveryWords(
   { enabled, disabled, failing_since, waiting }: Stands,
   last: Last | null | undefined,
-  now = Date.now(),
+  now = present(),
 ): DeliveryWords {
   const queue = waiting > 0 ? `${count(waiting)} waiting` : "";
   const newest = last ? `Last attempt ${ago(last.at, now)}: ${last.error ?? "delivered"}` : "";

@@ -37,6 +37,6 @@ test("what the form no longer has is removed, and what it newly has is whole", (
 
 test("a filter is said in words, and one that narrows nothing is not", () => {
   expect(filterInWords(stored, () => "Register")).toBe("only Register; only sku = A-1; only batch = B; simulated, too; with UID");
-  // What a filter does not narrow is absent.
+  // Inactive filters are absent.
   expect(filterInWords({ filter: { world: "live" }, include: [] } as unknown as Webhook, () => "")).toBe("");
 });

@@ -1,9 +1,9 @@
-// What an owner decides about a webhook, as the form has it and as the API has it.
+// An owner's choices for a webhook, as a form and in the admin API.
 
 import type { BodyOf } from "../../../lib/api/operations";
 import type { EventKind, Include, Webhook } from "../../../lib/api/types";
 
-/** The events of the form: a choice may stand for several. */
+/** The events in the form: a choice may stand for several. */
 export const choices: { key: string; name: string; about: string; events: EventKind[] }[] = [
   { key: "verified", name: "Verified taps", about: "The tag is genuine", events: ["tap.verified"] },
   { key: "not_verified", name: "Taps not verified", about: "A copied, old or wrong code", events: ["tap.not_verified"] },
@@ -31,18 +31,19 @@ export const choices: { key: string; name: string; about: string; events: EventK
 export const includes: { what: Include; name: string; about: string }[] = [
   { what: "uid", name: "UID", about: "of the inlay" },
   { what: "variables", name: "Variables", about: "of the tag, values of updates, and fields of submissions" },
+  { what: "attributes", name: "Attributes", about: "of the tag" },
   { what: "file_data", name: "File data", about: "that the inlay encrypted in its URL" },
 ];
 
-/** Which world events are of. */
+/** The worlds whose events are sent. */
 export type World = "live" | "simulated" | "all";
 
-/** The members are named as the service names what is wrong with them. */
+/** The members have the service's names, so that its errors match. */
 export interface WebhookForm {
   url: string;
   /** Keys of `choices`. */
   events: string[];
-  /** The id of the only experience, or nothing. */
+  /** The id of the only experience; empty for all. */
   experience_id: string;
   world: World;
   attribute: { key: string; value: string }[];
@@ -58,18 +59,21 @@ export const blank = (): WebhookForm => ({
   include: [],
 });
 
-/** The form of a webhook. A choice counts as made if any of its events is. */
+/** The form of a webhook. A choice counts as made if any of its events is selected. */
 export const formOf = ({ url, events, filter, include }: Webhook): WebhookForm => ({
   url,
   events: choices.filter((one) => one.events.some((event) => events.includes(event))).map(({ key }) => key),
-  // What a filter does not narrow is absent.
+  // Inactive filters are absent.
   experience_id: String(filter.experience_id ?? ""),
   world: filter.world,
   attribute: Object.entries(filter.attribute ?? {}).map(([key, value]) => ({ key, value })),
   include: [...include],
 });
 
-/** The events of the form. Of a choice that was made before, only the events that the webhook had. */
+/**
+ * The events of the form. If a choice was made before, it stands only for the events that the
+ * webhook had.
+ */
 function eventsOf(form: WebhookForm, before: readonly EventKind[]): EventKind[] {
   return choices
     .filter(({ key }) => form.events.includes(key))
@@ -82,7 +86,7 @@ function eventsOf(form: WebhookForm, before: readonly EventKind[]): EventKind[] 
 /** The body that creates a webhook, or with `webhook`, the merge patch that changes it. */
 export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyOf<"/webhooks", "post"> & BodyOf<"/webhooks/{id}", "patch"> {
   const attribute = Object.fromEntries(form.attribute.filter(({ key }) => key.trim() !== "").map(({ key, value }) => [key.trim(), value]));
-  // In a merge patch a member that is left out stays.
+  // In a merge patch, missing members stay unchanged.
   const gone = Object.keys(webhook?.filter.attribute ?? {}).filter((key) => !(key in attribute));
   const removed = Object.fromEntries(gone.map((key) => [key, null])) as Record<string, never>;
   return {
@@ -97,7 +101,7 @@ export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyO
   };
 }
 
-/** Which of a webhook's events it gets, in a line; empty if all. */
+/** A line about the filter of a webhook's events; empty if it gets all. */
 export function filterInWords({ filter, include }: Webhook, experience: (id: number) => string): string {
   const parts = [
     filter.experience_id ? `only ${experience(filter.experience_id)}` : "",

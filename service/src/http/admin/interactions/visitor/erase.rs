@@ -5,9 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{find, proved};
+use crate::caller;
 use crate::http::admin::path::Id;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
@@ -15,33 +17,34 @@ use crate::id::InteractionId;
 use crate::service::Service;
 use crate::visitor_data;
 
-/// What goes with the data of a visitor.
+/// Options of the erasure.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EraseVisitor {
-    /// Whether variables of the tag that still have a value of the visitor become empty.
+    /// Whether to empty variables of the tag that still have a value of the visitor.
     empty_variables: bool,
 }
 
-/// What was erased.
+/// The result of the erasure.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErasedVisitor {
-    /// Of how many taps.
+    /// Number of taps whose data was erased.
     interactions: u64,
 }
 
-/// Erase what is kept of a tap's visitor
+/// Erase the stored data of a tap's visitor
 ///
-/// Of each tap of the tag that the visitor made: the client, the country, system, language and group,
-/// whether they had come before, its rolling key, the values that an update wrote, what a form sent,
-/// what webhooks keep of it, and the values that the audit log has of these variables. Taps, verdicts
-/// and counts stay, and so do the tag's variables, unless `empty_variables` is `true`. The audit log
-/// says that it was done.
+/// Erases for each of the visitor's taps: the client, country, system, language and group, the mark
+/// whether they had come before, the rolling key, the values of an update, the fields of a form,
+/// the copies for webhooks, and the values of these variables in the audit log. Later updates and
+/// events of the tag also lose these values. Taps, verdicts and counts stay. The tag's variables
+/// stay, too, unless `empty_variables` is `true`; no event contains the values that stay. The audit
+/// log records the erasure.
 ///
-/// Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with `code:
-/// "not_proved"` otherwise. It goes step by step, so that taps continue; the tap itself goes last. If
-/// the request is interrupted, send it again.
+/// Only a verified tap with a valid rolling key proves that a person holds the tag; otherwise the
+/// answer is 409 with `code: "not_proved"`. The data is erased step by step, so that taps continue,
+/// and this tap last. If the request is interrupted, send it again.
 #[utoipa::path(
     delete, path = "/interactions/{id}/visitor", tag = "interactions",
     params(("id" = InteractionId, Path), EraseVisitor),
@@ -57,6 +60,8 @@ pub(crate) async fn erase_visitor(
     let storage = &*service.storage;
     let tap = find(storage, id).await?.interaction;
     let tag = proved(storage, &tap).await?;
-    let interactions = visitor_data::erase(storage, id, tag, options.empty_variables).await?;
+    caller::asks(json!({ "empty_variables": options.empty_variables }));
+    let empty = options.empty_variables;
+    let interactions = visitor_data::erase_visitor(storage, id, tag, empty).await?;
     Ok(Json(ErasedVisitor { interactions }))
 }

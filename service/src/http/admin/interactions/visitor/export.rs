@@ -15,51 +15,53 @@ use crate::clock::Timestamp;
 use crate::http::admin::export;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, Conflicting, NotFound};
-use crate::id::{InteractionId, TagId};
+use crate::id::InteractionId;
 use crate::interaction::{
     InteractionView, RecordedReads, RecordedRefusal, RecordedUpdate, TagName,
 };
 use crate::service::Service;
 use crate::storage::{Storage, StorageError};
 use crate::submission::Submission;
-use crate::visitor_data::{Kept, Taps, kept};
+use crate::visitor_data::{Kept, kept};
 
-/// All that is kept of the visitor of a tag.
+/// All stored data of a tag's visitor.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct VisitorExport {
     /// The tap that proved that the person holds the tag.
     tap: InteractionId,
-    /// The tag.
+    /// The tag that the visitor tapped.
     tag: Option<TagName>,
-    /// When it was exported.
+    /// Time of the export.
     exported_at: Timestamp,
-    /// What is kept, why, and for how long.
+    /// The stored data, with its purpose and retention.
     kept: Vec<Kept>,
-    /// The visitor's taps of the tag, the newest first. Last, because they are sent as they are read.
+    /// The visitor's taps of the tag, the newest first. This member is last, because taps are sent
+    /// while they are read.
     interactions: Vec<VisitorTap>,
 }
 
-/// A tap with what the visitor did after it.
+/// A tap, with the visitor's actions after it.
 #[derive(Serialize, ToSchema)]
 struct VisitorTap {
     #[serde(flatten)]
     interaction: InteractionView,
-    /// The update made with its key.
+    /// The update that was made with its key.
     update: Option<RecordedUpdate>,
     /// The last update that was refused although its key was valid.
     refused_update: Option<RecordedRefusal>,
-    /// The reads of its payload.
+    /// Number and times of the reads of its payload.
     payload_reads: Option<RecordedReads>,
     /// The form that was sent from its page.
     submission: Option<Submission>,
 }
 
-/// Export what is kept of a tap's visitor
+/// Export the stored data of a tap's visitor
 ///
-/// A JSON document: the visitor's taps of the tag, what was written and sent with them, and in
-/// words what is kept, why and for how long. Keys, their hashes and the digest of the client are not
-/// in it. Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with
-/// `code: "not_proved"` otherwise.
+/// A JSON document with the visitor's taps of the tag, the values and forms that were sent with
+/// them, and an explanation of the stored data, its purpose and its retention. It does not contain
+/// keys, their hashes, the digest of the client, or earlier values of variables. Only a verified
+/// tap with a valid rolling key proves that a person holds the tag; otherwise the answer is 409
+/// with `code: "not_proved"`.
 #[utoipa::path(
     get, path = "/interactions/{id}/visitor/export", tag = "interactions",
     params(("id" = InteractionId, Path)),
@@ -70,7 +72,8 @@ pub(crate) async fn export_visitor(
     Id(id): Id<InteractionId>,
 ) -> Result<Response, ApiError> {
     let traced = find(&*service.storage, id).await?;
-    let tag = proved(&*service.storage, &traced.interaction).await?;
+    proved(&*service.storage, &traced.interaction).await?;
+    let taps = service.storage.taps_of_visitor(id).await?;
     let export = VisitorExport {
         tap: id,
         tag: traced.tag,
@@ -79,7 +82,7 @@ pub(crate) async fn export_visitor(
         interactions: Vec::new(),
     };
     let mut head = serde_json::to_vec(&export).map_err(|_| ApiError::Internal)?;
-    // The taps follow, and then what closes the list and the document.
+    // Remove the end of the document: taps follow here, then the end.
     head.truncate(head.len() - CLOSE.len());
     let headers = [
         (CONTENT_TYPE, "application/json".to_owned()),
@@ -88,74 +91,73 @@ pub(crate) async fn export_visitor(
             format!("attachment; filename=\"visitor-of-tap-{id}.json\""),
         ),
     ];
-    let body = export::body(move |sender| send(service, id, tag, head, sender));
+    let body = export::body(move |sender| send(service, taps, head, sender));
     Ok((headers, body).into_response())
 }
 
-/// What the document ends with.
+/// Number of taps per database read.
+const AT_ONCE: usize = 500;
+/// The end of the document.
 const CLOSE: &[u8] = b"]}";
 
-/// Sends the document. A failure ends the answer in its middle, which the caller sees; a caller
-/// who goes away ends the work.
+/// Sends the document. An error breaks the answer off, so the client notices it. If the client
+/// disconnects, the work stops.
 async fn send(
     service: Arc<Service>,
-    tap: InteractionId,
-    tag: TagId,
+    taps: Vec<InteractionId>,
     head: Vec<u8>,
     mut sender: Sender<Bytes, StorageError>,
 ) {
-    let (mut taps, mut text, mut is_first) = (Taps::of(tag), head, true);
-    loop {
-        let step = match step(&*service.storage, &mut taps, tap).await {
+    let (mut text, mut is_first) = (head, true);
+    for some in taps.chunks(AT_ONCE) {
+        let step = match step(&*service.storage, some).await {
             Ok(step) => step,
             Err(error) => return sender.abort(error),
         };
-        for one in step.iter().flatten() {
+        for one in &step {
             if !std::mem::take(&mut is_first) {
                 text.push(b',');
             }
-            // A view always has a form in JSON.
+            // Serialization of a view cannot fail.
             text.extend(serde_json::to_vec(one).unwrap_or_default());
         }
-        let is_last = step.is_none();
-        if is_last {
-            text.extend(CLOSE);
-        }
         let chunk = std::mem::take(&mut text);
-        let gone = !chunk.is_empty() && sender.send_data(chunk.into()).await.is_err();
-        if is_last || gone {
+        if !chunk.is_empty() && sender.send_data(chunk.into()).await.is_err() {
             return;
         }
     }
+    text.extend(CLOSE);
+    // If the client has disconnected, ignore the error.
+    let _ = sender.send_data(text.into()).await;
 }
 
 async fn step(
     storage: &dyn Storage,
-    taps: &mut Taps,
-    tap: InteractionId,
-) -> Result<Option<Vec<VisitorTap>>, StorageError> {
-    let Some(found) = taps.step_of_visitor(storage, tap).await? else {
-        return Ok(None);
-    };
-    let ids = found.iter().map(|found| found.id).collect();
-    let mut sent = storage.submissions_of_taps(ids).await?;
-    let mut step = Vec::with_capacity(found.len());
-    for interaction in found {
-        let submission = sent
-            .iter()
-            .position(|one| one.interaction_id == interaction.id);
+    taps: &[InteractionId],
+) -> Result<Vec<VisitorTap>, StorageError> {
+    let mut sent = storage.submissions_of_taps(taps.to_vec()).await?;
+    let mut step = Vec::with_capacity(taps.len());
+    for id in taps {
+        let submission = sent.iter().position(|one| one.interaction_id == *id);
         let submission = submission.map(|place| sent.swap_remove(place));
-        // It may have grown too old meanwhile.
-        let Some(traced) = storage.interaction(interaction.id).await? else {
+        // The tap may have expired since.
+        let Some(traced) = storage.interaction(*id).await? else {
             continue;
         };
+        let update = traced.update.map(|mut update| {
+            // The old value may be another person's.
+            for change in &mut update.changes {
+                change.old = None;
+            }
+            update
+        });
         step.push(VisitorTap {
             interaction: InteractionView::new(traced.interaction, traced.tag),
-            update: traced.update,
+            update,
             refused_update: traced.refused_update,
             payload_reads: traced.payload_reads,
             submission,
         });
     }
-    Ok(Some(step))
+    Ok(step)
 }

@@ -1,49 +1,67 @@
-//! What takes a bulk change back, one request for each former state, and what
-//! completes it; ids as ranges. A change of a million tags that were alike is
-//! taken back by a few bytes; at worst an answer has the ids of all its tags.
+//! Builds the requests that revert a bulk change, one for each former state, and the requests that
+//! complete it. Ids form ranges, so reverting a million equal tags takes a few bytes. In the worst
+//! case, an answer contains the ids of all its tags.
 
 use std::collections::HashMap;
 
 use super::{BulkChange, Ids, Selection};
 use crate::id::TagId;
-use crate::storage::TagChange;
+use crate::storage::{ChangedTag, FormVariables, TagChange};
+use crate::tag::PropertyKey;
 
-/// Ids and ranges in one request: it stays well below the largest JSON body.
+/// Maximum number of ids and ranges in one request, so that it stays well below the limit for JSON
+/// bodies.
 const IN_ONE_REQUEST: usize = 100_000;
 
-/// The requests that take changes back. `changed` is in the order of ids.
-pub(super) fn of(changed: Vec<(TagId, TagChange)>) -> Vec<BulkChange> {
-    let mut order = Vec::new();
-    let mut ids_by_change = HashMap::<TagChange, Vec<Ids>>::new();
-    for (id, back) in changed {
-        let ids = ids_by_change.entry(back).or_insert_with(|| {
-            order.push(back);
-            Vec::new()
-        });
-        add(ids, id);
+/// The requests that revert changes. `changed` is in the order of ids.
+pub(super) fn of(changed: Vec<ChangedTag>) -> Vec<BulkChange> {
+    type Back = (TagChange, Vec<PropertyKey>);
+    let mut order = Vec::<Back>::new();
+    let mut ids_by_change = HashMap::<Back, Vec<Ids>>::new();
+    for ChangedTag { id, back, added } in changed {
+        let back = (back, added);
+        if let Some(ids) = ids_by_change.get_mut(&back) {
+            add(ids, id);
+        } else {
+            order.push(back.clone());
+            ids_by_change.insert(back, vec![Ids::One(id)]);
+        }
     }
     let mut requests = Vec::new();
-    for back in order {
-        let ids = ids_by_change.remove(&back).unwrap_or_default();
+    for key in order {
+        let ids = ids_by_change.remove(&key).unwrap_or_default();
+        let (back, added) = key;
+        let variables = if added.is_empty() {
+            FormVariables::Leave
+        } else {
+            FormVariables::Remove(added)
+        };
         let parts = ids.chunks(IN_ONE_REQUEST);
-        requests.extend(parts.map(|ids| BulkChange::of(back, Selection::Ids(ids.to_vec()))));
+        let request = |ids: &[Ids]| BulkChange::of(back, &variables, Selection::Ids(ids.to_vec()));
+        requests.extend(parts.map(request));
     }
     requests
 }
 
-/// The requests that make `change` to `ids`, each to at most `limit` tags. `ids` rise.
-pub(super) fn rest(change: TagChange, ids: &[TagId], limit: usize) -> Vec<BulkChange> {
+/// The requests that make `change` to `ids`, each to at most `limit` tags. `ids` are in increasing
+/// order.
+pub(super) fn rest(
+    change: TagChange,
+    variables: &FormVariables,
+    ids: &[TagId],
+    limit: usize,
+) -> Vec<BulkChange> {
     let parts = ids.chunks(limit.min(IN_ONE_REQUEST)).map(|part| {
         let mut ids = Vec::new();
         for id in part {
             add(&mut ids, *id);
         }
-        BulkChange::of(change, Selection::Ids(ids))
+        BulkChange::of(change, variables, Selection::Ids(ids))
     });
     parts.collect()
 }
 
-/// Adds the next id. Only ids without a gap become a range: a tag in a gap was not changed.
+/// Adds the next id. Only consecutive ids form a range, because a tag in a gap was not changed.
 fn add(ids: &mut Vec<Ids>, id: TagId) {
     match ids.last_mut() {
         Some(last) if last.bounds().1.0 + 1 == id.0 => *last = Ids::Range([last.bounds().0, id]),
@@ -55,6 +73,38 @@ fn add(ids: &mut Vec<Ids>, id: TagId) {
 mod tests {
     use super::*;
     use crate::tag::Status;
+
+    fn tag(id: i64, back: TagChange, added: &[&str]) -> ChangedTag {
+        let added = added.iter().map(|key| PropertyKey::parse(key).unwrap());
+        ChangedTag {
+            id: TagId(id),
+            back,
+            added: added.collect(),
+        }
+    }
+
+    fn request(back: TagChange, ids: Vec<Ids>) -> BulkChange {
+        BulkChange::of(back, &FormVariables::Leave, Selection::Ids(ids))
+    }
+
+    #[test]
+    fn variables_that_were_added_are_removed_again_and_no_others() {
+        let back = TagChange::Assign(None);
+        let changed = vec![
+            tag(1, back, &["owner"]),
+            tag(2, back, &[]),
+            tag(3, back, &["owner"]),
+        ];
+        let remove = FormVariables::Remove(vec![PropertyKey::parse("owner").unwrap()]);
+        let ids = vec![Ids::One(TagId(1)), Ids::One(TagId(3))];
+        assert_eq!(
+            of(changed),
+            [
+                BulkChange::of(back, &remove, Selection::Ids(ids)),
+                request(back, vec![Ids::One(TagId(2))]),
+            ]
+        );
+    }
 
     #[test]
     fn ids_without_a_gap_become_a_range_for_each_former_state() {
@@ -71,16 +121,13 @@ mod tests {
             (6, active),
             (9, archived),
         ];
-        let changed = changed.map(|(id, back)| (TagId(id), back)).to_vec();
+        let changed = changed.map(|(id, back)| tag(id, back, &[])).to_vec();
         let range = |first, last| Ids::Range([TagId(first), TagId(last)]);
         assert_eq!(
             of(changed),
             [
-                BulkChange::of(active, Selection::Ids(vec![range(1, 2), range(4, 6)])),
-                BulkChange::of(
-                    archived,
-                    Selection::Ids(vec![Ids::One(TagId(3)), Ids::One(TagId(9))])
-                ),
+                request(active, vec![range(1, 2), range(4, 6)]),
+                request(archived, vec![Ids::One(TagId(3)), Ids::One(TagId(9))]),
             ]
         );
     }
@@ -89,20 +136,21 @@ mod tests {
     fn the_rest_names_only_the_tags_that_were_selected() {
         let ids = [1, 2, 3, 5, 6, 9].map(TagId);
         let range = |first, last| Ids::Range([TagId(first), TagId(last)]);
-        let request = |ids| BulkChange::of(TagChange::Delete, Selection::Ids(ids));
+        let leave = FormVariables::Leave;
+        let request = |ids| request(TagChange::Delete, ids);
         assert_eq!(
-            rest(TagChange::Delete, &ids, 4),
+            rest(TagChange::Delete, &leave, &ids, 4),
             [
                 request(vec![range(1, 3), Ids::One(TagId(5))]),
                 request(vec![Ids::One(TagId(6)), Ids::One(TagId(9))]),
             ]
         );
-        assert_eq!(rest(TagChange::Delete, &[], usize::MAX), []);
+        assert_eq!(rest(TagChange::Delete, &leave, &[], usize::MAX), []);
     }
 
     #[test]
     fn no_request_is_larger_than_a_body_may_be() {
-        let apart = (0..250_000).map(|n| (TagId(9_000_000_000 + 2 * n), TagChange::Restore));
+        let apart = (0..250_000).map(|n| tag(9_000_000_000 + 2 * n, TagChange::Restore, &[]));
         let requests = of(apart.collect());
         assert_eq!(requests.len(), 3);
         for request in requests {

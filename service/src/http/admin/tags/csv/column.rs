@@ -1,16 +1,20 @@
-//! The columns of a file: those of a tag, and those of a new inlay on it.
+//! The columns of a file: members of a tag, and members of a new inlay on it.
+
+use std::borrow::Cow;
 
 use crate::tag::TagColumn;
 
-/// A column.
+/// A column of a tag table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) enum Column {
-    /// Of the tag.
+    /// A member of the tag.
     Tag(TagColumn),
-    /// The experience that the tag leads to, by its name.
+    /// The name of the experience that the tag leads to.
     Experience,
-    /// Of a new inlay on the tag: the member of this name in `POST /inlays`.
-    /// There is no way out for it: keys go in only.
+    /// The tag's URL, as in an export. It follows from the slug, so an import ignores it.
+    Url,
+    /// A member of a new inlay on the tag, with its name in `POST /inlays`. Exports have no such
+    /// columns, because keys are write-only.
     Inlay(&'static str),
 }
 
@@ -29,22 +33,27 @@ const INLAY: [&str; 11] = [
     "master_key_id",
 ];
 
-/// Whether the column with this name is one of a tag.
-pub(in super::super) fn is_of_tag(name: &str) -> bool {
+/// Whether the column with this name is a member of a tag.
+pub(super) fn is_of_tag(name: &str) -> bool {
     matches!(Column::parse(name), Some(Column::Tag(_)))
 }
 
-/// The column of a URL template's name.
+/// Name of the column for the name of a URL template.
 pub(in super::super) const TEMPLATE: &str = "template";
 
-/// The column of an experience's name.
+/// Name of the column for the URL of a tag.
+pub(in super::super) const URL: &str = "url";
+
+/// Name of the column for the name of an experience.
 pub(in super::super) const EXPERIENCE: &str = "experience";
 
 impl Column {
-    /// The column with this name.
+    /// The column with this name; `None` if there is none.
     pub(in super::super) fn parse(name: &str) -> Option<Self> {
-        if name == EXPERIENCE {
-            return Some(Self::Experience);
+        match name {
+            EXPERIENCE => return Some(Self::Experience),
+            URL => return Some(Self::Url),
+            _ => {}
         }
         match INLAY.into_iter().find(|known| *known == name) {
             Some(member) => Some(Self::Inlay(member)),
@@ -52,12 +61,22 @@ impl Column {
         }
     }
 
-    /// All names that there are, for people.
+    /// The name of the column in a header.
+    pub(in super::super) fn name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Tag(column) => column.name(),
+            Self::Experience => EXPERIENCE.into(),
+            Self::Url => URL.into(),
+            Self::Inlay(member) => (*member).into(),
+        }
+    }
+
+    /// All column names, for people.
     pub(super) fn names() -> String {
         let tag = TagColumn::FIXED.map(|column| column.name()).join(", ");
         let inlay = INLAY.join(", ");
         format!(
-            "{tag}, {EXPERIENCE}, attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
+            "{tag}, {EXPERIENCE}, {URL} (which follows from the slug), attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
         )
     }
 }

@@ -1,66 +1,92 @@
-//! Reading a file: the separator, the header, the rows.
+//! Reads a file: maps its header to Tapdesk's columns, and its rows to cells.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use csv::{ByteRecord, Reader, ReaderBuilder};
-
 use super::column::Column;
+use super::layout::{Layout, Origin, Plan};
 use crate::http::body::Chunks;
-use crate::plural::counted;
+use crate::table::counter::{self, Counter, Digits};
+use crate::table::{Encoding, Sheet, damage};
+use crate::tag::TagColumn;
 use crate::tag::cell::Cell;
 
-/// Most columns in a file.
-const COLUMNS_MAX: usize = 1_000;
-
-/// How far the separator is looked for, in bytes: more than a header with every column has.
-const HEADER_MAX: usize = 1024 * 1024;
-
-/// A file whose header is read.
+/// A file after its header was read.
 pub(in super::super) struct Table {
     columns: Arc<[Column]>,
-    lines: Lines,
+    plan: Plan,
+    /// Whether another service wrote the file. If so, cells are trimmed, and a tag without a name
+    /// gets one.
+    is_foreign: bool,
+    counter: Option<CounterCells>,
+    sheet: Sheet<Chunks>,
 }
 
-/// The cells of a row, one for each column; or why there are none, in words.
+/// The number format of counters.
+#[derive(Clone, Copy)]
+struct CounterCells {
+    index: usize,
+    said: Option<Digits>,
+    /// Whether the heading says that plain digits are decimal.
+    decimal: bool,
+}
+
+/// The cells of a row, one for each column. The error is a sentence for people.
 pub(in super::super) type Cells = Result<Vec<Cell>, String>;
 
-/// A row.
+/// A row of the file.
 pub(in super::super) struct Row {
-    /// Its number as a spreadsheet shows it: the header is row 1, and an empty
-    /// row counts.
+    /// Row number in a spreadsheet: the header is row 1, and empty rows count.
     pub(in super::super) number: u32,
-    /// What it says.
+    /// The cells of the row, or an error.
     pub(in super::super) cells: Cells,
 }
 
+/// Facts about a file that was read to its end.
+pub(in super::super) struct Survey {
+    /// Number of rows, without the header and empty rows.
+    pub(in super::super) rows: usize,
+    /// Number of rows after the given row.
+    pub(in super::super) rows_after: usize,
+    /// The character encoding of the file.
+    pub(in super::super) encoding: Encoding,
+    /// The character between cells.
+    pub(in super::super) separator: char,
+    /// Headings of columns that are ignored.
+    pub(in super::super) ignored: Vec<String>,
+    /// Further notes about the file, for people.
+    pub(in super::super) notes: Vec<String>,
+    /// Why counters cannot be read without a number format, for people.
+    pub(in super::super) unclear: Option<String>,
+}
+
 impl Table {
-    /// Reads the header. A mistake in it is a sentence for people.
-    pub(in super::super) fn open(file: Chunks) -> Result<Self, String> {
-        let mut lines = Lines::new(file);
-        let Some(header) = lines.next() else {
-            return Err("The file is empty. It begins with a row of column names.".to_owned());
-        };
-        let header = decode(&header, |number| format!("Column {number}"))
-            .map_err(|why| format!("The header cannot be read. {why}"))?;
-        if header.len() > COLUMNS_MAX {
-            return Err(format!("A file has at most {COLUMNS_MAX} columns."));
-        }
-        let mut columns = Vec::with_capacity(header.len());
-        let mut seen = HashSet::new();
-        for name in header {
-            let name = name.text().unwrap_or_default().trim();
-            let Some(column) = Column::parse(name) else {
-                let names = Column::names();
-                return Err(format!("There is no column \"{name}\". There are {names}."));
-            };
-            if !seen.insert(column.clone()) {
-                return Err(format!("The column \"{name}\" is there twice."));
-            }
-            columns.push(column);
-        }
-        let columns = columns.into();
-        Ok(Self { columns, lines })
+    /// Reads the header. The error is a sentence for people.
+    pub(in super::super) fn open(file: Chunks, layout: &Layout) -> Result<Self, String> {
+        let sheet = Sheet::open(file)?;
+        let plan = layout.plan(sheet.header())?;
+        let is_counter = |column: &Column| *column == Column::Inlay("last_counter");
+        let counter = plan
+            .columns
+            .iter()
+            .find_map(|(column, origin)| match origin {
+                Origin::Cell(index) if is_counter(column) => Some(CounterCells {
+                    index: *index,
+                    said: layout.counter,
+                    decimal: counter::is_decimal(&sheet.header()[*index]),
+                }),
+                _ => None,
+            });
+        Ok(Self {
+            columns: plan
+                .columns
+                .iter()
+                .map(|(column, _)| column.clone())
+                .collect(),
+            plan,
+            is_foreign: layout.preset.is_some(),
+            counter,
+            sheet,
+        })
     }
 
     /// The columns, in the order of the cells.
@@ -68,9 +94,155 @@ impl Table {
         &self.columns
     }
 
-    /// How many rows are left; reads to the end.
-    pub(in super::super) fn count(self) -> usize {
-        self.lines.count()
+    /// Reads the file to its end, and counts the rows after row number `after`.
+    pub(in super::super) fn survey(mut self, after: u32) -> Survey {
+        let (mut rows, mut rows_after) = (0, 0);
+        let (mut hexadecimal, mut unclear) = (None, None);
+        while let Some(line) = self.sheet.next() {
+            let number = line.number;
+            rows += 1;
+            rows_after += usize::from(number > after);
+            let (Some(of), Ok(cells)) = (self.counter, line.cells()) else {
+                continue;
+            };
+            let cell = cells[of.index].trim();
+            match of.read(cell) {
+                Ok(Some(Counter::Unclear)) if unclear.is_none() => {
+                    unclear = Some(self.question(of, cell, number));
+                }
+                Ok(Some(Counter::Hexadecimal(is))) if hexadecimal.is_none() => {
+                    hexadecimal = Some(format!(
+                        "Counters with leading zeros or letters are read as hexadecimal: \"{cell}\" in row {number} is {is}."
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let encoding = self.sheet.encoding();
+        let western = (encoding == Encoding::Windows1252).then(|| {
+            "The file is not UTF-8, and was read as Windows-1252. Check texts with accents; if they are wrong, save the table as CSV UTF-8."
+                .to_owned()
+        });
+        let notes = western
+            .into_iter()
+            .chain(self.plan.notes)
+            .chain(hexadecimal);
+        Survey {
+            rows,
+            rows_after,
+            encoding,
+            separator: self.sheet.separator(),
+            ignored: self.plan.ignored,
+            notes: notes.collect(),
+            unclear,
+        }
+    }
+
+    /// At most `rows` rows after row number `after`.
+    pub(in super::super) fn part(
+        self,
+        after: u32,
+        rows: usize,
+    ) -> impl Iterator<Item = Row> + Send {
+        let later = self.skip_while(move |row| row.number <= after);
+        later.take(rows)
+    }
+
+    fn question(&self, of: CounterCells, cell: &str, row: u32) -> String {
+        let heading = &self.sheet.header()[of.index];
+        let as_hex =
+            u32::from_str_radix(cell, 16).map_or_else(|_| "more".to_owned(), |is| is.to_string());
+        format!(
+            "The column \"{heading}\" does not say how its counters are written: \"{cell}\" in row {row} is {cell} as a decimal number, and {as_hex} as a hexadecimal one. Say counter=decimal or counter=hex."
+        )
+    }
+
+    fn cells(&self, texts: &[String]) -> Cells {
+        let mut cells = Vec::with_capacity(self.columns.len());
+        let has_uid = self.plan.columns.iter().any(|(column, origin)| {
+            let is_uid = *column == Column::Inlay("uid");
+            is_uid && matches!(origin, Origin::Cell(index) if !texts[*index].trim().is_empty())
+        });
+        for (column, origin) in &self.plan.columns {
+            let text = match origin {
+                Origin::Cell(index) if self.is_foreign => texts[*index].trim(),
+                Origin::Cell(index) => texts[*index].as_str(),
+                Origin::Fixed(text) => text.as_str(),
+                Origin::OfInlay(text) if has_uid => text.as_str(),
+                Origin::OfInlay(_) => "",
+            };
+            cells.push(self.cell(column, text)?);
+        }
+        if self.is_foreign {
+            self.name(&mut cells);
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, column: &Column, text: &str) -> Result<Cell, String> {
+        let cell = Cell::decode(text);
+        let Some(said) = cell.text() else {
+            return Ok(cell);
+        };
+        let plain = said.trim();
+        if plain.is_empty() {
+            return Ok(cell);
+        }
+        let name = column.name();
+        match column {
+            Column::Inlay("uid") => match damage::of_uid(plain) {
+                Some(damage) => Err(damage::words(&name, damage)),
+                None => Ok(Cell::Text(damage::without_marks(plain))),
+            },
+            Column::Inlay("meta_key" | "file_key") => match damage::of_key(plain) {
+                Some(damage) => Err(damage::words(&name, damage)),
+                None => Ok(cell),
+            },
+            Column::Inlay("last_counter") => match self.counter.map(|of| of.read(plain)) {
+                Some(Ok(Some(Counter::Is(is) | Counter::Hexadecimal(is)))) => {
+                    Ok(Cell::Text(is.to_string()))
+                }
+                Some(Err(why)) => Err(why),
+                _ => Ok(cell),
+            },
+            Column::Tag(TagColumn::Slug) => {
+                // An apostrophe marks a text that is not a number, as an export writes it.
+                let meant = plain.strip_prefix('\'');
+                if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
+                    return Err(damage::words(&name, damage));
+                }
+                let slug = meant.unwrap_or(plain);
+                Ok(Cell::Text(if self.is_foreign {
+                    slug.to_ascii_lowercase()
+                } else {
+                    slug.to_owned()
+                }))
+            }
+            _ => Ok(cell),
+        }
+    }
+
+    /// Fills the name: a tag needs one, but tables of other services may have none.
+    fn name(&self, cells: &mut [Cell]) {
+        let at = |name: &str| self.columns.iter().position(|column| column.name() == name);
+        let Some(name) = at("name").filter(|at| cells[*at] == Cell::Empty) else {
+            return;
+        };
+        let mut others = [at("slug"), at("uid")].into_iter().flatten();
+        let other = others.find(|at| cells[*at] != Cell::Empty);
+        if let Some(at) = other {
+            cells[name] = cells[at].clone();
+        }
+    }
+}
+
+impl CounterCells {
+    /// The counter in a cell; `None` if the cell is empty.
+    fn read(self, cell: &str) -> Result<Option<Counter>, String> {
+        if cell.is_empty() {
+            return Ok(None);
+        }
+        counter::read(cell, self.said, self.decimal).map(Some)
     }
 }
 
@@ -78,168 +250,153 @@ impl Iterator for Table {
     type Item = Row;
 
     fn next(&mut self) -> Option<Row> {
-        let record = self.lines.next()?;
-        let (found, expected) = (record.len(), self.columns.len());
-        let cells = if found == expected {
-            decode(&record, |number| format!("Cell {number}"))
-        } else {
-            let found = counted(found as u64, "cell");
-            Err(format!("The row has {found}, the header {expected}."))
-        };
-        let number = self.lines.number;
+        let line = self.sheet.next()?;
+        let number = line.number;
+        let cells = line.cells().and_then(|texts| self.cells(&texts));
         Some(Row { number, cells })
-    }
-}
-
-fn decode(record: &ByteRecord, name: impl Fn(usize) -> String) -> Cells {
-    let cells = record.iter().enumerate().map(|(index, bytes)| {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| format!("{} is not UTF-8 text.", name(index + 1)))?;
-        Ok(Cell::decode(text))
-    });
-    cells.collect()
-}
-
-/// The separator of a file, by its header.
-pub(in crate::http::admin) fn separator(file: &Chunks) -> u8 {
-    let header = file.peek();
-    let header = header.take_while(|byte| !matches!(byte, b'\n' | b'\r'));
-    let header: Vec<_> = header.take(HEADER_MAX).collect();
-    let cells = |separator| header.split(|byte| *byte == separator).count();
-    if cells(b';') > cells(b',') {
-        b';'
-    } else {
-        b','
-    }
-}
-
-/// The rows that are not empty, with their numbers.
-struct Lines {
-    reader: Reader<Chunks>,
-    number: u32,
-}
-
-impl Lines {
-    fn new(mut file: Chunks) -> Self {
-        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-        if file.peek().take(3).eq(BYTE_ORDER_MARK.iter().copied()) {
-            file.skip(BYTE_ORDER_MARK.len());
-        }
-        let separator = separator(&file);
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .from_reader(file);
-        Self { reader, number: 0 }
-    }
-}
-
-impl Iterator for Lines {
-    type Item = ByteRecord;
-
-    fn next(&mut self) -> Option<ByteRecord> {
-        let mut record = ByteRecord::new();
-        loop {
-            let before = self.reader.position().line();
-            // Bytes in memory, any of them, and any number of cells: nothing can fail.
-            if !self.reader.read_byte_record(&mut record).unwrap_or(false) {
-                return None;
-            }
-            // The reader skips empty lines; a spreadsheet numbers them. A row
-            // has one line, and one more for each line break in its cells.
-            let lines = self.reader.position().line() - before;
-            let inside = record.as_slice().iter().filter(|byte| **byte == b'\n');
-            let empty = lines.saturating_sub(1 + inside.count() as u64);
-            self.number += 1 + u32::try_from(empty).unwrap_or(u32::MAX - 1);
-            if !record.iter().all(<[u8]>::is_empty) {
-                return Some(record);
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::tag::TagColumn;
     use axum::body::Bytes;
 
-    fn chunks(file: impl AsRef<[u8]>) -> Chunks {
-        Bytes::copy_from_slice(file.as_ref()).into()
+    use super::*;
+    use crate::http::admin::tags::preset::named;
+
+    fn table(file: &str, layout: &Layout) -> Table {
+        Table::open(Bytes::from(file.to_owned()).into(), layout).unwrap()
     }
 
-    fn rows(file: &str) -> Vec<(u32, Cells)> {
-        let table = Table::open(chunks(file)).unwrap();
-        table.map(|row| (row.number, row.cells)).collect()
+    fn rows(file: &str, layout: &Layout) -> Vec<Result<Vec<String>, String>> {
+        let text = |cell: &Cell| cell.text().unwrap_or_default().to_owned();
+        let texts = |cells: Vec<Cell>| cells.iter().map(text).collect();
+        table(file, layout)
+            .map(|row| row.cells.map(texts))
+            .collect()
     }
 
-    fn row(number: u32, texts: &[&str]) -> (u32, Cells) {
-        (
-            number,
-            Ok(texts.iter().map(|text| Cell::decode(text)).collect()),
-        )
-    }
-
-    #[test]
-    fn separator_and_byte_order_mark_are_found() {
-        for file in [
-            "name,title\na,b\n",
-            "name;title\r\na;b\r\n",
-            "\u{feff}name,title\ra,b",
-            "\u{feff}\"name\";\"title\"\n\"a\";\"b\"",
-            " name , title \na,b",
-        ] {
-            assert_eq!(rows(file), [row(2, &["a", "b"])], "{file:?}");
+    fn of(preset: &str) -> Layout {
+        Layout {
+            preset: Some(named(preset).unwrap()),
+            ..Layout::default()
         }
     }
 
     #[test]
-    fn rows_have_the_numbers_of_a_spreadsheet() {
-        for end in ["\n", "\r\n"] {
-            let file = ["name,title", "a,1", "", "", "b,\"x\ny\"", ",", "c,2", "d"].join(end);
-            let expected = [
-                row(2, &["a", "1"]),
-                row(5, &["b", "x\ny"]),
-                row(7, &["c", "2"]),
-                (8, Err("The row has 1 cell, the header 2.".to_owned())),
-            ];
-            assert_eq!(rows(&file), expected, "{end:?}");
-        }
-    }
-
-    #[test]
-    fn a_header_that_is_not_understood_is_refused_in_words() {
-        for (file, part) in [
-            ("", "The file is empty"),
-            ("\n\n", "The file is empty"),
-            ("name,colour\n", "no column \"colour\""),
-            ("name,,title\n", "no column \"\""),
-            ("name,name\n", "\"name\" is there twice"),
-            ("name,attribute:a b\n", "no column \"attribute:a b\""),
-        ] {
-            let refused = Table::open(chunks(file)).err().unwrap();
-            assert!(refused.contains(part), "{refused}");
-        }
-        let utf16 = Table::open(chunks(b"\xff\xfen\0a\0m\0e\0")).err();
-        assert!(utf16.unwrap().contains("Column 1 is not UTF-8"));
-    }
-
-    #[test]
-    fn text_of_another_encoding_is_named() {
-        let file = chunks(b"name,title\nK\xe4se,b\n");
-        let row = Table::open(file).unwrap().next().unwrap();
-        assert_eq!(row.cells, Err("Cell 1 is not UTF-8 text.".to_owned()));
-    }
-
-    #[test]
-    fn columns_stand_in_the_order_of_the_file() {
-        let table = Table::open(chunks("title,uid,name\n")).unwrap();
+    fn columns_of_ixkio() {
+        let file = "XUID,UID,CUID,TAGNAME,NFTCHAIN\r\nGTS5ch6k,04:AA:BB:CC:11:22:33,12345,,x\r\nh7dvbz6k,,,My Tag,\r\n";
+        let layout = Layout {
+            of_inlays: vec![
+                ("url_template_id", "3".to_owned()),
+                ("technology", "ntag424dna".to_owned()),
+            ],
+            ..of("ixkio")
+        };
+        let names = table(file, &layout);
+        let names: Vec<_> = names.columns().iter().map(Column::name).collect();
+        assert_eq!(
+            names,
+            [
+                "slug",
+                "uid",
+                "data:cuid",
+                "name",
+                "url_template_id",
+                "technology"
+            ]
+        );
+        let cells = rows(file, &layout);
         let expected = [
-            Column::Tag(TagColumn::Title),
-            Column::Inlay("uid"),
-            Column::Tag(TagColumn::Name),
+            "gts5ch6k",
+            "04AABBCC112233",
+            "12345",
+            "gts5ch6k",
+            "3",
+            "ntag424dna",
         ];
-        assert_eq!(table.columns()[..], expected);
+        assert_eq!(cells[0].as_ref().unwrap()[..], expected);
+        assert_eq!(
+            cells[1].as_ref().unwrap()[..],
+            ["h7dvbz6k", "", "", "My Tag", "", ""]
+        );
+        assert_eq!(table(file, &layout).survey(0).ignored, ["NFTCHAIN"]);
+    }
+
+    #[test]
+    fn columns_of_boltcard() {
+        let file = "Card name;uid;k1;k2_cmac_key;LAST-COUNTER value;pin\nOne;04AABBCC112233;00;11;17;1234\n";
+        let cells = rows(file, &of("boltcard"));
+        let expected = ["One", "04AABBCC112233", "00", "11", "17", "ntag424dna"];
+        // Keys of one repeated byte look like numbers that lost their zeros.
+        assert!(cells[0].as_ref().unwrap_err().contains("spreadsheet"));
+        let key = |byte: &str| byte.repeat(16);
+        let file = file
+            .replace(";00;", &format!(";{};", key("00")))
+            .replace(";11;", &format!(";{};", key("11")));
+        let cells = rows(&file, &of("boltcard"));
+        let cells = cells[0].as_ref().unwrap();
+        assert_eq!(cells.len(), expected.len());
+        assert_eq!((&*cells[4], &*cells[5]), ("17", "ntag424dna"));
+    }
+
+    #[test]
+    fn a_uid_names_a_tag_that_has_no_other_name() {
+        let file = "Uid,Colour\n04AABBCC112233,red\n";
+        assert_eq!(
+            rows(file, &of("gototags")),
+            [Ok(vec![
+                "04AABBCC112233".to_owned(),
+                "04AABBCC112233".to_owned()
+            ])]
+        );
+    }
+
+    #[test]
+    fn a_counter_is_asked_about_if_nothing_says_how_it_is_written() {
+        let file = |heading: &str, counter: &str| {
+            format!("name,uid,{heading}\nA,04AABBCC112233,{counter}\n")
+        };
+        let with = |counter| Layout {
+            counter,
+            ..of("csv")
+        };
+        for (heading, cell, counter, expected) in [
+            ("read counter", "000021", None, "33"),
+            ("read counter", "00001E", None, "30"),
+            ("read counter", "21", Some(Digits::Hex), "33"),
+            ("read counter", "21", Some(Digits::Decimal), "21"),
+            ("last_counter", "21", None, "21"),
+            ("last_counter", "000021", None, "33"),
+            ("read counter", "", None, ""),
+        ] {
+            let file = file(heading, cell);
+            let layout = with(counter);
+            assert_eq!(rows(&file, &layout)[0].as_ref().unwrap()[2], expected);
+            assert_eq!(table(&file, &layout).survey(0).unclear, None);
+        }
+        let unclear = table(&file("read counter", "21"), &with(None))
+            .survey(0)
+            .unclear;
+        let unclear = unclear.unwrap();
+        for part in ["\"read counter\"", "row 2", "33", "counter=hex"] {
+            assert!(unclear.contains(part), "{unclear}");
+        }
+        let notes = table(&file("counter", "000021"), &with(None))
+            .survey(0)
+            .notes;
+        assert!(notes[0].contains("\"000021\" in row 2 is 33"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_slug_with_an_apostrophe_is_no_date() {
+        let layout = Layout::default();
+        let cells = rows(
+            "name,slug\na,2023-11-04\nb,'2023-11-04\nc,bottle-41\n",
+            &layout,
+        );
+        assert!(cells[0].as_ref().unwrap_err().contains("a date"));
+        assert_eq!(cells[1].as_ref().unwrap()[1], "2023-11-04");
+        assert_eq!(cells[2].as_ref().unwrap()[1], "bottle-41");
     }
 }

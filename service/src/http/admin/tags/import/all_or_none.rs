@@ -1,5 +1,5 @@
-//! Rows that are stored all or none: set aside piece by piece, decided at once,
-//! and made tags piece by piece, so that taps have their turn in between.
+//! Imports all rows or none. Rows are staged in pieces, the decision is one step, and tags are
+//! created in pieces, so that taps continue in between.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::caller;
 use crate::id::ImportId;
 use crate::storage::{Conflict, ImportRow, Imported, Staged, Storage, StorageError, finish_import};
 
-/// Rows that are being set aside. Dropped, it leaves nothing of them.
+/// Rows that are being staged. Dropping the value deletes them.
 pub(super) struct Staging {
     storage: Arc<dyn Storage>,
     import: Option<ImportId>,
@@ -25,7 +25,7 @@ impl Staging {
         Ok(Self { storage, import })
     }
 
-    /// Checks the next rows, and sets the good ones aside.
+    /// Checks the next rows, and stages the valid ones.
     pub(super) async fn add(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -37,7 +37,7 @@ impl Staging {
         }
     }
 
-    /// Removes what was set aside.
+    /// Deletes the staged rows.
     pub(super) async fn give_up(mut self) -> Result<(), StorageError> {
         match self.import.take() {
             Some(import) => finish_import(&*self.storage, import, false).await,
@@ -45,8 +45,8 @@ impl Staging {
         }
     }
 
-    /// Decides that all rows become tags, and begins with it. `results` says what
-    /// is foreseen of each.
+    /// Decides that all rows become tags, and begins with it. `results` contains the expected
+    /// result of each row.
     pub(super) async fn decide(
         mut self,
         results: Vec<RowResult>,
@@ -56,7 +56,7 @@ impl Staging {
         }
         let (sender, applied) = mpsc::unbounded_channel();
         if let Some(import) = self.import.take() {
-            // Whether the caller listens or not.
+            // This continues even if the client disconnects.
             caller::spawn(apply(Arc::clone(&self.storage), import, sender));
         }
         Ok(Applying {
@@ -69,7 +69,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // If the service is ending, or this fails, housekeeping does it.
+        // If the service is ending, or if this fails, housekeeping deletes the rows later.
         if let Some(import) = self.import.take()
             && let Ok(runtime) = Handle::try_current()
         {
@@ -89,7 +89,7 @@ async fn apply(
     loop {
         let applied = storage.apply_import(import).await;
         let ended = applied.as_ref().map_or(true, Vec::is_empty);
-        // A caller who is gone wants no answer.
+        // If the client has disconnected, ignore the error.
         let _ = sender.send(applied);
         if ended {
             return;
@@ -97,23 +97,23 @@ async fn apply(
     }
 }
 
-/// Rows that are decided, on their way to be tags.
+/// Accepted rows that are becoming tags.
 pub(super) struct Applying {
     results: std::vec::IntoIter<RowResult>,
-    /// The place of the next result among all rows.
+    /// The position of the next result among all rows.
     next: u64,
     applied: mpsc::UnboundedReceiver<Applied>,
 }
 
 impl Applying {
-    /// The results of the next rows; nothing if there are no more.
+    /// The results of the next rows; empty after the last one.
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
         let applied = match self.applied.recv().await {
             Some(applied) => applied?,
             None => Vec::new(),
         };
         let Some((last, _)) = applied.last() else {
-            // Another node may have stored the last ones: as they were foreseen.
+            // Another node may have stored the last rows, so return their expected results.
             return Ok(self.results.by_ref().collect());
         };
         let last = *last;

@@ -1,4 +1,4 @@
-//! Which experience a row means: by id, by name, or by both.
+//! Finds the experience of a row by id, by name, or by both.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::service::Service;
 use crate::storage::{Conflict, ExperienceFilter, StorageError};
 use crate::tag::cell::Cell;
 
-/// Experiences read at once.
+/// Number of experiences per database read.
 const AT_ONCE: usize = 500;
 
-/// All experiences by name, as they were when the import began. That one is
-/// still there is checked once more when a tag is to lead to it.
+/// All experiences by name, as of the start of the import. When a tag is stored, the database
+/// checks again that its experience exists.
 pub(super) struct Experiences {
     names: HashMap<ExperienceId, String>,
     ids: HashMap<String, Vec<ExperienceId>>,
@@ -36,8 +36,8 @@ impl Experiences {
         })
     }
 
-    /// What a row says with these two cells, as a cell of `experience_id`; and
-    /// what to know about it. A mistake is a sentence for people.
+    /// The experience that these two cells name, as a cell of `experience_id`, and an optional
+    /// warning. The error is a sentence for people.
     pub(super) fn find(&self, id: &Cell, name: &Cell) -> Result<(Cell, Option<String>), String> {
         let id_text = id.text().map(str::trim).filter(|text| !text.is_empty());
         let name_text = name.text().filter(|text| !text.trim().is_empty());

@@ -1,5 +1,5 @@
-//! Reading rows ahead of the database: parsing them and wrapping their keys takes about as long
-//! as storing them, so a thread of its own does it meanwhile.
+//! Reads rows ahead of the database. Parsing rows and wrapping their keys takes about as long as
+//! storing them, so a separate thread does it meanwhile.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,28 +8,32 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::super::csv::{Row, Table};
+use super::super::csv::Row;
 use super::row::{Parsed, Reader};
 use crate::caller;
 use crate::service::Service;
 use crate::storage::{ImportRow, ROWS_AT_ONCE, StorageError};
 
-/// Pieces that wait to be stored: enough that the database never waits for one.
+/// Number of pieces that wait to be stored: enough that the database never waits.
 const AHEAD: usize = 8;
 
-/// A row of the file, or why it is none that can be stored.
+/// A row of the file, or the reason why it cannot be stored.
 pub(super) struct Read {
     pub(super) number: u32,
     pub(super) row: Result<Arc<ImportRow>, String>,
     pub(super) warning: Option<String>,
 }
 
-/// Rows on their way from the file. Dropped, it ends the reading.
+/// Receives rows from the file. Dropping the value ends the reading.
 pub(super) struct Reading(mpsc::Receiver<Vec<Read>>);
 
 impl Reading {
-    /// Reads the rows of `table`.
-    pub(super) fn start(service: Arc<Service>, table: Table, reader: Reader) -> Self {
+    /// Starts to read the rows of `table`.
+    pub(super) fn start(
+        service: Arc<Service>,
+        table: impl Iterator<Item = Row> + Send + 'static,
+        reader: Reader,
+    ) -> Self {
         let (sender, pieces) = mpsc::channel(AHEAD);
         let rows = Rows {
             service,
@@ -43,7 +47,7 @@ impl Reading {
         tokio::task::spawn_blocking(move || {
             let reading = rows.send(&sender);
             match caller {
-                // What rows refer to is looked up on the way.
+                // Rows refer to resources, which are looked up here with the rights of the caller.
                 Some(caller) => runtime.block_on(caller::on_behalf_of(caller, reading)),
                 None => runtime.block_on(reading),
             }
@@ -51,7 +55,7 @@ impl Reading {
         Self(pieces)
     }
 
-    /// The next rows, at most [`ROWS_AT_ONCE`]; nothing after the last.
+    /// The next rows, at most [`ROWS_AT_ONCE`]; empty after the last one.
     ///
     /// # Errors
     ///
@@ -61,15 +65,15 @@ impl Reading {
     }
 }
 
-struct Rows {
+struct Rows<T> {
     service: Arc<Service>,
-    table: Table,
+    table: T,
     reader: Reader,
     slugs: FirstRows,
     uids: FirstRows,
 }
 
-impl Rows {
+impl<T: Iterator<Item = Row>> Rows<T> {
     async fn send(mut self, pieces: &mpsc::Sender<Vec<Read>>) {
         loop {
             let rows = self.next().await;
@@ -122,9 +126,9 @@ impl Rows {
     }
 }
 
-/// In which row a text was first: no row may repeat one. A million texts would take a hundred
-/// megabytes; so their hashes are kept, under a random key, of 64 bits each. Two of a million
-/// are equal in one of 10,000,000 files.
+/// Finds texts that occur in more than one row. A million texts would take a hundred megabytes, so
+/// only their 64-bit hashes are kept, with a random key. Two of a million texts have equal hashes
+/// in one of 10,000,000 files.
 #[derive(Default)]
 struct FirstRows {
     hash: RandomState,

@@ -1,4 +1,4 @@
-//! Rows of a file as what is to be stored.
+//! Converts rows of a file to rows for the storage.
 
 use std::sync::Arc;
 
@@ -16,28 +16,36 @@ use crate::storage::ImportRow;
 use crate::tag::cell::Cell;
 use crate::tag::{Slug, TagColumn, TagFields, TagRow};
 
-/// Reads the rows of a file with these columns.
+/// Converts the rows of a file with these columns.
 pub(super) struct Reader {
     columns: Arc<[Column]>,
-    /// What rows say of a tag. An experience that is named is one with an id here.
+    /// Columns of the tag. A named experience becomes an id here.
     of_tag: Arc<[TagColumn]>,
     experiences: Option<Experiences>,
-    /// Asked for once, if a row names one.
+    /// Read once, if a row names a URL template.
     templates: OnceCell<Vec<UrlTemplate>>,
+    add_variables: bool,
 }
 
-/// A row that was read.
+/// A row that was converted.
 pub(super) struct Parsed {
     pub(super) row: ImportRow,
-    /// Warnings about it, in words.
+    /// Warnings about the row, for people.
     pub(super) warning: Option<String>,
 }
 
 impl Reader {
-    /// `experiences` are needed if a column is about them.
-    pub(super) fn new(columns: Arc<[Column]>, experiences: Option<Experiences>) -> Self {
+    /// `experiences` is required if a column names experiences.
+    pub(super) fn new(
+        columns: Arc<[Column]>,
+        experiences: Option<Experiences>,
+        add_variables: bool,
+    ) -> Self {
         let of_tag = columns.iter().filter_map(|column| match column {
-            Column::Tag(TagColumn::ExperienceId) | Column::Experience | Column::Inlay(_) => None,
+            Column::Tag(TagColumn::ExperienceId)
+            | Column::Experience
+            | Column::Url
+            | Column::Inlay(_) => None,
             Column::Tag(column) => Some(column.clone()),
         });
         let leads = experiences.is_some().then_some(TagColumn::ExperienceId);
@@ -46,10 +54,11 @@ impl Reader {
             columns,
             experiences,
             templates: OnceCell::new(),
+            add_variables,
         }
     }
 
-    /// Reads a row. A mistake in it is a sentence for people.
+    /// Converts a row. The error is a sentence for people.
     pub(super) async fn read(&self, service: &Service, cells: Vec<Cell>) -> Result<Parsed, String> {
         let mut of_tag = Vec::with_capacity(self.of_tag.len());
         let (mut slug, mut id, mut name) = (None, Cell::Empty, Cell::Empty);
@@ -63,6 +72,7 @@ impl Reader {
                 Column::Tag(TagColumn::ExperienceId) => id = cell,
                 Column::Tag(_) => of_tag.push(cell),
                 Column::Experience => name = cell,
+                Column::Url => {}
                 Column::Inlay(member) => {
                     if let Some(text) = cell.text().map(str::trim).filter(|text| !text.is_empty()) {
                         members.insert((*member).to_owned(), value(member, text));
@@ -79,8 +89,8 @@ impl Reader {
         let row = TagRow::new(Arc::clone(&self.of_tag), of_tag);
         let named = slug.is_some();
         let slug = slug.unwrap_or_else(|| Slug::generate(&*service.entropy));
-        // What is wrong with the row itself is known before the database is asked.
-        // A tag that is to be changed may have its name already.
+        // Check the row itself before the database is queried. An existing tag may have its name
+        // already.
         row.change(TagFields {
             slug: slug.clone(),
             ..TagFields::named("-".to_owned())
@@ -95,11 +105,12 @@ impl Reader {
             named,
             row,
             inlay,
+            add_variables: self.add_variables,
         };
         Ok(Parsed { row, warning })
     }
 
-    /// The URL template that a cell names.
+    /// The URL template with the name in a cell.
     async fn template(&self, service: &Service, named: &Value) -> Result<UrlTemplateId, String> {
         let named = named.as_str().unwrap_or_default();
         let read = || service.storage.url_templates(None, URL_TEMPLATES_MAX);
@@ -118,7 +129,7 @@ impl Reader {
     }
 }
 
-/// The slug that a cell names.
+/// The slug in a cell.
 fn named(cell: &Cell) -> Result<Option<Slug>, String> {
     if *cell == Cell::Delete {
         return Err("slug cannot be deleted, only changed.".to_owned());
@@ -128,8 +139,8 @@ fn named(cell: &Cell) -> Result<Option<Slug>, String> {
     slug.map_err(|error| error.to_string())
 }
 
-/// The new inlay of a row, if its cells say something: the body of
-/// `POST /inlays` with these members.
+/// The new inlay of a row: the body of `POST /inlays` with these members. `None` if all its cells
+/// are empty.
 async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<NewInlay>, String> {
     if members.is_empty() {
         return Ok(None);
@@ -140,7 +151,7 @@ async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<
     inlay.map(Some).map_err(|error| error.detail())
 }
 
-/// A cell as the member of a JSON object.
+/// Converts a cell to a member of a JSON object.
 fn value(member: &str, text: &str) -> Value {
     match (member, text.parse::<i64>()) {
         ("mirror", _) if text == "none" => Value::Null,

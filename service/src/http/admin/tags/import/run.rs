@@ -1,4 +1,4 @@
-//! An import at work.
+//! Runs an import of tags.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::service::Service;
 use crate::storage::{Conflict, ImportRow, Imported, Put, Staged, StorageError};
 use crate::tag::{Slug, TagColumn};
 
-/// Stores the rows of a file, piece by piece.
+/// Stores the rows of a file in pieces.
 pub(super) struct Import {
     service: Arc<Service>,
     reading: Reading,
     query: ImportQuery,
-    /// Rows of an import that is decided, on their way to be tags.
+    /// Accepted rows of an all-or-none import that are becoming tags.
     applying: Option<Applying>,
-    /// Whether all rows are checked of an import that takes all or none: there are no more.
+    /// Whether an all-or-none import has checked all rows, so that no rows are left.
     checked: bool,
 }
 
@@ -33,8 +33,7 @@ impl Import {
         }
     }
 
-    /// Stores the next rows, and answers their results: nothing if
-    /// there are no more.
+    /// Stores the next rows and returns their results. Empty after the last row.
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
         match (&mut self.applying, self.query.on_error) {
             (Some(applying), _) => applying.next().await,
@@ -47,13 +46,13 @@ impl Import {
         }
     }
 
-    /// Whether what stops it now stops nothing: all rows are accepted.
+    /// Whether all rows are accepted. If so, the import completes even if this task stops.
     pub(super) const fn is_decided(&self) -> bool {
         self.applying.is_some()
     }
 
-    /// If one bad row keeps all others out: checks all rows, and sets them
-    /// aside on the way; then, if none is bad, begins to make them tags.
+    /// Imports all rows or none: checks all rows and stages them. If all are valid, begins to turn
+    /// them into tags.
     async fn all_or_none(&mut self) -> Result<Vec<RowResult>, StorageError> {
         self.checked = true;
         let mut staging = None;
@@ -70,7 +69,7 @@ impl Import {
             let good = good(&rows);
             let upsert = self.upsert();
             let staged = match &staging {
-                // Once a row is bad nothing will be stored, and the others are only checked.
+                // After an invalid row, nothing will be stored, so the other rows are only checked.
                 Some(staging) if !bad => staging.add(good, upsert).await?,
                 _ => self.service.storage.check_rows(good, upsert).await?,
             };
@@ -97,7 +96,7 @@ impl Import {
         Ok(results)
     }
 
-    /// Stores the rows that can be, or only checks them, and answers the result of each.
+    /// Stores valid rows, or only checks them in a dry run, and returns the result of each row.
     async fn store(&self, rows: &[Read]) -> Result<Vec<RowResult>, StorageError> {
         let (good, upsert) = (good(rows), self.upsert());
         if good.is_empty() {
@@ -123,7 +122,7 @@ impl Import {
     }
 }
 
-/// The expected result of a checked row, without values that are generated.
+/// The expected result of a checked row, without generated values.
 fn foreseen(row: &Read, staged: &Staged) -> Outcome {
     let named = row.row.as_ref().is_ok_and(|row| row.named);
     let saved = Saved {
@@ -142,6 +141,8 @@ pub(super) fn done(imported: &Imported, warning: Option<String>) -> Outcome {
         slug: Some(imported.slug.to_string()),
         inlay_id: imported.inlay,
         deleted: names(&imported.deleted),
+        before: imported.before.clone(),
+        variables_added: imported.variables_added,
         warning,
     };
     outcome(imported.put, saved)
@@ -171,7 +172,7 @@ fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {
     good.map(Arc::clone).collect()
 }
 
-/// The result of each row, if `stored` has an answer for each good one.
+/// The result of each row. `stored` contains an answer for each valid row.
 fn outcomes<T>(
     rows: &[Read],
     stored: Vec<Result<T, Conflict>>,

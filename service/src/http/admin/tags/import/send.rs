@@ -1,4 +1,4 @@
-//! Sending results while the rest is stored.
+//! Sends results while further rows are stored.
 
 use axum::body::Bytes;
 use http_body_util::channel::Sender;
@@ -10,16 +10,17 @@ use crate::caller;
 use crate::http::error::ApiError;
 use crate::storage::StorageError;
 
-/// Results sent at once.
+/// Number of results per message.
 const SENT_AT_ONCE: usize = 500;
-/// Pieces of results that wait to be sent: storing does not wait for their text.
+/// Number of batches that wait to be sent, so that storing rows does not wait for their text.
 const AHEAD: usize = 4;
 
-/// Results of the next rows, nothing after the last; or why there are no more, in words.
+/// The results of the next rows, empty after the last one; or the reason why there are no more, for
+/// people.
 type Next = Result<Vec<RowResult>, String>;
 
-/// Goes on to the end, sending each result. A caller who goes away ends the work: what is stored
-/// by then stays, whole pieces of it. Rows that are decided go on all the same.
+/// Runs the import to its end and sends each result. If the client disconnects, the work stops:
+/// stored pieces remain. Accepted rows of an all-or-none import are stored nevertheless.
 pub(super) async fn send(
     import: Import,
     mut answer: ImportResult,
@@ -31,7 +32,8 @@ pub(super) async fn send(
         return;
     }
     let (pieces, mut stored) = mpsc::channel(AHEAD);
-    caller::spawn(store(import, pieces));
+    let wrote = first.iter().any(RowResult::is_written) && !answer.dry_run;
+    caller::spawn(store(import, wrote, pieces));
     let mut separator = "\n";
     let mut results = first;
     while !results.is_empty() {
@@ -56,14 +58,17 @@ pub(super) async fn send(
             });
     }
     let (_, after) = answer.around_results();
-    // The caller has all results; there is nobody to tell if this does not arrive.
+    // The client has all results, so ignore the error if this does not arrive.
     let _ = sender.send_data(after.into()).await;
 }
 
-async fn store(mut import: Import, pieces: mpsc::Sender<Next>) {
+async fn store(mut import: Import, mut wrote: bool, pieces: mpsc::Sender<Next>) {
     loop {
         let next = import.next().await;
-        let next = next.map_err(|error| stopped(&import, error));
+        wrote |= next
+            .as_ref()
+            .is_ok_and(|rows| rows.iter().any(RowResult::is_written));
+        let next = next.map_err(|error| stopped(&import, wrote, error));
         let ended = next.as_ref().map_or(true, Vec::is_empty);
         if pieces.send(next).await.is_err() || ended {
             return;
@@ -71,8 +76,16 @@ async fn store(mut import: Import, pieces: mpsc::Sender<Next>) {
     }
 }
 
-fn stopped(import: &Import, error: StorageError) -> String {
-    let why = ApiError::from(error).detail();
+/// Why the import stopped. `wrote` says whether earlier rows are stored.
+fn stopped(import: &Import, wrote: bool, error: StorageError) -> String {
+    let why = match ApiError::from(error) {
+        // "Nothing was written" would be true only for the last piece.
+        ApiError::Full if wrote => {
+            "The disk is full. The rows so far are stored; make room, then import the rest."
+                .to_owned()
+        }
+        error => error.detail(),
+    };
     if import.is_decided() {
         format!("{why} All rows are accepted: the others follow by themselves.")
     } else {

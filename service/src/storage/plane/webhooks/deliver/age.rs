@@ -1,4 +1,4 @@
-//! What is kept of events that are as old as what they tell of may be.
+//! Removes stored events that have reached the age limit of their content.
 
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
@@ -7,10 +7,10 @@ use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Value, values};
 use crate::webhook::EventKind;
 
-/// Deliveries that are removed in one transaction: taps wait for it.
+/// Deliveries removed in one transaction, for which taps wait.
 const AT_ONCE: usize = 500;
 
-/// Some deliveries of events of these types of before `keep_since`, done or not.
+/// Some deliveries of events of these types older than `keep_since`, delivered or not.
 pub(in crate::storage::plane::webhooks) async fn aged(
     db: &mut dyn Query,
     kinds: &[EventKind],
@@ -23,7 +23,7 @@ pub(in crate::storage::plane::webhooks) async fn aged(
     found.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// Removes deliveries with their attempts. An attempt that is on its way is not repeated.
+/// Removes deliveries with their attempts. An attempt in flight is not repeated.
 pub(in crate::storage::plane::webhooks) async fn forget(
     tx: &mut dyn Transaction,
     deliveries: &[i64],

@@ -1,4 +1,4 @@
-//! What is still to be delivered.
+//! The backlog of webhooks.
 
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
@@ -7,8 +7,8 @@ use crate::storage::plane::dialect::Dialect;
 use crate::storage::value::values;
 use crate::storage::webhooks::Backlog;
 
-/// What endpoints that are on are still to be sent. Those that fail, and those that are sent again
-/// what they had, count for none that are late.
+/// The backlog of endpoints that are on. Endpoints that fail, and endpoints that get old events
+/// again, do not count as late.
 pub(in crate::storage::plane::webhooks) async fn backlog(
     db: &mut dyn Query,
     now: Timestamp,

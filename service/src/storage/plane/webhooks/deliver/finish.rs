@@ -1,4 +1,4 @@
-//! What attempts came to.
+//! Stores the results of attempts.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,20 @@ use crate::webhook::{
     ATTEMPTS, Alert, Disabled, EventKind, FAILING_MAX, next_attempt, object, origin,
 };
 
-/// Deliveries of an endpoint that are kept once they are done, so that they can be looked at, and
-/// sent again as they were.
+/// Finished deliveries that are kept for each endpoint, so that they can be shown, and sent again
+/// unchanged.
 const KEPT: i64 = 1_000;
-/// How many more there may be before they are removed, so that it is not done for each one.
+/// How many more there may be before some are removed, so that not every delivery removes one.
 const SLACK: i64 = 200;
-/// Deliveries that are removed in one transaction: taps wait for it. The next attempts remove more.
+/// Deliveries removed in one transaction, for which taps wait. Later attempts remove more.
 const TRIMMED_AT_ONCE: i64 = 1_000;
-/// After so many failures in a row, what waits is sent at once when one succeeds.
+/// Consecutive failures after which the next success makes all waiting deliveries due.
 const WOKEN_AFTER: u64 = 3;
-/// After so many rejections in a row an endpoint that takes other events rejects a kind of them.
+/// Consecutive rejections of one type after which the endpoint counts as rejecting that type, if it
+/// accepts others.
 const REJECTED: usize = 3;
-/// What is rejected is tried again as if it had failed so often: not soon, so that it holds up no
-/// event behind it.
+/// A rejected event is retried as if it had failed this many times, so late that it does not hold
+/// up later events.
 const NOT_SOON: u32 = 3;
 
 pub(in crate::storage::plane::webhooks) async fn finish(
@@ -55,7 +56,8 @@ async fn of_webhook(
     let sql =
         "SELECT failures, failing_since, enabled, kept FROM webhook_states WHERE webhook_id = ?1";
     let Some(mut state) = tx.row(sql, &values![webhook]).await? else {
-        // A test of one that is off since a restore has a log, too; one that was deleted has none.
+        // An endpoint that is off since a restore logs its tests, too. A deleted endpoint has no
+        // log.
         if find(tx, webhook).await?.is_some() {
             for one in attempts {
                 log(tx, one).await?;
@@ -70,7 +72,7 @@ async fn of_webhook(
     let (mut done, mut back, mut slow, mut gone) = (0_i64, None, false, false);
     for one in attempts {
         log(tx, one).await?;
-        // The failure of a test counts for nothing; what was taken tells that the endpoint is back.
+        // A failed test does not count. A successful one shows that the endpoint is back.
         let is_test = one.chance.is_none();
         if is_test && one.outcome.failure.is_some() {
             continue;
@@ -78,7 +80,7 @@ async fn of_webhook(
         slow |= one.slow;
         if let Some(failure) = &one.outcome.failure {
             failures += 1;
-            // Of attempts that are made at once, the first to begin may be the last to end.
+            // Of parallel attempts, the first to start may be the last to end.
             let at = one.outcome.at;
             failing_since = Some(failing_since.map_or(at, |since| since.min(at)));
             gone |= failure.gone;
@@ -89,7 +91,8 @@ async fn of_webhook(
             failures = 0;
             failing_since = None;
         }
-        // Also one that ends beside the first success was made of an endpoint that was down.
+        // An attempt that ended together with the first success was made while the endpoint was
+        // down.
         let next = next_at(tx, one, was_down_since.or(failing_since)).await?;
         let sql = "UPDATE webhook_deliveries SET waits = ?2, attempts = attempts + 1, next_at = ?3
              WHERE id = ?1 AND waits";
@@ -122,7 +125,7 @@ async fn of_webhook(
         why.map(Disabled::as_str),
     ];
     tx.execute(sql, &values).await?;
-    // One that answers may take other events, and those are not to wait for what it refuses.
+    // An endpoint that answers may accept other events, which must not wait for the one it rejects.
     let last = attempts.iter().rev().find(|one| one.chance.is_some());
     let is_silent = failures >= DOWN && last.is_some_and(|one| one.outcome.status.is_none());
     let paced = tx.now().plus_millis(PACE_SILENT_MILLIS);
@@ -136,9 +139,9 @@ async fn of_webhook(
     Ok(())
 }
 
-/// When a delivery is tried again; `None` if it is done, or is given up. That is after so many
-/// attempts, and never while its endpoint has taken nothing since the first of them: an endpoint
-/// that is down refuses everybody, and is switched off if it stays so.
+/// When a delivery is retried; `None` if it is finished or given up. It is given up after
+/// [`ATTEMPTS`] attempts, but never while its endpoint has accepted nothing since the first of
+/// them: such an endpoint is down for all events, and is switched off if it stays down.
 async fn next_at(
     tx: &mut dyn Transaction,
     one: &Finished,
@@ -154,7 +157,7 @@ async fn next_at(
     let made = waits.take::<u32>()?.saturating_add(1);
     let kind: String = waits.take()?;
     if made >= ATTEMPTS {
-        // The log may have attempts of before it was sent again.
+        // The log may contain attempts from before the delivery was sent again.
         let sql = "SELECT min(at) FROM
              (SELECT at FROM webhook_attempts WHERE delivery_id = ?1 ORDER BY id DESC LIMIT ?2) AS made";
         let mut first = tx.one(sql, &values![one.delivery, made]).await?;
@@ -172,8 +175,8 @@ async fn next_at(
     Ok(Some(next_attempt(made, one.outcome.at, asked, chance)))
 }
 
-/// Whether its endpoint is well and rejects this kind of event: it says so of the event, the last
-/// ones of the kind fared no better, and it took one of another kind.
+/// Whether a working endpoint rejects this type of event: it rejected this one and the last ones of
+/// the type, and accepted one of another type.
 async fn rejects(
     tx: &mut dyn Transaction,
     one: &Finished,
@@ -201,13 +204,14 @@ async fn rejects(
     tx.exists(sql, &values![one.webhook_id, kind]).await
 }
 
-/// Whether a status says that the request is wrong, rather than the moment or the endpoint.
+/// Whether a status means that the request is wrong, and not the moment or the endpoint.
 fn is_rejection(status: u16) -> bool {
     (400..500).contains(&status) && ![408, 410, 425, 429].contains(&status)
 }
 
 async fn log(tx: &mut dyn Transaction, one: &Finished) -> Result<(), StorageError> {
-    // What was erased while it was on its way has no log: an answer may repeat what was sent.
+    // A delivery that was erased while in flight has no log, because the answer may repeat its
+    // body.
     let sql = "INSERT INTO webhook_attempts (webhook_id, delivery_id, at, status, error, response, duration)
          SELECT webhook_id, id, ?2, ?3, ?4, ?5, ?6 FROM webhook_deliveries WHERE id = ?1";
     let outcome = &one.outcome;
@@ -216,14 +220,14 @@ async fn log(tx: &mut dyn Transaction, one: &Finished) -> Result<(), StorageErro
         outcome.at,
         outcome.status.map(u32::from),
         outcome.failure.as_ref().map(|failure| &failure.why),
-        // PostgreSQL has no text with a zero byte.
+        // PostgreSQL cannot store a zero byte in a text.
         outcome.response.replace('\0', ""),
         u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
     ];
     tx.execute(sql, &values).await.map(drop)
 }
 
-/// Removes the oldest deliveries that are done, with their attempts.
+/// Removes the oldest finished deliveries, with their attempts.
 async fn trim(tx: &mut dyn Transaction, webhook: WebhookId, many: i64) -> Result<(), StorageError> {
     let sql = "SELECT id FROM webhook_deliveries WHERE webhook_id = ?1 AND NOT waits ORDER BY id LIMIT ?2";
     let found = tx.query(sql, &values![webhook, many]).await?;
@@ -239,7 +243,7 @@ async fn trim(tx: &mut dyn Transaction, webhook: WebhookId, many: i64) -> Result
     tx.execute(sql, &values![webhook, removed]).await.map(drop)
 }
 
-/// Tells that an endpoint was switched off.
+/// Switches an endpoint off, and creates an event about it.
 async fn disable(
     tx: &mut dyn Transaction,
     id: WebhookId,
@@ -256,7 +260,7 @@ async fn disable(
     };
     let data = json!({
         "webhook_id": id,
-        // The rest of it may hold a secret, which other endpoints are not told.
+        // The rest of the URL may contain a secret, which other endpoints must not get.
         "url": origin(&webhook.fields.url),
         "reason": why,
         "failing_since": webhook.failing_since,

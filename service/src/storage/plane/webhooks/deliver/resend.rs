@@ -1,4 +1,4 @@
-//! What is sent again: because its owner asks for it, or because its endpoint is back.
+//! Sends events again: at the owner's request, or because the endpoint is back.
 
 use super::look_at_next;
 use crate::clock::Timestamp;
@@ -11,7 +11,7 @@ use crate::storage::value::{Value, values};
 use crate::storage::webhooks::{LEASE_MILLIS, Resend};
 use crate::storage::{Conflict, StorageError};
 
-/// Deliveries that are woken in one transaction: taps wait for it.
+/// Deliveries woken in one transaction, for which taps wait.
 const WOKEN_AT_ONCE: usize = 100;
 
 pub(in crate::storage::plane::webhooks) async fn resend(
@@ -53,8 +53,8 @@ pub(in crate::storage::plane::webhooks) async fn resend(
     Ok(Some(true))
 }
 
-/// Takes an endpoint back to what happened at `since`. Taps commit in the order of their times, but
-/// for those of a moment.
+/// Moves an endpoint back to the events since `since`. Taps commit in the order of their times,
+/// except within a moment.
 async fn rewind(
     tx: &mut dyn Transaction,
     id: WebhookId,
@@ -73,7 +73,8 @@ async fn rewind(
     let mut first = tx.one(tap, &values![since]).await?;
     let (tap, tap_id): (Option<i64>, Option<i64>) = (first.take()?, first.take()?);
     let event: Option<i64> = tx.one(event, &values![since]).await?.take()?;
-    // Where the endpoint was before it goes back is the furthest that it ever was.
+    // `again_seq` keeps the furthest place that the endpoint has ever reached: it may have got the
+    // events up to there before.
     let sql = "UPDATE webhook_states SET resends = resends + 1,
              again_seq = CASE WHEN again_seq > tap_seq THEN again_seq ELSE tap_seq END,
              again_outbox_seq = CASE WHEN again_outbox_seq > outbox_seq THEN again_outbox_seq ELSE outbox_seq END,
@@ -91,7 +92,7 @@ async fn rewind(
     tx.execute(sql, &values).await.map(drop)
 }
 
-/// Deliveries that failed and were never attempted before `since`.
+/// Deliveries that failed and were not attempted before `since`.
 pub(in crate::storage::plane::webhooks) async fn asleep(
     db: &mut dyn Query,
     webhook: WebhookId,
@@ -106,7 +107,7 @@ pub(in crate::storage::plane::webhooks) async fn asleep(
     found.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// Has deliveries be attempted at once, as if they had never been.
+/// Makes deliveries due at once, as if they had never been attempted.
 pub(in crate::storage::plane::webhooks) async fn wake(
     tx: &mut dyn Transaction,
     webhook: WebhookId,
@@ -118,8 +119,8 @@ pub(in crate::storage::plane::webhooks) async fn wake(
     look_at_next(tx, webhook, None).await
 }
 
-/// Has deliveries that wait be attempted at once. One that is due within a lease may be on its way:
-/// it stays where it is, for otherwise it would be sent a second time beside the first one.
+/// Makes waiting deliveries due at once. One that is due within a lease may be in flight: it is
+/// left out, because it would be sent a second time in parallel.
 async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), StorageError> {
     let now = tx.now();
     let sql =

@@ -1,0 +1,83 @@
+//! The address in a chip's URL: opened once the chip is verified, and counted afterwards.
+
+use serde_json::{Value, json};
+use tapdesk_service::inlay::Uid;
+use tapdesk_tests::TestService;
+use tapdesk_tests::relay::lay;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+
+use super::{check, on_network};
+
+/// Encodes a chip for a new tag, and returns the encoding.
+async fn encoded(service: &TestService, number: u8) -> Value {
+    let tag = service.tag(json!({"name": "Bottle"})).await.id;
+    let uid = Uid::from_bytes([4, 0x11, 0x22, 0x33, 0x44, 0x55, number]);
+    let wish = json!({"uid": uid.to_string(), "tag_id": tag});
+    let turn = lay(service, &mut VirtualNtag424::new(uid), &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    service
+        .admin_get(&format!("/encodings/{}", turn["id"]))
+        .await
+}
+
+#[tokio::test]
+async fn an_encoding_names_its_address_and_whether_it_was_opened() {
+    let Some((service, network)) = on_network().await else {
+        return;
+    };
+    let own = format!("{}/t", service.base());
+    let first = encoded(&service, 1).await;
+    let expected = json!({"tag_url": own, "opened": false, "reason": "loopback"});
+    assert_eq!(first["address"], expected);
+    let tag_url = format!("{}/t", network.base());
+    service
+        .admin_patch("/settings", json!({"tag_url": tag_url}))
+        .await;
+    check(&service, &tag_url).await;
+    let second = encoded(&service, 2).await;
+    let expected = json!({"tag_url": tag_url, "opened": true, "reason": null});
+    assert_eq!(second["address"], expected);
+    let id = &first["id"];
+    let unchanged = service.admin_get(&format!("/encodings/{id}")).await;
+    assert_eq!(
+        unchanged["address"]["tag_url"], own,
+        "a chip keeps the address it has"
+    );
+    let wipe = json!({"uid": "04112233445599", "wipe": true});
+    let wipe = service.admin_create("/encodings", wipe).await["id"].clone();
+    let wipe = service.admin_get(&format!("/encodings/{wipe}")).await;
+    assert_eq!(wipe["address"], Value::Null);
+}
+
+#[tokio::test]
+async fn inlays_are_counted_and_listed_by_the_address_that_they_carry() {
+    let service = TestService::start().await;
+    let old = format!("{}/t", service.base());
+    let mut uids = Vec::new();
+    for number in 1..=2 {
+        uids.push(encoded(&service, number).await["uid"].clone());
+    }
+    service
+        .tag(json!({"name": "Label", "has_qr_code": true}))
+        .await;
+    let new = "https://tags.example/t";
+    service
+        .admin_patch("/settings", json!({"tag_url": new}))
+        .await;
+    encoded(&service, 3).await;
+    let carried = service.admin_get("/tag-url/carried").await;
+    let expected = json!({
+        "items": [
+            {"tag_url": old, "in_force": false, "inlays": 2},
+            {"tag_url": new, "in_force": true, "inlays": 1},
+        ],
+        "printed_codes": 1,
+    });
+    assert_eq!(carried, expected);
+    let path = format!("/inlays?count=true&carried_tag_url={old}");
+    let found = service.admin_get(&path).await;
+    assert_eq!(found["count"], 2);
+    let items = found["items"].as_array().unwrap().iter();
+    let found: Vec<_> = items.map(|inlay| inlay["uid"].clone()).collect();
+    assert_eq!(found, uids);
+}

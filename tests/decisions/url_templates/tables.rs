@@ -1,0 +1,429 @@
+//! Tables from practice: changed by a spreadsheet, from another service, or in another encoding.
+//! The sources are public threads of people who import such files.
+
+use tapdesk_tests::tables::{
+    BOLTCARD_KEYS, COUNTERS, NOT_UTF_8, NUMBERS, TOO_MANY_CELLS, UNICODE_TEXT, UTF_8_TABS,
+    UTF_16_SEMICOLONS,
+};
+
+use super::*;
+
+/// The response to an import; `query` begins with `?` or is empty.
+async fn asked(service: &TestService, query: &str, file: impl AsRef<[u8]>) -> Answer {
+    service
+        .admin_request(Method::POST, &format!("/tags/import{query}"))
+        .header("content-type", "text/csv")
+        .body(file.as_ref().to_vec())
+        .answer()
+        .await
+}
+
+/// The result of an import, after checking that its dry run predicted every row.
+async fn import(service: &TestService, query: &str, file: impl AsRef<[u8]>) -> Value {
+    let sign = if query.is_empty() { '?' } else { '&' };
+    let dry = format!("{query}{sign}dry_run=true");
+    let foreseen = asked(service, &dry, &file).await.expect(200);
+    let done = asked(service, query, &file).await.expect(200);
+    for member in ["encoding", "separator", "ignored_columns", "notes", "rows"] {
+        assert_eq!(foreseen[member], done[member], "{member}");
+    }
+    assert_eq!(outcomes(&foreseen), outcomes(&done));
+    done
+}
+
+/// Row, outcome and reason of each row.
+fn outcomes(result: &Value) -> Vec<(u64, String, String)> {
+    let results = result["results"].as_array().unwrap().iter();
+    let text = |row: &Value, member: &str| row[member].as_str().unwrap_or_default().to_owned();
+    results
+        .map(|row| {
+            let number = row["row"].as_u64().unwrap();
+            (number, text(row, "outcome"), text(row, "reason"))
+        })
+        .collect()
+}
+
+fn refused(result: &Value) -> Vec<(u64, String)> {
+    let outcomes = outcomes(result).into_iter();
+    outcomes
+        .filter(|(_, outcome, _)| outcome == "refused")
+        .map(|(row, _, reason)| (row, reason))
+        .collect()
+}
+
+async fn names(service: &TestService) -> Vec<String> {
+    let tags = service.admin_get("/tags").await;
+    let tags = tags["items"].as_array().unwrap().iter();
+    let mut names: Vec<_> = tags
+        .map(|tag| tag["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// C5 (directus/directus#12970): UTF-16, tabs and semicolons, as spreadsheets save them.
+#[tokio::test]
+async fn a_table_of_any_usual_encoding_and_separator_is_read() {
+    let sep: Vec<u8> = b"sep=|\r\nslug|name\r\nbottle-0001|K\xc3\xa4se\r\n".to_vec();
+    let bare: Vec<u8> = UNICODE_TEXT[2..].to_vec();
+    for (file, encoding, separator) in [
+        (UNICODE_TEXT.clone(), "utf-16le", "\t"),
+        (UTF_16_SEMICOLONS.clone(), "utf-16le", ";"),
+        (UTF_8_TABS.clone(), "utf-8", "\t"),
+        (sep, "utf-8", "|"),
+        (bare, "utf-16le", "\t"),
+    ] {
+        let service = TestService::start().await;
+        let result = import(&service, "", &file).await;
+        assert_eq!(
+            (&result["encoding"], &result["separator"]),
+            (&json!(encoding), &json!(separator))
+        );
+        assert_eq!(result["created"], 1, "{result}");
+        assert_eq!(names(&service).await, ["Käse"]);
+    }
+}
+
+/// The content decides, and not the media type that a browser or a program guessed.
+#[tokio::test]
+async fn a_type_is_only_a_hint() {
+    let service = TestService::start().await;
+    for (number, kind) in [
+        Some("text/plain; charset=iso-8859-1"),
+        Some("text/tab-separated-values"),
+        Some("application/vnd.ms-excel"),
+        Some("application/octet-stream"),
+        None,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut request = service.admin_request(Method::POST, "/tags/import");
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        let file = format!("slug\tname\nkaese-00{number:02}\tKäse {number}\n");
+        let result = request.body(file).answer().await.expect(200);
+        assert_eq!(result["created"], 1, "{kind:?}: {result}");
+    }
+    assert_eq!(names(&service).await[0], "Käse 0");
+}
+
+/// C6 (TablePress/TablePress#198): one byte that is not UTF-8, with a preset.
+#[tokio::test]
+async fn one_byte_of_another_encoding_does_not_refuse_a_table() {
+    let service = TestService::start().await;
+    let result = import(&service, "?preset=ixkio", NOT_UTF_8).await;
+    assert_eq!(result["encoding"], "windows-1252");
+    assert!(
+        result["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("Windows-1252"),
+        "{result}"
+    );
+    assert_eq!(names(&service).await, ["Brot", "Käse"]);
+    // In a table of UTF-8, such a byte refuses only its row.
+    let file = b"slug,name\nkaese-0001,K\xc3\xa4se\nkaese-0002,K\xe4se\nbrot-00001,Brot\n";
+    let service = TestService::start().await;
+    let result = import(&service, "", file).await;
+    let refused = refused(&result);
+    assert_eq!((refused.len(), refused[0].0), (1, 3), "{result}");
+    assert!(refused[0].1.contains("Cell 2 is not UTF-8"), "{refused:?}");
+    assert_eq!(names(&service).await, ["Brot", "Käse"]);
+}
+
+/// C7 (TablePress/TablePress#198): an unquoted comma, and a row that is cut off.
+#[tokio::test]
+async fn a_row_with_more_or_fewer_cells_than_the_header_is_refused_with_every_preset() {
+    let service = TestService::start().await;
+    let result = import(&service, "?preset=ixkio", TOO_MANY_CELLS).await;
+    let expected = [
+        (2, "The row has 4 cells, the header 3.".to_owned()),
+        (3, "The row has 1 cell, the header 3.".to_owned()),
+    ];
+    assert_eq!(refused(&result), expected);
+    for preset in ["csv", "gototags", "boltcard"] {
+        let file = "name,uid\nA,B,C\nD\n";
+        let result = import(&service, &format!("?preset={preset}"), file).await;
+        let rows: Vec<_> = refused(&result).into_iter().map(|(row, _)| row).collect();
+        assert_eq!(
+            (rows, &result["created"]),
+            (vec![2, 3], &json!(0)),
+            "{preset}"
+        );
+    }
+    assert!(names(&service).await.is_empty());
+}
+
+/// Columns that no preset uses must not be dropped silently.
+#[tokio::test]
+async fn columns_that_are_left_out_are_named() {
+    let service = TestService::start().await;
+    let file = "XUID,TAGNAME,NFTCHAIN,STATUS\nk3v9qa2b,Red,x,On\n";
+    let result = import(&service, "?preset=ixkio", file).await;
+    assert_eq!(result["ignored_columns"], json!(["NFTCHAIN", "STATUS"]));
+    // In a table of our own, a misspelt column refuses the table, unless the caller selects
+    // columns.
+    let own = "Name,Farbe,Preis,slug\nKäse,gelb,3,kaese-0001\n";
+    let unknown = asked(&service, "", own).await.expect(422);
+    assert!(
+        unknown["detail"].as_str().unwrap().contains("\"Name\""),
+        "{unknown}"
+    );
+    let query = "?map=Name:name&map=Farbe:attribute:colour";
+    let result = import(&service, query, own).await;
+    assert_eq!(result["ignored_columns"], json!(["Preis"]));
+    let tags = service.admin_get("/tags?q=kaese-0001").await;
+    assert_eq!(tags["items"][0]["attributes"], json!({"colour": "gelb"}));
+    for (query, part) in [
+        ("?map=Farbe:colour", "not HEADING:COLUMN"),
+        (
+            "?map=Name:name&map=Weight:data:weight",
+            "no column \"Weight\"",
+        ),
+    ] {
+        let refused = asked(&service, query, own).await.expect(422);
+        assert!(
+            refused["detail"].as_str().unwrap().contains(part),
+            "{refused}"
+        );
+    }
+}
+
+/// C1 (sqlitebrowser/sqlitebrowser#160, dilshod/xlsx2csv#85, OpenRefine/OpenRefine#308,
+/// microsoftgraph/powershell-intune-samples#140, bloom-housing/bloom#4458).
+#[tokio::test]
+async fn what_a_spreadsheet_turned_into_a_number_is_refused_and_not_completed() {
+    let service = TestService::start().await;
+    let result = import(&service, "", NUMBERS).await;
+    let refused_rows = refused(&result);
+    let rows: Vec<_> = refused_rows.iter().map(|(row, _)| *row).collect();
+    assert_eq!(rows, [2, 3, 4], "{result}");
+    for (_, reason) in &refused_rows {
+        assert!(
+            reason.starts_with("uid is a number") && reason.contains("spreadsheet"),
+            "{reason}"
+        );
+    }
+    let inlays = service.admin_get("/inlays").await;
+    let uids = inlays["items"].as_array().unwrap().iter();
+    let uids: Vec<_> = uids.map(|inlay| inlay["uid"].as_str().unwrap()).collect();
+    assert_eq!(uids, ["04A1B2C3D4E580"]);
+
+    let key = "1,11111111111111E+31";
+    let file = format!(
+        "name;slug;uid;technology;mirror;file_key\n\
+         Key;;04A1B2C3D4E581;ntag424dna;plain;{key}\n\
+         Date;04-Nov;;;;\n\
+         Slug;1,23457E+18;;;;\n\
+         Short;41;;;;\n\
+         Float;;4112233445566.0;ntag213;;\n\
+         Good;'2023-11-04;;;;\n"
+    );
+    let result = import(&service, "", file).await;
+    let refused_rows = refused(&result);
+    let rows: Vec<_> = refused_rows.iter().map(|(row, _)| *row).collect();
+    assert_eq!(rows, [2, 3, 4, 5, 6], "{result}");
+    for (_, reason) in &refused_rows {
+        assert!(
+            reason.contains("spreadsheet") && !reason.contains(key),
+            "{reason}"
+        );
+    }
+    // The export adds the apostrophe, so that neither a spreadsheet nor an import sees a date.
+    let export = service
+        .admin_request(Method::GET, "/tags/export")
+        .answer()
+        .await;
+    assert!(export.body.contains("'2023-11-04"), "{}", export.body);
+    let again = import(&service, "?mode=upsert", &export.body).await;
+    assert_eq!(again["refused"], 0, "{again}");
+}
+
+/// C3 (community.nxp.com thread 535033): counters in the form of chips' URLs.
+#[tokio::test]
+async fn a_hexadecimal_counter_is_not_read_as_a_decimal_one() {
+    let service = TestService::start().await;
+    let id = template(&service, &settings(ONE_ADDRESS), &["11"]).await;
+    let keys = ["11", "22"].map(|byte| byte.repeat(16));
+    let table = |text: &str| {
+        text.lines()
+            .enumerate()
+            .map(|(row, line)| match row {
+                0 => format!("{line},meta_key,file_key\n"),
+                _ => format!("{line},{},{}\n", keys[0], keys[1]),
+            })
+            .collect::<String>()
+    };
+    let query = format!("?preset=csv&url_template_id={id}");
+    let result = import(&service, &query, table(COUNTERS)).await;
+    assert_eq!(result["created"], 2, "{result}");
+    assert!(
+        result["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("\"000021\" in row 2 is 33"),
+        "{result}"
+    );
+    let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "22"));
+    chip.uid = "044B6A4A4E6880".parse().unwrap();
+    // Read as 21, the codes 22 to 33, which were spent at the former service, would verify again.
+    for (counter, expected) in [(22, "out_of_order"), (33, "replayed"), (34, "verified")] {
+        open(&service, &chip.url_at(counter, None)).await;
+        assert_eq!(last(&service).await.1, expected, "{counter}");
+    }
+
+    let unclear = |counter: &str| {
+        table(&format!(
+            "name,serial number,read counter\nC,04DE5F1EACC040,{counter}\n"
+        ))
+    };
+    let question = asked(&service, &query, unclear("21")).await.expect(422);
+    assert_eq!(question["errors"][0]["field"], "counter", "{question}");
+    let detail = question["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("counter=hex") && detail.contains("row 2"),
+        "{detail}"
+    );
+    let said = import(&service, &format!("{query}&counter=hex"), unclear("21")).await;
+    assert_eq!(said["created"], 1, "{said}");
+    let inlay = service.admin_get("/inlays?uid=04DE5F1EACC040").await;
+    assert_eq!(inlay["items"][0]["last_counter"], 33);
+}
+
+/// R7 (lnbits/lnbits#1329, boltcard/bolt-nfc-android-app#50,
+/// dennisreimann/btcpayserver-plugin-lnbank#60): all five keys of a card.
+#[tokio::test]
+async fn keys_of_a_bolt_card_that_are_not_kept_are_named() {
+    let service = TestService::start().await;
+    let text = "https://tags.example/bolt?p={picc}&c={mac}";
+    let meta = "0c3b25d92b38ae443229dd59ad34b85d";
+    let mut body = template_json(&settings(text), &[]);
+    body["meta_keys"] = json!([meta]);
+    let id = service.admin_create("/url-templates", body).await["id"].clone();
+    let query = format!("?preset=boltcard&url_template_id={id}");
+    let result = import(&service, &query, BOLTCARD_KEYS).await;
+    assert_eq!(result["created"], 1, "{result}");
+    assert_eq!(result["ignored_columns"], json!(["k0", "k3", "k4"]));
+    let note = result["notes"][0].as_str().unwrap();
+    for part in ["k0, k3, k4 are not kept", "never be re-keyed or wiped here"] {
+        assert!(note.contains(part), "{note}");
+    }
+    // The published vector of boltcard is the code with counter 3, which was spent at the former
+    // service.
+    let path = "/bolt?p=4E2E289D945A66BB13377A728884E867&c=E19CCB1FED8892CE";
+    open(&service, path).await;
+    assert_eq!(last(&service).await.1, "replayed");
+    let mut chip = Chip::new(
+        settings(text),
+        InlayKeys::Aes(Keys {
+            meta: Some(AesKey::from_hex(meta).unwrap()),
+            file: AesKey::from_hex("b45775776cb224c75bcde7ca3704e933").unwrap(),
+        }),
+    );
+    chip.uid = "04996C6A926980".parse().unwrap();
+    open(&service, &chip.url_at(4, None)).await;
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+}
+
+/// A hostile or broken file gets an error message, and its good rows are still stored.
+#[tokio::test]
+async fn a_hostile_table_is_answered_in_words() {
+    let service = TestService::start().await;
+    let mut surrogate: Vec<u8> = "\u{feff}name\nLone "
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    surrogate.extend([0x3d, 0xd8]);
+    let mut odd: Vec<u8> = "\u{feff}name\nOdd\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    odd.push(b'x');
+    let wide = format!("{}\n", vec!["name"; 10_000].join(","));
+    let long = format!("name\nlong{}\nShort\n", "x".repeat(8 * 1024 * 1024));
+    for (file, created, refused_rows) in [
+        (b"name\nN\0L\nGood\n".to_vec(), 1, 1),
+        (surrogate, 0, 1),
+        (odd, 1, 1),
+        (b"name,title\nOpen,\"x\nLost,y\n".to_vec(), 0, 1),
+        (b"name\r\nA\nB\rC\r\n".to_vec(), 3, 0),
+        (long.into_bytes(), 1, 1),
+        (b"name\n".to_vec(), 0, 0),
+    ] {
+        let result = import(&service, "", &file).await;
+        let counts = (result["created"].as_u64(), result["refused"].as_u64());
+        assert_eq!(counts, (Some(created), Some(refused_rows)), "{result}");
+    }
+    for (file, part) in [
+        (&b""[..], "empty"),
+        (b"\xff\xfe", "empty"),
+        (b"na\0me\nx\n", "NUL"),
+        (b"sep=\0\nname\nx\n", "no known separator"),
+        (b"sep=abc\nname\nx\n", "no known separator"),
+        (b"name,name\nx,y\n", "\"name\" is there twice"),
+        (wide.as_bytes(), "at most 1000 columns"),
+        (b"PK\x03\x04 a workbook", "Save the table as CSV"),
+    ] {
+        let refused = asked(&service, "", file).await.expect(422);
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(part), "{detail}");
+    }
+}
+
+/// A screen shows a file as the import reads it, and imports a large file in parts.
+#[tokio::test]
+async fn a_table_is_shown_as_it_is_imported_and_imported_in_parts() {
+    let service = TestService::start().await;
+    let view = async |query: &str, file: &[u8]| {
+        let path = format!("/tags/import/table{query}");
+        let request = service.admin_request(Method::POST, &path);
+        let request = request.header("content-type", "text/csv");
+        request.body(file.to_vec()).answer().await
+    };
+    let shown = view("", &UNICODE_TEXT).await.expect(200);
+    assert_eq!(
+        shown,
+        json!({
+            "encoding": "utf-16le", "separator": "\t", "row_count": 1,
+            "columns": [
+                {"heading": "slug", "column": "slug", "guessed": false},
+                {"heading": "name", "column": "name", "guessed": false},
+            ],
+            "rows": [{"row": 2, "cells": ["bottle-0001", "Käse"]}],
+        })
+    );
+    let file = b"Tag UID;Response;Colour\n1;2;3\n\n4;5\n6;7;8\n9;10;11\n";
+    let shown = view("?preset=ixkio&rows=4,6-9", file).await.expect(200);
+    assert_eq!(shown["row_count"], 4);
+    assert_eq!(
+        shown["rows"],
+        json!([{"row": 4, "cells": ["4", "5"]}, {"row": 6, "cells": ["9", "10", "11"]}])
+    );
+    let columns = shown["columns"].as_array().unwrap().iter();
+    let columns: Vec<_> = columns
+        .map(|column| (&column["column"], &column["guessed"]))
+        .collect();
+    let (uid, url) = (json!("uid"), json!("attribute:url"));
+    let (yes, no, null) = (json!(true), json!(false), Value::Null);
+    assert_eq!(columns, [(&uid, &yes), (&url, &no), (&null, &no)]);
+    for query in ["?rows=x", "?rows=", "?preset=nobody"] {
+        view(query, file).await.expect(422);
+    }
+    view("", b"name\n").await.expect(422);
+
+    let rows = b"name\nA\n\nB\nC\nD\n";
+    let mut after = 0;
+    for expected in [vec![2, 4], vec![5, 6], vec![]] {
+        let query = format!("?max_rows=2&after_row={after}");
+        let part = asked(&service, &query, rows).await.expect(200);
+        let numbers: Vec<_> = outcomes(&part).into_iter().map(|(row, _, _)| row).collect();
+        assert_eq!(
+            (part["rows"].as_u64(), &numbers),
+            (Some(expected.len() as u64), &expected)
+        );
+        after = numbers.last().copied().unwrap_or_default();
+    }
+    assert_eq!(names(&service).await, ["A", "B", "C", "D"]);
+}
