@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use tokio::task::JoinHandle;
 
 use crate::audit::Salt;
 use crate::id::TokenId;
@@ -74,6 +73,11 @@ impl Caller {
         }
     }
 
+    /// Sets the short form of the request, if none is set yet.
+    pub(crate) fn set_asked(&self, asked: Value) {
+        let _ = self.state.asked.set(asked);
+    }
+
     /// The short form of the request, if it was set.
     pub(crate) fn asked(&self) -> Option<Value> {
         self.state.asked.get().cloned()
@@ -88,77 +92,5 @@ impl Caller {
     /// Records that its row is on disk.
     pub(crate) fn set_recorded(&self) {
         self.state.recorded.store(true, Ordering::Release);
-    }
-}
-
-tokio::task_local! {
-    static CALLER: Arc<Caller>;
-}
-
-/// The current request; `None` for the service's own work, which includes taps.
-pub(crate) fn current() -> Option<Arc<Caller>> {
-    CALLER.try_with(Arc::clone).ok()
-}
-
-/// The experiences to which the current request is limited.
-pub(crate) fn reach() -> Reach {
-    CALLER
-        .try_with(|caller| caller.reach.clone())
-        .unwrap_or_default()
-}
-
-/// Gives the audit log a short form of the current request, without secrets. Needed for a request
-/// with many changes, none of which shows the whole.
-pub(crate) fn asks(what: Value) {
-    let _ = CALLER.try_with(|caller| caller.state.asked.set(what));
-}
-
-/// Does `work` for `caller`.
-pub(crate) async fn on_behalf_of<T>(caller: Arc<Caller>, work: impl Future<Output = T>) -> T {
-    CALLER.scope(caller, work).await
-}
-
-/// Runs `work` concurrently with the current request, for the same caller.
-pub(crate) fn spawn<T: Send + 'static>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> JoinHandle<T> {
-    match current() {
-        Some(caller) => tokio::spawn(CALLER.scope(caller, work)),
-        None => tokio::spawn(work),
-    }
-}
-
-/// Continues work for `caller` that began in another place, such as the body of an answer.
-pub(crate) fn going_on_for<T>(caller: Arc<Caller>, work: impl FnOnce() -> T) -> T {
-    CALLER.sync_scope(caller, work)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::id::ExperienceId;
-    use crate::scope::{Rights, Scope};
-
-    fn limited() -> Arc<Caller> {
-        let rights = Rights {
-            scopes: [Scope::Read].into(),
-            experience_ids: Some([ExperienceId(7)].into()),
-        };
-        Arc::new(Caller::new(
-            Actor::Desktop,
-            IpAddr::from([127, 0, 0, 1]),
-            ("tags.export".into(), "tags/export".to_owned()),
-            rights.reach(),
-            [0; 16],
-        ))
-    }
-
-    #[tokio::test]
-    async fn what_a_request_begins_stays_its_callers() {
-        assert_eq!(reach(), Reach::default());
-        let spawned = on_behalf_of(limited(), async { spawn(async { reach() }).await });
-        assert_eq!(spawned.await.unwrap(), limited().reach);
-        assert_eq!(going_on_for(limited(), reach), limited().reach);
-        assert_eq!(reach(), Reach::default());
     }
 }

@@ -1,6 +1,8 @@
 //! Delivers webhooks. [`route`] creates deliveries from events, for each endpoint from its own
-//! position. [`send`] makes the attempts.
+//! position. [`send`] makes the attempts, through [`client`].
 
+mod client;
+mod resolver;
 mod route;
 mod send;
 

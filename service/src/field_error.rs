@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
+use crate::inlay::template::TemplateError;
+
 /// An error in a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -46,6 +48,13 @@ impl FieldError {
 pub trait OfField: Display {
     /// The field, in the form of [`FieldError::field`].
     fn field(&self) -> Option<Cow<'static, str>>;
+}
+
+// The impl is here, because `inlay` does not know this trait.
+impl OfField for TemplateError {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some(Self::field(self).into())
+    }
 }
 
 impl<E: OfField> From<E> for FieldError {

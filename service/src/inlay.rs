@@ -35,8 +35,9 @@ pub mod counter;
 pub mod derivation;
 pub mod diagnose;
 pub mod diversify;
-#[cfg(test)]
-pub(crate) mod effort;
+#[cfg(any(test, feature = "effort"))]
+#[doc(hidden)]
+pub mod effort;
 pub mod ev2;
 pub mod key;
 pub mod originality;

@@ -153,7 +153,7 @@ impl Keyring {
     }
 
     fn unwrap_bytes(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "effort"))]
         crate::inlay::effort::count(1);
         let cipher = self.cipher()?;
         let (nonce, sealed) = wrapped

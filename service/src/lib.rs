@@ -13,14 +13,16 @@
 
 // # Parts of a tap: pure, without input or output
 
+// The functions of chips: codes, session keys, MACs, diversified keys, the virtual inlay.
+pub mod inlay;
 // An error in a request, and the field that has it.
 pub mod field_error;
 // Numbers that name a tag, an inlay, an experience and the others.
 pub mod id;
-// The functions of chips: codes, session keys, MACs, diversified keys, the virtual inlay.
-pub mod inlay;
 // Reads JSON objects, and refuses other JSON values in their place.
 pub(crate) mod object;
+// Schemas in the OpenAPI document of types that derive none.
+pub(crate) mod schema;
 // The revision of a resource that is edited, for `If-Match`.
 pub(crate) mod revision;
 // Rolling keys: how they are issued, masked, hashed, and when they expire.
@@ -112,6 +114,8 @@ pub mod admin_token;
 pub mod audit;
 // Who calls the admin API, for the database.
 pub mod caller;
+// The caller for whom the current task works.
+pub(crate) mod calling;
 // The only reader of time.
 pub mod clock;
 // The only reader of randomness.

@@ -21,8 +21,6 @@ use crate::caller::{Actor, Caller};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::{self, Entropy};
 use crate::scope::Reach;
-use crate::start::Database;
-use crate::storage::StorageError;
 use crate::storage::postgres::PostgresEnd;
 use crate::storage::sqlite::SqliteEnd;
 use crate::storage::transfer::mark::{Mark, Progress};
@@ -30,6 +28,7 @@ use crate::storage::transfer::schema::{secrets, tables};
 use crate::storage::transfer::table::Table;
 use crate::storage::transfer::value::{Key, last_key, lines};
 use crate::storage::transfer::{End, EndError};
+use crate::storage::{Database, StorageError};
 
 /// Why a move stopped. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]

@@ -67,12 +67,14 @@ pub(crate) fn named<E: serde::de::Error>(value: Value, tag: &str) -> Result<Valu
 /// Makes an enum with the tag `$tag` read only the names of its variants, in every place. The enum
 /// derives both traits of serde with `#[serde(remote = "Self")]`, which turns them into inherent
 /// functions.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! tagged_by_name {
     ($type:ty, $tag:literal) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(deserializer)?;
-                let value = crate::object::named::<D::Error>(value, $tag)?;
+                let value = $crate::object::named::<D::Error>(value, $tag)?;
                 Self::deserialize(value).map_err(serde::de::Error::custom)
             }
         }

@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use places::{KeyPlaces, Names};
 
-use crate::caller::{Actor, Caller, on_behalf_of};
+use crate::caller::{Actor, Caller};
+use crate::calling::on_behalf_of;
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::keyring::{Keyring, KeyringError};

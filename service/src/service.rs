@@ -1,5 +1,6 @@
 //! The common parts of all use cases, made once.
 
+mod deliveries;
 mod live_key;
 mod previews;
 mod tag_cache;
@@ -13,10 +14,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 
+use deliveries::Deliveries;
 use previews::Previews;
 use tag_cache::TagCache;
 pub(crate) use tag_cache::{CachedTag, FoundInlay};
 use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
+pub(crate) use tap_tag::candidate;
 use template_cache::TemplateCache;
 pub(crate) use template_cache::{OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
@@ -32,7 +35,6 @@ use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
 use crate::tag_address::TagAddress;
-use crate::webhook::Deliveries;
 
 /// Bytes of the tag cache's budget for each recent tap that is cached, for the update that may
 /// follow it. A cached tap takes 64 bytes, so taps take a 32nd of the budget.

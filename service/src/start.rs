@@ -17,9 +17,11 @@ use crate::private_file;
 use crate::service::{Parts, Service};
 use crate::settings::Layers;
 #[cfg(feature = "postgres")]
-use crate::storage::postgres::{self, Address, PostgresStorage, Time};
+use crate::storage::postgres::{self, PostgresStorage, Time};
 use crate::storage::sqlite::{self, SqliteStorage};
 use crate::storage::{Storage, StorageError};
+
+pub use crate::storage::Database;
 
 /// The choices of a start.
 pub struct Start {
@@ -37,15 +39,6 @@ pub struct Start {
     pub tag_cache: usize,
     /// Test mode, if it is on.
     pub test: Option<TestMode>,
-}
-
-/// The place of all data.
-pub enum Database {
-    /// A SQLite file; it is created if it is missing.
-    Sqlite(PathBuf),
-    /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
-    #[cfg(feature = "postgres")]
-    Postgres(Box<Address>),
 }
 
 /// Test mode: the service's time can be moved.

@@ -44,6 +44,7 @@ pub mod postgres;
 pub mod sqlite;
 pub mod transfer;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -107,6 +108,15 @@ const READY: Duration = Duration::from_millis(1_500);
 
 /// The row of `settings` that stores how far simulated time is ahead, in milliseconds.
 const SIMULATED_AHEAD: &str = "simulated_ahead";
+
+/// The place of all data.
+pub enum Database {
+    /// A SQLite file; it is created if it is missing.
+    Sqlite(PathBuf),
+    /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<postgres::Address>),
+}
 
 /// A database: all operations, grouped by noun.
 #[async_trait]

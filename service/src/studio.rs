@@ -10,6 +10,7 @@
 //! answer.
 
 mod media;
+pub(crate) mod pictures;
 mod proof;
 mod shell;
 mod style;
@@ -514,8 +515,20 @@ impl Outcome {
     }
 }
 
-impl Tone {
-    const fn name(self) -> &'static str {
+/// The marks of a message, by its tone.
+trait ToneMarks {
+    /// Its class in the style sheet.
+    fn name(self) -> &'static str;
+
+    /// The ARIA role for the message: failures interrupt the screen reader.
+    fn role(self) -> &'static str;
+
+    /// Its sign, as SVG: a check in a disc, a ring, a cross in a ring.
+    fn sign(self) -> &'static str;
+}
+
+impl ToneMarks for Tone {
+    fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::Neutral => "neutral",
@@ -523,16 +536,14 @@ impl Tone {
         }
     }
 
-    /// The ARIA role for the message: failures interrupt the screen reader.
-    const fn role(self) -> &'static str {
+    fn role(self) -> &'static str {
         match self {
             Self::Caution => "alert",
             Self::Good | Self::Neutral => "status",
         }
     }
 
-    /// Its sign, as SVG: a check in a disc, a ring, a cross in a ring.
-    const fn sign(self) -> &'static str {
+    fn sign(self) -> &'static str {
         match self {
             Self::Good => {
                 r#"<svg viewBox="0 0 40 40" aria-hidden="true"><circle cx="20" cy="20" r="18"/><path d="M12 20.5l5.5 5.5L28.5 14.5"/></svg>"#

@@ -7,19 +7,17 @@
 
 mod address;
 mod attempt;
-mod client;
 mod endpoint;
 mod event;
-mod resolver;
 mod retry;
 mod secret;
-mod state;
 
+pub use address::is_public;
 pub use attempt::{ANSWER_KEPT, Attempt, AttemptOutcome, Failure};
-pub use client::{ClientError, WebhookClient};
 pub(crate) use endpoint::origin;
 pub use endpoint::{
     Disabled, ENDPOINTS_MAX, EventFilter, EventWorld, Include, Webhook, WebhookFields,
+    literal_address,
 };
 pub(crate) use event::object;
 pub use event::{
@@ -28,4 +26,3 @@ pub use event::{
 pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
 pub use secret::Secret;
 pub(crate) use secret::Signed;
-pub(crate) use state::Deliveries;

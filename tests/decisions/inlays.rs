@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::inlay::code::COUNTER_MAX;
 use tapdesk_service::inlay::key::{AesKey, Keys};
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -80,9 +81,7 @@ async fn an_inlay_belongs_to_one_tag_and_can_be_bound_later() {
             .admin_patch(&format!("/inlays/{id}"), json!({"tag_id": tag.id}))
             .await;
         for (at, verified) in [(&first, first.id == tag.id), (&second, second.id == tag.id)] {
-            let code = chip
-                .tap(&tapdesk_service::entropy::OsEntropy)
-                .expect("room");
+            let code = chip.tap(bytes(&OsEntropy)).expect("room");
             let tap = service.tap(&at.with(&code)).await;
             let payload = service.payload(tap.key()).await;
             // A tag without a rolling inlay has no keys to check a code with either.
@@ -108,12 +107,7 @@ async fn the_counter_can_reach_its_end_and_no_further() {
     let last = service.tap(&inlay.url(&tag)).await;
     let payload = service.payload(last.key()).await;
     assert_eq!(payload["tag_verified"], json!(true));
-    assert!(
-        inlay
-            .chip
-            .tap(&tapdesk_service::entropy::OsEntropy)
-            .is_err()
-    );
+    assert!(inlay.chip.tap(bytes(&OsEntropy)).is_err());
     let shown = service.admin_get(&format!("/inlays/{}", inlay.id)).await;
     assert_eq!(shown["last_counter"], json!(COUNTER_MAX));
 }

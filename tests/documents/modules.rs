@@ -28,7 +28,7 @@ fn what_runs_beside_a_request_runs_for_its_caller() {
         let text = fs::read_to_string(root().join(&path)).expect("text");
         // Tests are at the end of a file.
         let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-        spawned += code.matches("caller::spawn(").count();
+        spawned += code.matches("calling::spawn(").count();
         for word in ["tokio::spawn(", "task::spawn(", "JoinSet", "thread::spawn("] {
             assert!(!code.contains(word), "{}: {word}", path.display());
         }

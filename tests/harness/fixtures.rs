@@ -74,7 +74,9 @@ impl TestInlay {
     /// # Panics
     /// When the chip's counter is at its end.
     pub fn code(&mut self) -> OneTimeCode {
-        self.chip.tap(&OsEntropy).expect("the counter has room")
+        self.chip
+            .tap(entropy::bytes(&OsEntropy))
+            .expect("the counter has room")
     }
 
     /// The code of the read with this counter.

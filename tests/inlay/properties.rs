@@ -48,7 +48,7 @@ fn configured(inlay: &VirtualInlay) -> Candidate {
 }
 
 fn tapped(inlay: &mut VirtualInlay, seed: u64) -> OneTimeCode {
-    inlay.tap(&SeededEntropy::new(seed)).unwrap()
+    inlay.tap(bytes(&SeededEntropy::new(seed))).unwrap()
 }
 
 fn check(code: &OneTimeCode, candidates: &[Candidate]) -> Result<Authentic, CodeError> {
@@ -199,15 +199,15 @@ fn the_first_tap_is_1_and_the_last_is_the_counters_end() {
         },
         counter: 0,
     };
-    let first = inlay.tap(&entropy).unwrap();
+    let first = inlay.tap(bytes(&entropy)).unwrap();
     assert_eq!(&first.token[..6], "000001");
     let url = first.url("https://example.com/t", "k3v9qa");
     let expected = "https://example.com/t/k3v9qa?uid=04DE5F1EACC040&token=000001";
     assert!(url.starts_with(expected), "{url}");
 
     inlay.counter = COUNTER_MAX - 1;
-    assert_eq!(&inlay.tap(&entropy).unwrap().token[..6], "FFFFFF");
-    assert_eq!(inlay.tap(&entropy), Err(UsedUp));
+    assert_eq!(&inlay.tap(bytes(&entropy)).unwrap().token[..6], "FFFFFF");
+    assert_eq!(inlay.tap(bytes(&entropy)), Err(UsedUp));
     assert_eq!(inlay.counter, COUNTER_MAX);
 }
 

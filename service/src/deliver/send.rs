@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use super::client::{ClientError, WebhookClient};
 use super::event;
 use crate::clock::{Stopwatch, Timestamp};
 use crate::entropy;
@@ -17,9 +18,7 @@ use crate::keyring::{Keyring, KeyringError};
 use crate::panics::Panicked;
 use crate::service::Service;
 use crate::storage::{Claimed, Finished, Settled, StorageError};
-use crate::webhook::{
-    AttemptOutcome, ClientError, Failure, Happening, Secret, Signed, WebhookClient, origin,
-};
+use crate::webhook::{AttemptOutcome, Failure, Happening, Secret, Signed, origin};
 use on_the_way::OnTheWay;
 
 /// Maximum number of simultaneous attempts of one endpoint.

@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-crate::inlay::text::text_schema!(Bytes, "^([0-9A-Fa-f]{2}){1,258}$");
+crate::schema::text_schema!(Bytes, "^([0-9A-Fa-f]{2}){1,258}$");
 
 impl Answers {
     /// A digest by which repeated answers are recognised. It never appears in a list or a log.

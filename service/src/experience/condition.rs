@@ -6,9 +6,9 @@ use utoipa::ToSchema;
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
 use crate::inlay::assessment::Tamper;
-use crate::inlay::text::text_schema;
 use crate::interaction::{CounterMove, Tech, VISITOR_GROUPS, VerificationState};
 use crate::object;
+use crate::schema::text_schema;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::{OperatingSystem, is_within};
 

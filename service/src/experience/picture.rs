@@ -13,7 +13,6 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::imageops;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
-use tokio::sync::Semaphore;
 
 use crate::experience::ImageType;
 
@@ -32,9 +31,6 @@ const MEMORY_MAX: u64 = PIXELS_MAX * 4;
 const FAR_LARGER: u32 = 2;
 /// Quality of JPEG, of 100.
 const QUALITY: u8 = 84;
-
-/// Pictures are decoded one at a time, so that their memory does not add up.
-static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 
 /// Why a picture is refused. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
@@ -74,21 +70,6 @@ pub enum PictureError {
     Ended,
 }
 
-/// Prepares the picture in `bytes`, on a separate thread and after the pictures that came before
-/// it.
-pub async fn fit(
-    bytes: impl AsRef<[u8]> + Send + 'static,
-) -> Result<(ImageType, Vec<u8>), PictureError> {
-    let alone = ONE_AT_A_TIME.acquire().await;
-    let alone = alone.map_err(|_| PictureError::Ended)?;
-    let fitted = tokio::task::spawn_blocking(move || {
-        // If the caller goes away the work continues, so the turn must last as long as the work.
-        let _alone = alone;
-        fit_now(bytes.as_ref())
-    });
-    fitted.await.map_err(|_| PictureError::Ended)?
-}
-
 /// Checks the size that the head of a picture declares, without reading its pixels.
 pub fn check(bytes: &[u8]) -> Result<ImageType, PictureError> {
     let (media_type, decoder) = open(bytes)?;
@@ -96,7 +77,8 @@ pub fn check(bytes: &[u8]) -> Result<ImageType, PictureError> {
     Ok(media_type)
 }
 
-fn fit_now(bytes: &[u8]) -> Result<(ImageType, Vec<u8>), PictureError> {
+/// Prepares the picture in `bytes` on this thread, which takes much time and memory.
+pub fn fit_now(bytes: &[u8]) -> Result<(ImageType, Vec<u8>), PictureError> {
     let (from, mut decoder) = open(bytes)?;
     bound(&decoder)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -185,8 +167,6 @@ fn refused(error: image::ImageError) -> PictureError {
 
 #[cfg(test)]
 mod tests {
-    use std::task::{Context, Waker};
-
     use image::{Rgb, RgbImage, Rgba, RgbaImage};
 
     use super::*;
@@ -388,15 +368,5 @@ mod tests {
         assert!(check(&deep(30, 20)).is_ok());
         let refused = check(&deep(5_000, 4_001)).unwrap_err();
         assert!(matches!(refused, PictureError::TooMuchMemory), "{refused}");
-    }
-
-    #[tokio::test]
-    async fn pictures_are_read_one_at_a_time() {
-        let turn = ONE_AT_A_TIME.acquire().await.unwrap();
-        let mut waiting = std::pin::pin!(fit(png(RgbImage::new(3, 3))));
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(waiting.as_mut().poll(&mut context).is_pending());
-        drop(turn);
-        assert!(waiting.await.is_ok());
     }
 }

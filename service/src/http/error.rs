@@ -252,23 +252,21 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
     HeaderValue::from_str(&text).expect("hex digits in quotes can stand in a header")
 }
 
-/// A tap's own errors, as pages for people.
-impl IntoResponse for TapError {
-    fn into_response(self) -> Response {
-        let error = match self {
-            Self::Storage(error) => ApiError::from(error),
-            Self::Keyring(error) => {
-                tracing::error!("a tap could not be checked: {error}");
-                ApiError::conflict(Code::InlayKeyLocked, "")
-            }
-            error @ Self::Page(_) => ApiError::from(error),
-        };
-        pages::message(
-            error.status(),
-            "This tag cannot be read just now",
-            "Something is wrong with the service, not with your tag. Please tap again in a moment.",
-        )
-    }
+/// A tap's own error, as a page for people.
+pub(super) fn refused_tap(error: TapError) -> Response {
+    let error = match error {
+        TapError::Storage(error) => ApiError::from(error),
+        TapError::Keyring(error) => {
+            tracing::error!("a tap could not be checked: {error}");
+            ApiError::conflict(Code::InlayKeyLocked, "")
+        }
+        error @ TapError::Page(_) => ApiError::from(error),
+    };
+    pages::message(
+        error.status(),
+        "This tag cannot be read just now",
+        "Something is wrong with the service, not with your tag. Please tap again in a moment.",
+    )
 }
 
 /// An error of the two public operations, in their envelope (specification 7).

@@ -12,7 +12,6 @@ use std::ops::Deref;
 
 use crate::inlay::text::hex;
 use crate::inlay::{MacFrom, Mirror, Uid};
-use crate::plural::counted;
 
 /// The highest value of a chip's 24-bit read counter.
 pub const COUNTER_MAX: u32 = 0xFF_FFFF;
@@ -44,7 +43,8 @@ pub enum Mirrored {
 }
 
 fn characters(number: usize) -> String {
-    counted(u64::try_from(number).unwrap_or(u64::MAX), "character")
+    let many = if number == 1 { "" } else { "s" };
+    format!("{number} character{many}")
 }
 
 /// Why texts do not form a code.

@@ -6,7 +6,7 @@ mod sdm_backend;
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
@@ -15,7 +15,6 @@ use crate::inlay::diversify::{DiversificationInput, MasterKey};
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::session::cmac;
 use crate::inlay::text::text_schema;
-use crate::object;
 
 pub use boltcard::{BoltcardKeys, boltcard_keys};
 pub use ntag424_crate::SystemId;
@@ -73,7 +72,24 @@ pub enum Derivation {
 /// The longest master key, in bytes: HMAC-SHA256 hashes longer ones anyway.
 const MASTER_MAX: usize = 64;
 
-object::tagged_by_name!(Derivation, "scheme");
+// serde's derive also accepts a number in place of a variant's name. These impls accept only the
+// name. They call the inherent functions that `remote = "Self"` makes.
+impl<'de> Deserialize<'de> for Derivation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let scheme = value.get("scheme");
+        if scheme.is_some_and(|name| !name.is_string()) {
+            return Err(serde::de::Error::custom("scheme must be a name"));
+        }
+        Self::deserialize(value).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Derivation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
 
 const fn first() -> u8 {
     1

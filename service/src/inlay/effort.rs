@@ -8,17 +8,17 @@ thread_local! {
 }
 
 /// Adds `blocks` to the count of this thread.
-pub(crate) fn count(blocks: usize) {
+pub fn count(blocks: usize) {
     BLOCKS.set(BLOCKS.get() + blocks);
 }
 
 /// How many blocks were counted on this thread.
-pub(crate) fn so_far() -> usize {
+pub fn so_far() -> usize {
     BLOCKS.get()
 }
 
 /// The number of blocks that `work` processes, and its result.
-pub(super) fn of<T>(work: impl FnOnce() -> T) -> (usize, T) {
+pub fn of<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BLOCKS.get();
     let result = work();
     (BLOCKS.get() - before, result)

@@ -13,7 +13,7 @@ use crate::inlay::technology::ntag424::Mirrored;
 
 /// The AES-CMAC of `input` (NIST SP 800-38B), 16 bytes.
 pub fn cmac(key: &AesKey, input: &[u8]) -> [u8; 16] {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "effort"))]
     super::effort::count(1 + input.len().div_ceil(16).max(1));
     Cmac::<Aes128Enc>::new(key.expose().into())
         .chain_update(input)
@@ -67,7 +67,7 @@ pub(crate) fn odd_bytes(full: [u8; 16]) -> [u8; 8] {
 
 /// Decrypts file data in place, whole blocks, without padding (data sheet section 9.3.6).
 pub(crate) fn decrypt_file(session_key: &AesKey, mirrored: Mirrored, data: &mut [u8]) {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "effort"))]
     super::effort::count(data.len() / 16);
     let cipher = Aes128Dec::new(session_key.expose().into());
     let mut previous = file_iv(session_key, mirrored);
@@ -110,7 +110,7 @@ pub(crate) fn encrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
 
 /// Decrypts PICC data, one block.
 pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "effort"))]
     super::effort::count(1);
     let mut block = Array::from(block);
     Aes128Dec::new(key.expose().into()).decrypt_block(&mut block);

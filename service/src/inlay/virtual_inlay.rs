@@ -1,7 +1,6 @@
 //! An inlay in software: it makes the codes an NTAG 424 DNA would make. The
 //! product's simulator, and the inlay of its tests.
 
-use crate::entropy::{self, Entropy};
 use crate::inlay::code::{COUNTER_MAX, Code, Mirrored};
 use crate::inlay::key::Keys;
 use crate::inlay::session::{PiccData, mac_session_key, sdmmac};
@@ -28,13 +27,14 @@ pub struct VirtualInlay {
 pub struct UsedUp;
 
 impl VirtualInlay {
-    /// One tap: raises the counter (to 1 on the first), then makes the code.
-    pub fn tap(&mut self, entropy: &dyn Entropy) -> Result<OneTimeCode, UsedUp> {
+    /// One tap: raises the counter (to 1 on the first), then makes the code. `padding` fills the
+    /// encrypted PICC data, and is random on a chip.
+    pub fn tap(&mut self, padding: [u8; 5]) -> Result<OneTimeCode, UsedUp> {
         if self.counter >= COUNTER_MAX {
             return Err(UsedUp);
         }
         self.counter += 1;
-        Ok(self.code_at(self.counter, entropy::bytes(entropy)))
+        Ok(self.code_at(self.counter, padding))
     }
 
     /// The code of the read with this counter (24 bits). `padding` fills the encrypted PICC data;

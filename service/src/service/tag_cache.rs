@@ -16,10 +16,9 @@ use crate::experience::{Content, PublishedExperience};
 use crate::id::{ExperienceId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::key::AesKey;
-use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError, WrappedKeys};
 use crate::metrics::CacheMetrics;
-use crate::storage::{BoundInlay, Part, Storage, StorageError, TagInlays, TagKey, TagTap};
+use crate::storage::{Part, Storage, StorageError, TagInlays, TagKey, TagTap};
 use crate::tag::Tag;
 
 /// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
@@ -367,17 +366,5 @@ impl CachedTag {
             }) if matches!(**content, Content::Studio { .. }) => version.experience_id.to_string(),
             _ => String::new(),
         }
-    }
-}
-
-impl Candidate {
-    /// An inlay with its keys opened.
-    pub(crate) fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
-        Ok(Self {
-            uid: inlay.uid,
-            mirror: inlay.mirror,
-            mac_from: inlay.mac_from,
-            keys: keyring.canonical_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
-        })
     }
 }

@@ -89,6 +89,16 @@ struct Rare {
     widget_settings: WidgetSettings,
 }
 
+/// Opens the keys of an inlay, to verify its codes.
+pub(crate) fn candidate(inlay: &BoundInlay, keyring: &Keyring) -> Result<Candidate, KeyringError> {
+    Ok(Candidate {
+        uid: inlay.uid,
+        mirror: inlay.mirror,
+        mac_from: inlay.mac_from,
+        keys: keyring.canonical_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
+    })
+}
+
 impl AsRef<Candidate> for TapInlay {
     fn as_ref(&self) -> &Candidate {
         &self.candidate
@@ -101,7 +111,7 @@ impl TapInlay {
             id: inlay.id,
             key_version: inlay.key_version,
             blocked: inlay.blocked,
-            candidate: Candidate::of(inlay, keyring)?,
+            candidate: candidate(inlay, keyring)?,
         })
     }
 }

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
-use crate::inlay::text::text_schema;
+use crate::schema::text_schema;
 use crate::settings::host;
 
 /// An address block, as in `10.0.0.0/8`, or a single address.

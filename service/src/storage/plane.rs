@@ -43,7 +43,7 @@ use futures_util::future::BoxFuture;
 use super::value::{Row, Value, values};
 use super::{Event, Part, StorageError};
 use crate::audit::Note;
-use crate::caller;
+use crate::calling;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
 use crate::inlay::counter::{CounterState, MirrorState};
@@ -215,7 +215,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let reach = caller::reach();
+        let reach = calling::reach();
         if reach.limit().is_none() {
             return self.run_read(name, arguments, operation).await;
         }
@@ -237,7 +237,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let reach = caller::reach();
+        let reach = calling::reach();
         if reach.limit().is_none() {
             return self.run_read_snapshot(name, arguments, operation).await;
         }
@@ -260,7 +260,7 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let Some(caller) = caller::current() else {
+        let Some(caller) = calling::current() else {
             return self.run_change(name, arguments, operation).await;
         };
         let called = (arguments, operation, Arc::clone(&caller));

@@ -9,7 +9,7 @@ pub(crate) use chip::{Carrier, Chip, Comparison};
 pub use url::TapUrl;
 
 use super::{TapError, UrlCode, classify};
-use crate::caller;
+use crate::calling;
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
@@ -19,7 +19,7 @@ use crate::inlay::diversify::MasterKey;
 use crate::inlay::pasted::Note;
 use crate::inlay::verify::{Candidate, CodeError, verify};
 use crate::interaction::{Claim, Refusal, Verdict};
-use crate::service::{CachedTag, Service};
+use crate::service::{CachedTag, Service, candidate};
 use crate::storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
@@ -74,7 +74,7 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
 
 /// Whether the caller is limited to experiences.
 fn is_limited() -> bool {
-    caller::reach().limit().is_some()
+    calling::reach().limit().is_some()
 }
 
 /// A tag with its present configuration, if it is within reach.
@@ -83,7 +83,7 @@ async fn within_reach(
     key: TagKey<'_>,
 ) -> Result<Option<CachedTag>, StorageError> {
     let tag = service.tags.read(key).await?;
-    Ok(tag.filter(|tag| caller::reach().has(tag.experience_id())))
+    Ok(tag.filter(|tag| calling::reach().has(tag.experience_id())))
 }
 
 async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
@@ -247,7 +247,7 @@ async fn explain(
     let others = others(service, tag.map(|tag| tag.id()), uid, token).await?;
     let (other_ids, other_inlays): (Vec<_>, Vec<_>) = others
         .iter()
-        .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
+        .filter_map(|inlay| Some((inlay.id, candidate(inlay, &service.keyring).ok()?)))
         .unzip();
     let master_keys = master_keys(service).await?;
     // The inlay that the code names, if only its MAC is wrong.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Whether `address` belongs to the public internet. Addresses in IANA's registries of special
 /// purpose addresses (RFC 6890) do not, unless they are globally reachable. IPv6 addresses that
 /// contain an IPv4 address do not either, because a translator could forward to any IPv4 address.
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

@@ -188,7 +188,7 @@ impl WebhookFields {
 
 /// The address in the URL, if its host is an address. Such a host is never resolved. Decimal, octal
 /// and hexadecimal numbers are already parsed as addresses, as in browsers.
-pub(crate) fn literal_address(url: &Url) -> Option<IpAddr> {
+pub fn literal_address(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(address) => Some(address.into()),
         Host::Ipv6(address) => Some(address.into()),

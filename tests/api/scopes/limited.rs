@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{TestTag, chip};
 use tapdesk_tests::{Answer, Answering as _, Client, TestService};
@@ -195,7 +195,7 @@ async fn a_code_tells_of_an_inlay_outside_what_it_tells_of_an_unknown_one() {
     let inside = service.tag(inside).await;
     let mut codes = [inlay(&outside).await, inlay(&inside).await];
     let mut unknown = chip(Mirror::Plain, MacFrom::None);
-    let nobody = own.tag.with(&unknown.tap(&OsEntropy).unwrap());
+    let nobody = own.tag.with(&unknown.tap(bytes(&OsEntropy)).unwrap());
     let mut seen = Vec::new();
     for url in [nobody, codes[0].url(&own.tag), codes[1].url(&own.tag)] {
         service.tap(&url).await;

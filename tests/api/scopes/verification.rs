@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::{Client, TestService};
@@ -74,7 +74,7 @@ async fn a_url_of_a_tag_outside_is_answered_as_one_of_no_tag() {
     let nowhere = service.tag(json!({"name": "Secret"})).await;
     for mirror in [Mirror::Plain, Mirror::Encrypted] {
         let mut unknown = chip(mirror, MacFrom::None);
-        let code = unknown.tap(&OsEntropy).unwrap();
+        let code = unknown.tap(bytes(&OsEntropy)).unwrap();
         let base = service.base();
         let nobody = outside.with(&code).replace(&outside.slug, "no-such-tag");
         let expected = ask(&client, &format!("{base}{nobody}")).await;
@@ -118,14 +118,14 @@ async fn a_code_of_a_chip_outside_at_an_own_tag_reads_like_one_of_an_unknown_chi
             asked.expect(200).clone()
         };
         let mut unknown = chip(mirror, MacFrom::None);
-        let code = unknown.tap(&OsEntropy).unwrap();
+        let code = unknown.tap(bytes(&OsEntropy)).unwrap();
         let nobody = format!("{}{}", service.base(), tag.with(&code));
         let own_parts = [code.uid.as_str(), code.token.as_str()];
         let expected = anonymous(&ask(&client, &nobody).await, &own_parts);
         let expected_chip = anonymous(&with_chip(&client, &nobody).await, &own_parts);
         for other in [&outside, &loose] {
             let mut inlay = service.rolling_inlay(other, mirror, MacFrom::None).await;
-            let code = inlay.chip.tap(&OsEntropy).unwrap();
+            let code = inlay.chip.tap(bytes(&OsEntropy)).unwrap();
             let url = format!("{}{}", service.base(), tag.with(&code));
             let parts = [code.uid.as_str(), code.token.as_str()];
             let told = ask(&client, &url).await;
@@ -136,7 +136,7 @@ async fn a_code_of_a_chip_outside_at_an_own_tag_reads_like_one_of_an_unknown_chi
         }
         // An inlay of another tag inside is named.
         let mut inlay = service.rolling_inlay(&second, mirror, MacFrom::None).await;
-        let code = inlay.chip.tap(&OsEntropy).unwrap();
+        let code = inlay.chip.tap(bytes(&OsEntropy)).unwrap();
         let url = format!("{}{}", service.base(), tag.with(&code));
         assert_eq!(ask(&client, &url).await, ask(&service, &url).await);
         assert!(ask(&client, &url).await["inlay_id"].is_i64());

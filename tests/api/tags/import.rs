@@ -8,6 +8,7 @@ use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::{Answering as _, TestService, length};
 
 use super::{all, import, import_answer, names};
+use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
 /// The results of rows that were not stored, by row.
@@ -270,7 +271,7 @@ async fn an_inlay_comes_with_its_tag_or_neither_does() {
     }
     assert_eq!(count(&service).await, 3);
     for (chip, row) in chips.iter_mut().zip(result["results"].as_array().unwrap()) {
-        let code = chip.tap(&tapdesk_service::entropy::OsEntropy).unwrap();
+        let code = chip.tap(bytes(&OsEntropy)).unwrap();
         let url = format!(
             "/t/{}?uid={}&token={}",
             row["slug"].as_str().unwrap(),

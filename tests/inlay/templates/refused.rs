@@ -1,6 +1,5 @@
 //! Templates that are refused, with the position of each error.
 
-use tapdesk_service::field_error::OfField;
 use tapdesk_service::inlay::technology::{Mode, Technology};
 use tapdesk_service::inlay::template::{MacStart, Template, TemplateError, TemplateSettings};
 
@@ -162,7 +161,7 @@ fn a_url_has_room_in_the_file_of_its_chip() {
 fn what_no_chip_writes_is_refused() {
     let enc = settings("https://x.example/{picc}/{enc}/{mac}");
     let refused = |settings| Template::new(settings).unwrap_err().to_string();
-    let member = |settings| Template::new(settings).unwrap_err().field().unwrap();
+    let member = |settings| Template::new(settings).unwrap_err().field();
     let with = |enc_length, mac_from| TemplateSettings {
         enc_length: Some(enc_length),
         mac_from,

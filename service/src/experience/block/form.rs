@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Block, BlockProblem, at_most, filled};
-use crate::inlay::text::text_schema;
 use crate::macros::Template;
+use crate::schema::text_schema;
 use crate::tag::PropertyKey;
 
 /// Most fields of a form. Each is a variable of one update, which takes at most 64.

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
-use crate::caller;
+use crate::calling;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::http::serve::Closing;
 use crate::id::InteractionId;
@@ -81,7 +81,7 @@ pub(crate) async fn listen(
         Some(id) => service.storage.place_of_tap(id).await?,
         None => None,
     };
-    let limited = caller::reach().limit().is_some();
+    let limited = calling::reach().limit().is_some();
     let feed = Feed {
         events,
         lost: last.is_some() && missed.is_none(),

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::caller;
+use crate::calling;
 use crate::field_error::FieldError;
 use crate::http::error::ApiError;
 use crate::storage::StorageError;
@@ -141,7 +141,7 @@ pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
 ) -> Body {
     let begun = async move {
         let (sender, body) = Channel::<Bytes, StorageError>::new(CHUNKS);
-        caller::spawn(send(sender));
+        calling::spawn(send(sender));
         body.into_data_stream()
     };
     Body::from_stream(begun.flatten_stream())

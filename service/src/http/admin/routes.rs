@@ -29,7 +29,8 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use super::query;
 use crate::admin_token::StoredToken;
 use crate::audit::{Note, Salt};
-use crate::caller::{self, Caller};
+use crate::caller::Caller;
+use crate::calling;
 use crate::entropy;
 use crate::http::admins::Grant;
 use crate::http::error::{ApiError, Invalid, NotFound, Written};
@@ -319,7 +320,7 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
         }
         answer
     };
-    let answer = caller::on_behalf_of(Arc::clone(&caller), answer).await;
+    let answer = calling::on_behalf_of(Arc::clone(&caller), answer).await;
     if answer.body().size_hint().exact().is_some() {
         return answer;
     }
@@ -360,7 +361,7 @@ impl HttpBody for OnBehalf {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let caller = Arc::clone(&self.caller);
-        caller::going_on_for(caller, || Pin::new(&mut self.body).poll_frame(context))
+        calling::going_on_for(caller, || Pin::new(&mut self.body).poll_frame(context))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use sha2::{Digest, Sha256};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -11,6 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::tap::{not_allowed, respond};
 use super::{BODY_MAX, BODY_TIME};
 use crate::http::body::{self, BodyError, is_of_type};
+use crate::http::error::refused_tap;
 use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
 use crate::http::rate_limiter::{Operation, refused};
@@ -120,7 +121,7 @@ pub(in crate::http) async fn form(
             "This could not be saved just now",
             "Something is wrong with the service, not with your tag. Please tap again in a moment.",
         ),
-        Err(error) => error.into_response(),
+        Err(error) => refused_tap(error),
     }
 }
 

@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::http::document::Binary;
-use crate::http::error::nothing_here;
+use crate::http::error::{nothing_here, refused_tap};
 use crate::service::Service;
 use crate::tap::TapError;
 
@@ -52,6 +52,6 @@ pub(in crate::http) async fn media(
             response
         }
         Ok(None) => nothing_here(),
-        Err(error) => TapError::from(error).into_response(),
+        Err(error) => refused_tap(TapError::from(error)),
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::http::error::nothing_here;
+use crate::http::error::{nothing_here, refused_tap};
 use crate::http::pages;
 use crate::prove_address;
 use crate::service::Service;
@@ -44,7 +44,7 @@ pub(super) struct Visit {
 pub(super) async fn reached(service: &Service, visit: Visit) -> Response {
     match read(service, visit).await {
         Ok(answer) => answer,
-        Err(error) => TapError::from(error).into_response(),
+        Err(error) => refused_tap(TapError::from(error)),
     }
 }
 

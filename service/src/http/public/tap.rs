@@ -96,7 +96,7 @@ pub(in crate::http) async fn tap_by_template(
     let State(service) = &state;
     let templates = match service.templates.current().await {
         Ok(templates) => templates,
-        Err(error) => return TapError::from(error).into_response(),
+        Err(error) => return error::refused_tap(TapError::from(error)),
     };
     let asked = requested(&request);
     let Some((template, addressed)) = templates.find(&asked) else {
@@ -141,7 +141,7 @@ async fn at(
                     pages::preview(&tag)
                 }
                 Ok(None) => respond(service, TapAnswer::NoSuchTag, &visitor),
-                Err(error) => error.into_response(),
+                Err(error) => error::refused_tap(error),
             };
         }
         Method::HEAD => tap::look(service, &place, &visitor).await,
@@ -180,7 +180,7 @@ async fn at(
     };
     match answer {
         Ok(answer) => respond(service, answer, &visitor),
-        Err(error) => error.into_response(),
+        Err(error) => error::refused_tap(error),
     }
 }
 
@@ -325,7 +325,7 @@ async fn wrong_method(service: &Service, place: &Place, method: &Method) -> Resp
         ),
         Ok(true) => not_allowed("GET, HEAD, POST"),
         Ok(false) => not_allowed("GET, HEAD"),
-        Err(error) => error.into_response(),
+        Err(error) => error::refused_tap(error),
     }
 }
 

@@ -1,9 +1,6 @@
 //! Why a template is refused: a sentence for its author, and the setting that is wrong.
 
-use std::borrow::Cow;
-
 use super::Field;
-use crate::field_error::OfField;
 
 /// Why a template is refused. Positions are characters of the template, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -210,16 +207,16 @@ pub enum TemplateError {
     },
 }
 
-impl OfField for TemplateError {
-    fn field(&self) -> Option<Cow<'static, str>> {
-        let member = match self {
+impl TemplateError {
+    /// The setting that is wrong, as the API names it.
+    pub fn field(&self) -> &'static str {
+        match self {
             Self::MacStart | Self::MacStartFixed { .. } => "mac_from",
             Self::EncLength => "enc_length",
             Self::TamperAt => "tamper_at",
             Self::Mode { .. } => "mode",
             Self::Prefix => "ndef_prefix",
             _ => "template",
-        };
-        Some(member.into())
+        }
     }
 }

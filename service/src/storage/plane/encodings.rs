@@ -9,7 +9,8 @@ pub(super) use turns::give_up;
 use async_trait::async_trait;
 
 use super::{Database, Query, inlays};
-use crate::caller::{self, Actor};
+use crate::caller::Actor;
+use crate::calling;
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, OpenedAddress};
 use crate::id::{EncodingId, InlayId};
@@ -58,7 +59,7 @@ impl<D: Database> Encodings for D {
 
     async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError> {
         let binds = matches!(turn.ending, Ending::Bound(_));
-        let token = caller::current().and_then(|caller| match caller.actor {
+        let token = calling::current().and_then(|caller| match caller.actor {
             Actor::Token(id, _) => Some(id),
             _ => None,
         });

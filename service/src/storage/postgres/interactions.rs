@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use super::PostgresStorage;
 use super::row::column;
 use super::session::Session;
-use crate::caller;
+use crate::calling;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::TagName;
@@ -34,7 +34,7 @@ impl Interactions for PostgresStorage {
         limit: usize,
     ) -> Result<Stretch, StorageError> {
         let snapshot = self.snapshot().await?;
-        let stretch = history::stretch(&snapshot, &filter, &caller::reach(), from, limit).await?;
+        let stretch = history::stretch(&snapshot, &filter, &calling::reach(), from, limit).await?;
         snapshot.end().await?;
         Ok(stretch)
     }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{SqliteStorage, row};
-use crate::caller;
+use crate::calling;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{Interaction, TagName};
@@ -36,7 +36,7 @@ impl Interactions for SqliteStorage {
     ) -> Result<Stretch, StorageError> {
         let tag = filter.history();
         let from = from.or_else(|| tag.and_then(|tag| self.writer.folded().newest(tag)));
-        let reach = caller::reach();
+        let reach = calling::reach();
         self.read_long(move |connection| {
             let snapshot = connection.unchecked_transaction()?;
             stretch(&snapshot, &filter, &reach, from, limit)

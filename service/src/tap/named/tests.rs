@@ -8,7 +8,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use super::*;
-use crate::admin_token::AdminToken;
+use crate::clock::{Clock, SystemClock};
 use crate::entropy::OsEntropy;
 use crate::inlay::MacFrom;
 use crate::inlay::check::Read;
@@ -20,8 +20,9 @@ use crate::inventory::{
     InlayFields, NewInlay, SealedKey, SealedKeys, SharedKey, SharedKeySource, UrlTemplateFields,
 };
 use crate::keyring::Keyring;
+use crate::service::Parts;
 use crate::settings::Layers;
-use crate::start::{Database, Start, TokenSource, WrappingKey, start};
+use crate::storage::sqlite::SqliteStorage;
 use crate::tag::TagFields;
 
 /// Counts the queries to the database.
@@ -39,16 +40,18 @@ impl<S: tracing::Subscriber> Layer<S> for Asked {
 
 /// A service with its data in `folder`.
 async fn service(folder: &tempfile::TempDir) -> Arc<Service> {
-    let started = start(Start {
-        database: Database::Sqlite(folder.path().join("tapdesk.db")),
-        wrapping_key: WrappingKey::Kept(Box::new(|_| Ok(Keyring::open(&[1; 32])))),
-        admin_token: TokenSource::Given(AdminToken::generate(&OsEntropy)),
+    let file = folder.path().join("tapdesk.db");
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let storage = SqliteStorage::open(&file, Arc::clone(&clock), &OsEntropy).unwrap();
+    let service = Service::new(Parts {
+        storage: Arc::new(storage),
+        clock,
+        entropy: Arc::new(OsEntropy),
+        keyring: Keyring::open(&[1; 32]),
         layers: Layers::default(),
-        countries: None,
         tag_cache: 1 << 20,
-        test: None,
     });
-    started.await.unwrap().service
+    service.await.unwrap()
 }
 
 fn uid(number: u8) -> Uid {

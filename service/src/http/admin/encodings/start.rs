@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::caller;
+use crate::calling;
 use crate::encode::{self, FormOptions, LaidDown, Started};
 use crate::encoding::turn::Turn;
 use crate::encoding::{RANDOM_ID, Target};
@@ -135,7 +135,7 @@ pub(crate) async fn start(
     if body.replace || wiped {
         requester.needs(Scope::Keys)?;
     }
-    caller::asks(json!({
+    calling::asks(json!({
         "uid": body.uid, "tag_id": body.tag_id, "run_id": body.run_id,
         "factory_order_id": body.factory_order_id, "wipe": body.wipe, "replace": body.replace,
         "allow_unproved_address": body.allow_unproved_address,

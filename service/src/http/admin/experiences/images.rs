@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::experience::picture::{self, PictureError};
+use crate::experience::picture::PictureError;
 use crate::experience::{Image, ImageType};
 use crate::field_error::FieldError;
 use crate::http::admin::body;
@@ -18,6 +18,7 @@ use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use crate::id::{ExperienceId, ImageId};
 use crate::service::Service;
+use crate::studio::pictures;
 
 /// Maximum size of an uploaded image, in bytes.
 pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
@@ -72,7 +73,7 @@ pub(crate) async fn add_image(
 
 /// Converts an image for visitors.
 pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
-    match picture::fit(bytes).await {
+    match pictures::fit(bytes).await {
         Ok(fitted) => Ok(fitted),
         Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
             "image/png, image/jpeg, image/webp or image/gif",

@@ -9,7 +9,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::report::{self, SHAPES, Unread};
-use crate::caller;
+use crate::calling;
 use crate::encode;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Csv;
@@ -121,7 +121,7 @@ pub(crate) async fn import(
             Unread::Counter(why) => FieldError::of("counter", why),
         })
     })?;
-    caller::asks(json!({"rows": rows.len(), "preset": name}));
+    calling::asks(json!({"rows": rows.len(), "preset": name}));
     let (numbers, reported): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let uids: Vec<_> = reported
         .iter()

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::caller;
+use crate::calling;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
@@ -103,7 +103,7 @@ pub(crate) async fn erase_person(
         let why = format!("value is a text of 1 to {VALUE_MAX} bytes.");
         return Err(ApiError::Invalid(FieldError::of("value", why)));
     }
-    caller::asks(json!({ "empty_variables": person.empty_variables }));
+    calling::asks(json!({ "empty_variables": person.empty_variables }));
     let storage = &*service.storage;
     let dry_run = person.dry_run;
     let person = Person {

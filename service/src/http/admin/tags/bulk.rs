@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use super::warning;
-use crate::caller;
+use crate::calling;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::experiences::written_variables;
@@ -284,7 +284,7 @@ pub(crate) async fn bulk(
             asked["adds_variables"] = json!(added);
         }
     }
-    caller::asks(asked);
+    calling::asks(asked);
     // The ids are fixed from here on: tags that match later are not changed.
     let mut changed = Vec::new();
     let mut stopped = None;

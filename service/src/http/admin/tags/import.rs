@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::csv::{Column, Layout, Mapped, Survey, Table};
 use super::preset;
-use crate::caller;
+use crate::calling;
 use crate::field_error::FieldError;
 use crate::http::admin::Requester;
 use crate::http::admin::body::Csv;
@@ -291,7 +291,7 @@ pub(crate) async fn import(
     } else {
         None
     };
-    caller::asks(query.asked(rows));
+    calling::asks(query.asked(rows));
     let columns = Arc::clone(table.columns());
     let reader = Reader::new(columns, experiences, query.add_variables.0);
     let part = table.part(query.after_row, rows);
@@ -309,7 +309,7 @@ pub(crate) async fn import(
     // Import the first piece before the answer begins, so that its failure can set the status.
     let first = import.next().await?;
     let (sender, body) = Channel::<Bytes>::new(4);
-    caller::spawn(send::send(import, answer, first, sender));
+    calling::spawn(send::send(import, answer, first, sender));
     Ok(([(CONTENT_TYPE, "application/json")], Body::new(body)).into_response())
 }
 

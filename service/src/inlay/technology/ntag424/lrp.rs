@@ -156,7 +156,7 @@ fn chain(mut key: Block, blocks: &mut [Block]) {
 }
 
 fn encrypt(key: &Block, block: Block) -> Block {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "effort"))]
     crate::inlay::effort::count(1);
     let mut block = Array::from(block);
     Aes128Enc::new(key.into()).encrypt_block(&mut block);

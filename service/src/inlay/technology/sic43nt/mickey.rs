@@ -14,7 +14,7 @@ const MASK: u128 = (1 << STAGES) - 1;
 
 /// The first `N` bytes of the key stream of an 80-bit key and a 32-bit IV.
 pub fn keystream<const N: usize>(key: &[u8; 10], iv: u32) -> [u8; N] {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "effort"))]
     crate::inlay::effort::count(N);
     let mut registers = Registers { r: 0, s: 0 };
     // Both are loaded as one number, least significant bit first.

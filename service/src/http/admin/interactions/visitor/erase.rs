@@ -9,7 +9,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{find, proved};
-use crate::caller;
+use crate::calling;
 use crate::http::admin::path::Id;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
@@ -60,7 +60,7 @@ pub(crate) async fn erase_visitor(
     let storage = &*service.storage;
     let tap = find(storage, id).await?.interaction;
     let tag = proved(storage, &tap).await?;
-    caller::asks(json!({ "empty_variables": options.empty_variables }));
+    calling::asks(json!({ "empty_variables": options.empty_variables }));
     let empty = options.empty_variables;
     let interactions = visitor_data::erase_visitor(storage, id, tag, empty).await?;
     Ok(Json(ErasedVisitor { interactions }))

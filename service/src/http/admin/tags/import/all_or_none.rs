@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::answer::{Outcome, RowResult};
 use super::run::done;
-use crate::caller;
+use crate::calling;
 use crate::id::ImportId;
 use crate::storage::{Conflict, ImportRow, Imported, Staged, Storage, StorageError, finish_import};
 
@@ -57,7 +57,7 @@ impl Staging {
         let (sender, applied) = mpsc::unbounded_channel();
         if let Some(import) = self.import.take() {
             // This continues even if the client disconnects.
-            caller::spawn(apply(Arc::clone(&self.storage), import, sender));
+            calling::spawn(apply(Arc::clone(&self.storage), import, sender));
         }
         Ok(Applying {
             results: results.into_iter(),

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::super::csv::Row;
 use super::row::{Parsed, Reader};
-use crate::caller;
+use crate::calling;
 use crate::service::Service;
 use crate::storage::{ImportRow, ROWS_AT_ONCE, StorageError};
 
@@ -43,12 +43,12 @@ impl Reading {
             uids: FirstRows::default(),
         };
         let runtime = Handle::current();
-        let caller = caller::current();
+        let caller = calling::current();
         tokio::task::spawn_blocking(move || {
             let reading = rows.send(&sender);
             match caller {
                 // Rows refer to resources, which are looked up here with the rights of the caller.
-                Some(caller) => runtime.block_on(caller::on_behalf_of(caller, reading)),
+                Some(caller) => runtime.block_on(calling::on_behalf_of(caller, reading)),
                 None => runtime.block_on(reading),
             }
         });

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use super::answer::{ImportResult, RowResult};
 use super::run::Import;
-use crate::caller;
+use crate::calling;
 use crate::http::error::ApiError;
 use crate::storage::StorageError;
 
@@ -33,7 +33,7 @@ pub(super) async fn send(
     }
     let (pieces, mut stored) = mpsc::channel(AHEAD);
     let wrote = first.iter().any(RowResult::is_written) && !answer.dry_run;
-    caller::spawn(store(import, wrote, pieces));
+    calling::spawn(store(import, wrote, pieces));
     let mut separator = "\n";
     let mut results = first;
     while !results.is_empty() {

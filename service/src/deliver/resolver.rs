@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::address::is_public;
 use crate::http_client::Lookup;
+use crate::webhook::is_public;
 
 /// Error message for an address that is not public.
 pub(super) const NOT_PUBLIC: &str = "The address is not on the public internet.";

@@ -13,13 +13,10 @@ use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, redirect, retry};
 use url::Url;
 
-use super::address::is_public;
-use super::attempt::{ANSWER_KEPT, AttemptOutcome, Failure};
-use super::endpoint::literal_address;
 use super::resolver::{NOT_PUBLIC, Resolver};
-use super::secret::Signed;
 use crate::clock::{Stopwatch, Timestamp};
 use crate::http_client::{Lookup, System, causes, certificate_fault, tls};
+use crate::webhook::{ANSWER_KEPT, AttemptOutcome, Failure, Signed, is_public, literal_address};
 
 /// Time limit of an attempt, from the resolution of the name to the last byte of the answer.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -31,17 +28,17 @@ const IDLE: Duration = Duration::from_secs(20);
 /// Why the client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("webhooks cannot be sent: {0}")]
-pub struct ClientError(String);
+pub(crate) struct ClientError(String);
 
 /// The HTTP client that sends webhooks.
-pub struct WebhookClient {
+pub(super) struct WebhookClient {
     http: Client,
     private: bool,
 }
 
 impl WebhookClient {
     /// A client for public addresses. With `private`, also for all others.
-    pub fn new(private: bool) -> Result<Self, ClientError> {
+    pub(super) fn new(private: bool) -> Result<Self, ClientError> {
         Self::with_lookup(private, Arc::new(System))
     }
 
@@ -65,7 +62,7 @@ impl WebhookClient {
     }
 
     /// Makes an attempt, which takes at most [`PATIENCE`].
-    pub(crate) async fn send(
+    pub(super) async fn send(
         &self,
         url: &str,
         signed: &Signed,
