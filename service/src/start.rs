@@ -11,15 +11,15 @@ use zeroize::Zeroizing;
 use crate::admin_token::{AdminToken, TOKEN_MIN};
 use crate::clock::{Clock, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
-use crate::http::{AppState, Countries};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
-use crate::service::{Parts, Service};
 use crate::settings::Layers;
 #[cfg(feature = "postgres")]
 use crate::storage::postgres::{self, PostgresStorage, Time};
 use crate::storage::sqlite::{self, SqliteStorage};
 use crate::storage::{Storage, StorageError};
+use crate::{AppState, Countries};
+use crate::{Parts, Service};
 
 pub use crate::storage::Database;
 

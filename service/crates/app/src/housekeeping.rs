@@ -1,0 +1,263 @@
+//! Recurring work. Expired keys, old visitors and old interactions are removed, so that nothing
+//! grows without limit. Imports that a crash interrupted are finished. Webhooks are delivered. Taps
+//! are counted for reports. Scheduled backups are made. Settings are read again, so that all nodes
+//! of a database use the same ones. After a start, tags are read into memory.
+
+use std::convert::Infallible;
+use std::iter;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::backup;
+use crate::deliver::{self, raise};
+use crate::service::Service;
+use domain::clock::Timestamp;
+use domain::webhook::{Alert, EventKind};
+use inlay::Uid;
+use storage::panics;
+use storage::{StorageError, finish_import};
+
+/// Pause between two rounds of removal.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Pause between two rounds of counting for reports. Each report itself reads the taps that came
+/// since the last round.
+const COUNT: Duration = Duration::from_secs(5);
+/// The pause if there is more to count.
+const NEXT: Duration = Duration::from_millis(20);
+/// How long events of the outbox are kept, in milliseconds. An endpoint that is off for longer
+/// misses them.
+const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+/// By how much longer hourly counts are kept than interactions, in milliseconds: the longest hourly
+/// report has 1,000 hours, and as many before them to compare with.
+const HOURS_LONGER: i64 = 2_000 * 60 * 60 * 1000;
+/// Pause between two checks whether the configuration changed.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Runs all recurring work until it is dropped, which may happen at any time.
+pub async fn run(service: &Service) -> Infallible {
+    let panicked = || service.metrics.task_panic();
+    tokio::select! {
+        never = panics::restarted(panicked, || follow(service)) => never,
+        never = panics::restarted(panicked, || remove(service)) => never,
+        never = panics::restarted(panicked, || fill(service)) => never,
+        never = panics::restarted(panicked, || count(service)) => never,
+        never = panics::restarted(panicked, || back_up(service)) => never,
+        never = deliver::run(service) => never,
+    }
+}
+
+/// Reads tags into memory before their first taps, once.
+async fn fill(service: &Service) -> Infallible {
+    if let Err(error) = service.tags.fill().await {
+        tracing::debug!("tags are read at their taps: {error}");
+    }
+    std::future::pending().await
+}
+
+/// Makes the backups that are due.
+async fn back_up(service: &Service) -> Infallible {
+    loop {
+        if let Err(error) = backup::run_due(service).await {
+            tracing::warn!("scheduled backups have to wait: {error}");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Follows the settings that another node stores.
+async fn follow(service: &Service) -> Infallible {
+    let mut known = service.storage.configuration_epoch();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let epoch = service.storage.configuration_epoch();
+        if epoch != known && service.follow_settings().await.is_ok() {
+            known = epoch;
+        }
+    }
+}
+
+/// Counts recorded taps for reports.
+async fn count(service: &Service) -> Infallible {
+    let mut failing = false;
+    loop {
+        let more = service.storage.fold_reports().await;
+        if let (Err(error), false) = (&more, failing) {
+            tracing::warn!("counting for reports has to wait: {error}");
+        }
+        failing = more.is_err();
+        if let Err(error) = service.note_previews().await {
+            // They stay in memory until the next round.
+            tracing::debug!("previews could not be noted: {error}");
+        }
+        // Taps get their turn between two rounds, and most rounds find no more to count.
+        let pause = if more.unwrap_or_default() {
+            NEXT
+        } else {
+            COUNT
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+async fn remove(service: &Service) -> Infallible {
+    let mut failing = false;
+    loop {
+        let outcome = sweep(service).await;
+        if let Err(error) = &outcome {
+            service.metrics.housekeeping_failure();
+            if !failing {
+                tracing::warn!("housekeeping has to wait: {error}");
+            }
+        }
+        if failing && outcome.is_ok() {
+            let alert = Alert::new(
+                EventKind::AlertWriterFailed,
+                "The database did not take writes for a while. It does again.",
+                json!({}),
+            );
+            // The alert failed too, and there is nothing more to do about it.
+            let _ = raise(service, alert).await;
+        }
+        failing = outcome.is_err();
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Raises an alert once when disk space becomes low. It is raised again only after free space was a
+/// quarter above the limit, so that space around the limit does not raise it repeatedly.
+async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
+    let limit = u64::from(service.settings().disk_low_mebibytes) << 20;
+    let Some(free) = service.storage.free_space() else {
+        return Ok(());
+    };
+    let is_low = free < limit;
+    if is_low && !service.disk_low.swap(true, Ordering::Relaxed) {
+        let mebibytes = free >> 20;
+        let message = format!(
+            "The disk of the database has {mebibytes} MiB left. When it is full, taps are redirected without a \
+             key and nothing is saved: make room, or keep interactions for a shorter time."
+        );
+        tracing::warn!("{message}");
+        let data = json!({"free_mebibytes": mebibytes, "limit_mebibytes": limit >> 20});
+        let raised = raise(service, Alert::new(EventKind::AlertDiskLow, &message, data)).await;
+        if raised.is_err() {
+            // The alert could not be stored, so the next round raises it again.
+            service.disk_low.store(false, Ordering::Relaxed);
+        }
+        return raised;
+    }
+    if free >= limit.saturating_add(limit / 4) {
+        service.disk_low.store(false, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Raises an alert for each chip that got too many wrong codes. An alert that cannot be stored is
+/// raised again in the next round.
+async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
+    // No alert is raised for chips that do not exist.
+    service.guesses_at_nobody.take_reached();
+    let mut reached = service.guesses.take_reached().into_iter();
+    while let Some(uid) = reached.next() {
+        if let Err(error) = tell_guess(service, uid).await {
+            service.guesses.put_back(iter::once(uid).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
+    let inlay = service.storage.chip_state(uid).await?.inlay;
+    let tag_id = inlay.as_ref().and_then(|inlay| inlay.fields.tag_id);
+    let mut alert = Alert::new(
+        EventKind::AlertInlayGuessed,
+        "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
+        json!({"uid": uid, "inlay_id": inlay.map(|inlay| inlay.id), "tag_id": tag_id}),
+    );
+    alert.about.tag_id = tag_id;
+    raise(service, alert).await
+}
+
+/// Raises an alert for each one-time URL that was opened too often, in the same way.
+async fn tell_copies(service: &Service) -> Result<(), StorageError> {
+    let mut reached = service.copies.take_reached().into_iter();
+    while let Some((tag_id, counter)) = reached.next() {
+        let mut alert = Alert::new(
+            EventKind::AlertCopiedUrl,
+            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+            json!({"tag_id": tag_id, "counter": counter}),
+        );
+        alert.about.tag_id = Some(tag_id);
+        if let Err(error) = raise(service, alert).await {
+            service
+                .copies
+                .put_back(iter::once((tag_id, counter)).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Removes stored webhook events, sent or not, when the taps or submissions in them are removed
+/// because of their age.
+async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageError> {
+    let (taps, submissions) = {
+        let settings = service.settings();
+        (settings.retention_months, settings.submission_months)
+    };
+    let (taps, submissions) = (now.minus_months(taps), now.minus_months(submissions));
+    let kinds = EventKind::ALL.iter().map(|(kind, _)| *kind);
+    let (of_submissions, others): (Vec<_>, Vec<_>) =
+        kinds.partition(|kind| *kind == EventKind::SubmissionCreated);
+    for (kinds, keep_since) in [(of_submissions, submissions), (others, taps)] {
+        let storage = &service.storage;
+        while storage.prune_deliveries(kinds.clone(), keep_since).await? {
+            tokio::task::yield_now().await;
+        }
+    }
+    let keep_since = now.plus_millis(-OUTBOX_KEPT).max(taps);
+    service.storage.sweep_outbox(keep_since).await
+}
+
+/// Removes all expired data, in rounds between which other work gets its turn.
+pub async fn sweep(service: &Service) -> Result<(), StorageError> {
+    let now = service.storage.now().await?;
+    let keep_since = now.minus_months(service.settings().retention_months);
+    loop {
+        let swept = service.storage.sweep(keep_since).await?;
+        service.metrics.swept(&swept);
+        if !swept.more {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let keep_since = now.minus_months(service.settings().audit_months);
+    while service.storage.prune_audit(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    let keep_since = now.minus_months(service.settings().submission_months);
+    while service.storage.prune_submissions(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    forget_told(service, now).await?;
+    let keep_since = now.minus_months(service.settings().retention_months);
+    while service.storage.prune_own_reads(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    let keep_since = keep_since.plus_millis(-HOURS_LONGER);
+    while service.storage.prune_report_hours(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    service.storage.forget_deleted().await?;
+    tell_guesses(service).await?;
+    tell_copies(service).await?;
+    look_at_disk(service).await?;
+    // Comes last, because it may take long and must not delay the removal of expired data.
+    for (import, decided) in service.storage.abandoned_imports().await? {
+        finish_import(&*service.storage, import, decided).await?;
+    }
+    Ok(())
+}

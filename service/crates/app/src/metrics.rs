@@ -1,0 +1,377 @@
+//! Metrics for operators. Labels are routes, methods, statuses and reasons: never a value that a
+//! client chooses.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use storage::{Backlog, BackupResult, Queue, StorageMetrics, Swept};
+
+/// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
+/// (speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
+/// notices; beyond 10 s browsers and proxies give up.
+const REQUEST_SECONDS: [f64; 11] = [
+    0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
+];
+
+/// The metrics of a service, and the registry that shows them.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
+    taps: Family<TapLabels, Counter>,
+    unknown_codes: Counter,
+    previews: Counter,
+    request_panics: Counter,
+    task_panics: Counter,
+    housekeeping_rows: Family<RowLabels, Counter>,
+    housekeeping_failures: Counter,
+    backup_failures: Counter,
+    backup_good: Gauge,
+    backup_at: Gauge,
+    webhook_failures: Counter,
+    webhooks_given_up: Counter,
+    webhooks_waiting: Gauge,
+    webhooks_late: Gauge,
+    database_up: Gauge,
+    queue: Family<QueueLabels, Gauge>,
+    queue_limit: Family<QueueLabels, Gauge>,
+}
+
+/// The hits and misses of the tag cache.
+#[derive(Clone, Debug, Default)]
+pub struct CacheMetrics {
+    /// Tags that were found in the cache and current.
+    pub hits: Counter,
+    /// Tags that were read from the database.
+    pub misses: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    route: String,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TimeLabels {
+    route: String,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TapLabels {
+    reason: &'static str,
+    origin: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RowLabels {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabels {
+    queue: &'static str,
+}
+
+impl Metrics {
+    /// Metrics without any counts. They also show the metrics that storage and the cache collect
+    /// themselves.
+    pub fn new(storage: &StorageMetrics, cache: &CacheMetrics) -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("tapdesk"),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
+            taps: Family::default(),
+            unknown_codes: Counter::default(),
+            previews: Counter::default(),
+            request_panics: Counter::default(),
+            task_panics: Counter::default(),
+            housekeeping_rows: Family::default(),
+            housekeeping_failures: Counter::default(),
+            backup_failures: Counter::default(),
+            backup_good: Gauge::default(),
+            backup_at: Gauge::default(),
+            webhook_failures: Counter::default(),
+            webhooks_given_up: Counter::default(),
+            webhooks_waiting: Gauge::default(),
+            webhooks_late: Gauge::default(),
+            database_up: Gauge::default(),
+            queue: Family::default(),
+            queue_limit: Family::default(),
+        };
+        // A counter that exists from the start also shows its first increment.
+        metrics.swept(&Swept::default());
+        metrics.register_requests();
+        metrics.register_work();
+        metrics.register_backups();
+        metrics.register_webhooks();
+        storage.register(&mut metrics.registry);
+        for (name, help, counter) in [
+            (
+                "tag_cache_hits",
+                "Tags whose configuration was in memory",
+                &cache.hits,
+            ),
+            (
+                "tag_cache_misses",
+                "Tags whose configuration was read from the database",
+                &cache.misses,
+            ),
+        ] {
+            metrics.registry.register(name, help, counter.clone());
+        }
+        metrics
+    }
+
+    fn register_requests(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("http_requests", "Answered requests", self.requests.clone());
+        registry.register_with_unit(
+            "http_request",
+            "Time from a request's head to the head of its answer",
+            Unit::Seconds,
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "taps",
+            "Recorded taps by reason of their verdict",
+            self.taps.clone(),
+        );
+        registry.register(
+            "unknown_codes",
+            "Requests at a URL template without a slug whose code names no inlay",
+            self.unknown_codes.clone(),
+        );
+        registry.register(
+            "previews",
+            "Previews of tags that programs got, which are no taps",
+            self.previews.clone(),
+        );
+        registry.register(
+            "request_panics",
+            "Requests whose handler panicked",
+            self.request_panics.clone(),
+        );
+    }
+
+    fn register_work(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "task_panics",
+            "Background tasks that panicked and were started again",
+            self.task_panics.clone(),
+        );
+        registry.register(
+            "housekeeping_rows",
+            "Rows that housekeeping removed, by kind",
+            self.housekeeping_rows.clone(),
+        );
+        registry.register(
+            "housekeeping_failures",
+            "Rounds of housekeeping that failed",
+            self.housekeeping_failures.clone(),
+        );
+        registry.register(
+            "database_up",
+            "1 if the database answers and takes writes, as GET /ready says",
+            self.database_up.clone(),
+        );
+        registry.register(
+            "write_queue",
+            "Writes that wait for their commit",
+            self.queue.clone(),
+        );
+        registry.register(
+            "write_queue_limit",
+            "Writes that may wait; beyond it requests wait to enqueue theirs",
+            self.queue_limit.clone(),
+        );
+    }
+
+    fn register_backups(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "backup_failures",
+            "Scheduled backups that failed, or that could not be restored",
+            self.backup_failures.clone(),
+        );
+        registry.register(
+            "backup_good",
+            "1 if the last scheduled backup was restored and compared, 0 if it failed or there is none",
+            self.backup_good.clone(),
+        );
+        registry.register_with_unit(
+            "backup_last",
+            "When the last scheduled backup was made that is good, since the Unix epoch",
+            Unit::Seconds,
+            self.backup_at.clone(),
+        );
+    }
+
+    fn register_webhooks(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "webhook_failures",
+            "Rounds of webhook delivery that failed inside of the service",
+            self.webhook_failures.clone(),
+        );
+        registry.register(
+            "webhook_deliveries_given_up",
+            "Deliveries that an endpoint refused for three days while it took others",
+            self.webhooks_given_up.clone(),
+        );
+        registry.register(
+            "webhook_deliveries_waiting",
+            "Deliveries that wait for their next attempt",
+            self.webhooks_waiting.clone(),
+        );
+        registry.register_with_unit(
+            "webhook_late",
+            "For how long an endpoint that answers well has waited for an event, at most",
+            Unit::Seconds,
+            self.webhooks_late.clone(),
+        );
+    }
+
+    /// Counts a round of webhook delivery that failed.
+    pub(crate) fn webhook_failure(&self) {
+        self.webhook_failures.inc();
+    }
+
+    /// Counts deliveries that were given up.
+    pub(crate) fn webhooks_given_up(&self, many: u64) {
+        self.webhooks_given_up.inc_by(many);
+    }
+
+    /// The number of events that endpoints have not received yet.
+    pub fn webhook_backlog(&self, backlog: Backlog) {
+        let waiting = i64::try_from(backlog.waiting).unwrap_or(i64::MAX);
+        self.webhooks_waiting.set(waiting);
+        self.webhooks_late.set(backlog.late / 1_000);
+    }
+
+    /// Counts a scheduled backup that failed.
+    pub(crate) fn backup_failure(&self) {
+        self.backup_failures.inc();
+    }
+
+    /// The result of the last scheduled backup.
+    pub fn backup(&self, last: Option<&BackupResult>) {
+        let good = last.filter(|last| last.error.is_none());
+        self.backup_good.set(good.is_some().into());
+        if let Some(good) = good {
+            self.backup_at.set(good.at.unix_seconds());
+        }
+    }
+
+    /// Counts an answered request. `route` is the matched one, or empty.
+    pub fn request(&self, route: &str, method: &str, status: u16, time: Duration) {
+        let labels = RequestLabels {
+            route: route.to_owned(),
+            method: known(method),
+            status,
+        };
+        self.requests.get_or_create(&labels).inc();
+        let labels = TimeLabels {
+            route: labels.route,
+            outcome: outcome(status),
+        };
+        self.request_seconds
+            .get_or_create(&labels)
+            .observe(time.as_secs_f64());
+    }
+
+    /// Counts a recorded tap.
+    pub fn tap(&self, reason: &'static str, origin: &'static str) {
+        let labels = TapLabels { reason, origin };
+        self.taps.get_or_create(&labels).inc();
+    }
+
+    /// Counts a preview of a tag that a program requested.
+    pub fn preview(&self) {
+        self.previews.inc();
+    }
+
+    /// Counts a code that should name an inlay, but names none.
+    pub(crate) fn unknown_code(&self) {
+        self.unknown_codes.inc();
+    }
+
+    /// Counts a request whose handler panicked.
+    pub fn request_panic(&self) {
+        self.request_panics.inc();
+    }
+
+    /// Counts a background task that panicked.
+    pub(crate) fn task_panic(&self) {
+        self.task_panics.inc();
+    }
+
+    /// Counts the rows that a round of housekeeping removed.
+    pub fn swept(&self, swept: &Swept) {
+        for (kind, rows) in [
+            ("interactions", swept.interactions),
+            ("visits", swept.visits),
+        ] {
+            self.housekeeping_rows
+                .get_or_create(&RowLabels { kind })
+                .inc_by(rows);
+        }
+    }
+
+    /// Counts a round of housekeeping that failed.
+    pub(crate) fn housekeeping_failure(&self) {
+        self.housekeeping_failures.inc();
+    }
+
+    /// The metrics in the text format of `OpenMetrics`, with the present state: whether the
+    /// database is up, and the lengths of its queues.
+    pub fn render(&self, database_up: bool, queues: &[Queue]) -> String {
+        self.database_up.set(database_up.into());
+        for queue in queues {
+            let labels = QueueLabels { queue: queue.name };
+            let number = |count| i64::try_from(count).unwrap_or(i64::MAX);
+            let waiting = self.queue.get_or_create(&labels);
+            waiting.set(number(queue.waiting));
+            let limit = self.queue_limit.get_or_create(&labels);
+            limit.set(number(queue.limit));
+        }
+        let mut text = String::new();
+        // Writing into a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// A method's name. Unknown methods share one label, so that clients cannot create labels.
+fn known(method: &str) -> &'static str {
+    match method {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
+
+/// The outcome of a request. It has only three values instead of each status, because every value
+/// is a whole histogram for each route.
+fn outcome(status: u16) -> &'static str {
+    match status {
+        ..400 => "ok",
+        400..500 => "refused",
+        500.. => "failed",
+    }
+}

@@ -1,0 +1,200 @@
+//! The common parts of all use cases, made once.
+
+mod deliveries;
+mod live_key;
+mod previews;
+mod tag_cache;
+mod tally;
+mod tap_tag;
+mod template_cache;
+mod update;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use quick_cache::sync::Cache;
+
+use deliveries::Deliveries;
+use previews::Previews;
+use tag_cache::TagCache;
+pub use tag_cache::{CachedTag, FoundInlay};
+use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
+pub(crate) use tap_tag::candidate;
+use template_cache::TemplateCache;
+pub use template_cache::{OpenedInlay, TapTemplate, TemplateTapInlay};
+pub(crate) use update::SentFrom;
+
+use crate::metrics::Metrics;
+use crate::studio::{MediaNames, Proofs};
+use crate::tag_address::TagAddress;
+use domain::clock::{Clock, Timestamp};
+use domain::entropy::Entropy;
+use domain::id::{InteractionId, TagId};
+use domain::keyring::Keyring;
+use domain::rolling_key::KeyMask;
+use domain::settings::{Layers, Overrides, Settings};
+use inlay::Uid;
+use storage::{Invalid, SettingsEdit, Storage, StorageError};
+
+/// Bytes of the tag cache's budget for each recent tap that is cached, for the update that may
+/// follow it. A cached tap takes 64 bytes, so taps take a 32nd of the budget.
+const BUDGET_OF_A_TAP: usize = 2_048;
+
+/// The parts of a service. The caller chooses each of them.
+pub struct Parts {
+    /// Database access.
+    pub storage: Arc<dyn Storage>,
+    /// The time, for everything the storage does not decide.
+    pub clock: Arc<dyn Clock>,
+    /// Source of randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// Opens the keys of inlays.
+    pub keyring: Keyring,
+    /// The defaults below the stored settings, and the fixed values above them.
+    pub layers: Layers,
+    /// Memory for the configuration of tags, in bytes.
+    pub tag_cache: usize,
+}
+
+/// The service. It is shared by all requests; the router is made from it.
+pub struct Service {
+    /// Database access.
+    pub storage: Arc<dyn Storage>,
+    /// The time, for everything the storage does not decide.
+    pub clock: Arc<dyn Clock>,
+    /// Source of randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// Opens the keys of inlays.
+    pub keyring: Arc<Keyring>,
+    /// Issues and reads rolling keys.
+    pub key_mask: KeyMask,
+    /// Names images to visitors.
+    pub media: MediaNames,
+    /// Proves the addresses of the stand-in to which simulated taps were redirected.
+    pub(crate) stand_ins: Proofs,
+    /// Proves the address in the URLs of chips.
+    pub tag_address: TagAddress,
+    /// Configuration of tags, as taps need it.
+    pub tags: Arc<TagCache>,
+    /// URL templates and their inlays, as taps need them.
+    pub templates: Arc<TemplateCache>,
+    /// Counts wrong codes of chips whose codes can be guessed.
+    pub(crate) guesses: Tally<Uid>,
+    /// Counts the same for UIDs of no inlay. Counting takes time, which must not reveal whether a
+    /// UID exists.
+    pub(crate) guesses_at_nobody: Tally<Uid>,
+    /// Recent taps whose keys may be used soon.
+    pub(crate) recent_taps: Cache<InteractionId, SentFrom>,
+    /// Counts repeated openings of used codes, by tag and counter.
+    pub(crate) copies: Tally<(TagId, u32)>,
+    /// Held by the search for the template of URLs: only one runs at a time.
+    pub solver: Arc<tokio::sync::Mutex<()>>,
+    /// Previews that are not stored yet.
+    previews: Previews,
+    /// Whether the alert for low disk space was already raised.
+    pub(crate) disk_low: AtomicBool,
+    /// Webhooks that are being delivered.
+    pub webhooks: Deliveries,
+    /// The metrics for operators.
+    pub metrics: Metrics,
+    /// The defaults below the stored settings, and the fixed values above them.
+    pub layers: Layers,
+    settings: RwLock<Arc<Settings>>,
+    /// The stored settings. The lock is held until changed settings are in force.
+    stored_settings: tokio::sync::Mutex<Overrides>,
+    /// Held while the demonstration is made or removed.
+    pub(crate) demo_change: tokio::sync::Mutex<()>,
+    /// Held while a scheduled backup is made.
+    pub(crate) backing_up: tokio::sync::Mutex<()>,
+}
+
+impl Service {
+    /// Assembles a service. Fails if the secrets and settings cannot be read from the database.
+    pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
+        let secrets = parts.storage.secrets().await?;
+        let stored = parts.storage.settings().await?;
+        let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
+        let keyring = Arc::new(parts.keyring);
+        let templates = TemplateCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
+        let templates = Arc::new(templates);
+        let (storage, cached) = (Arc::clone(&parts.storage), Arc::clone(&templates));
+        let tags = TagCache::new(
+            storage,
+            Arc::clone(&keyring),
+            cached,
+            &*parts.entropy,
+            parts.tag_cache,
+        );
+        let tags = Arc::new(tags);
+        Ok(Arc::new(Self {
+            key_mask: KeyMask::new(secrets.key_mask),
+            media: MediaNames::new(&secrets.client),
+            stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
+            tag_address: TagAddress::new(&secrets.client),
+            metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
+            tags,
+            templates,
+            guesses: Tally::new(WRONG_CODES),
+            guesses_at_nobody: Tally::new(WRONG_CODES),
+            recent_taps: Cache::new(parts.tag_cache / BUDGET_OF_A_TAP),
+            copies: Tally::new(OPENED_AGAIN),
+            solver: Arc::default(),
+            previews: Previews::default(),
+            disk_low: AtomicBool::new(false),
+            webhooks: Deliveries::default(),
+            storage: parts.storage,
+            clock: parts.clock,
+            entropy: parts.entropy,
+            keyring,
+            layers: parts.layers,
+            settings: RwLock::new(Arc::new(settings)),
+            stored_settings: tokio::sync::Mutex::new(stored),
+            demo_change: tokio::sync::Mutex::default(),
+            backing_up: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    /// The time that decides whether a key has expired: simulated keys use simulated time.
+    pub async fn now_in(&self, simulated: bool) -> Result<Timestamp, StorageError> {
+        let offset = if simulated {
+            self.storage.simulated_offset()
+        } else {
+            0
+        };
+        Ok(self.storage.now().await?.plus_millis(offset))
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts other settings in force until the stored ones change.
+    pub fn set_settings(&self, settings: Settings) {
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Changes the stored settings and puts them in force. Returns the stored settings.
+    pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
+        let mut known = self.stored_settings.lock().await;
+        let stored = self.storage.edit_settings(edit).await?;
+        self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
+        known.clone_from(&stored);
+        Ok(stored)
+    }
+
+    /// Puts the stored settings in force, if another node has changed them.
+    pub async fn follow_settings(&self) -> Result<(), StorageError> {
+        let mut known = self.stored_settings.lock().await;
+        self.tag_address.forget();
+        let stored = self.storage.settings().await?;
+        if stored != *known {
+            self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
+            *known = stored;
+        }
+        Ok(())
+    }
+}

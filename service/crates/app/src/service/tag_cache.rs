@@ -1,0 +1,370 @@
+//! Keeps the configuration of tags in memory, in the form that taps need. An entry becomes invalid
+//! when the tag or the experience changes. Counters, keys and properties are never cached.
+
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+
+use super::tap_tag::TapTag;
+use super::template_cache::{OpenedInlay, TemplateCache};
+use crate::metrics::CacheMetrics;
+use domain::clock::Stopwatch;
+use domain::entropy::Entropy;
+use domain::experience::{Content, PublishedExperience};
+use domain::id::{ExperienceId, TagId};
+use domain::keyring::{Keyring, KeyringError, WrappedKeys};
+use domain::tag::Tag;
+use inlay::Uid;
+use inlay::key::AesKey;
+use storage::{Part, Storage, StorageError, TagInlays, TagKey, TagTap};
+
+/// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
+pub(super) const PLACE: usize = 56;
+pub(super) const PLACE_BY_SLUG: usize = 40;
+/// The approximate size of a tag with both entries, if its texts are short. The budget is divided
+/// by it.
+pub(super) const TAG: usize = 300;
+/// The most keys that an inlay has: one for its PICC data, and one for its MAC.
+const INLAY_KEYS_MAX: usize = 2;
+/// Maximum number of cached experiences. Owners have few, with many tags each.
+const EXPERIENCES: usize = 1_000;
+/// Tags that are read in one query when the cache is filled.
+const PAGE: usize = 500;
+
+/// Cached tags and experiences.
+pub struct TagCache {
+    storage: Arc<dyn Storage>,
+    keyring: Arc<Keyring>,
+    templates: Arc<TemplateCache>,
+    tags: Cache<TagId, Kept<TapTag>, Bytes>,
+    /// The tag that has the slug with this hash. The tag itself shows whether it really has the
+    /// slug.
+    ids: Cache<u64, TagId>,
+    /// The tag whose inlay has the UID with this hash, if the inlay writes by a template.
+    of_inlays: Cache<u64, TagId>,
+    /// A wrapped key that belongs to no inlay. Opening it takes as long as opening an inlay's key.
+    nobodys_key: Vec<u8>,
+    hasher: RandomState,
+    experiences: Cache<ExperienceId, Kept<Option<PublishedExperience>>>,
+    metrics: CacheMetrics,
+}
+
+/// A cached value, with the epoch of configuration under which it was read.
+struct Kept<T> {
+    epoch: u64,
+    value: Arc<T>,
+}
+
+impl<T> Clone for Kept<T> {
+    fn clone(&self) -> Self {
+        Self {
+            epoch: self.epoch,
+            value: Arc::clone(&self.value),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<TagId, Kept<TapTag>> for Bytes {
+    fn weight(&self, _: &TagId, kept: &Kept<TapTag>) -> u64 {
+        (PLACE + kept.value.bytes()) as u64
+    }
+}
+
+/// A tag with the opened keys of its inlays, and its experience.
+#[derive(Clone, Debug)]
+pub struct CachedTag {
+    tag: Arc<TapTag>,
+    experience: Arc<Option<PublishedExperience>>,
+    /// For a preview: properties and counts that replace the stored ones.
+    previewed: Option<Arc<Tag>>,
+}
+
+impl Deref for CachedTag {
+    type Target = TapTag;
+
+    fn deref(&self) -> &TapTag {
+        &self.tag
+    }
+}
+
+/// The result of looking up a UID.
+pub enum FoundInlay {
+    /// No inlay that writes its URLs by a template has this UID.
+    Unknown,
+    /// An inlay whose tag is in the cache: the database was not queried.
+    AtHand(OpenedInlay),
+    /// An inlay from the database; or why its keys cannot be opened.
+    Stored(Result<OpenedInlay, KeyringError>),
+}
+
+impl TagCache {
+    /// An empty cache that will hold at most `budget` bytes.
+    pub(super) fn new(
+        storage: Arc<dyn Storage>,
+        keyring: Arc<Keyring>,
+        templates: Arc<TemplateCache>,
+        entropy: &dyn Entropy,
+        budget: usize,
+    ) -> Self {
+        // A locked keyring cannot open the keys of inlays either.
+        let nobodys_key = keyring.wrap(AesKey::FACTORY.expose(), entropy);
+        let tags = budget / TAG;
+        let by_slug = tags * PLACE_BY_SLUG;
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(tags)
+            .weight_capacity(budget.saturating_sub(by_slug) as u64)
+            // A tenth of the capacity remembers the keys of recently dropped entries, without their
+            // values.
+            .ghost_allocation(0.1)
+            .build()
+            .expect("both capacities are set");
+        Self {
+            storage,
+            keyring,
+            templates,
+            tags: Cache::with_options(
+                options,
+                Bytes,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
+            ids: Cache::new(tags),
+            of_inlays: Cache::new(tags),
+            nobodys_key: nobodys_key.unwrap_or_default(),
+            hasher: RandomState::new(),
+            experiences: Cache::new(EXPERIENCES),
+            metrics: CacheMetrics::default(),
+        }
+    }
+
+    /// How often a tag was in the cache.
+    pub fn metrics(&self) -> &CacheMetrics {
+        &self.metrics
+    }
+
+    /// A tag with its present configuration. `None` if there is no such tag, or it is deleted.
+    pub async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
+        let Some(tag) = self.tag(key).await? else {
+            return Ok(None);
+        };
+        let experience = self.experience(tag.experience_id()).await?;
+        Ok(Some(CachedTag {
+            tag,
+            experience,
+            previewed: None,
+        }))
+    }
+
+    async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
+        let id = match key {
+            TagKey::Slug(slug) => self.ids.get(&self.hash(slug)),
+            TagKey::Id(id) => Some(id),
+        };
+        if let Some(tag) = self.at_hand(id).filter(|tag| tag.is(key)) {
+            self.metrics.hits.inc();
+            return Ok(Some(tag));
+        }
+        self.metrics.misses.inc();
+        // The epoch is read first, so that a later change makes the entry invalid.
+        let epoch = self.storage.configuration_epoch();
+        let Some(tap) = self.storage.tag_tap(key).await? else {
+            return Ok(None);
+        };
+        let tag = Arc::new(self.opened(tap).await?);
+        if let Some(epoch) = epoch {
+            self.keep(epoch, &tag);
+        }
+        Ok(Some(tag))
+    }
+
+    /// The cached tag, if it is still current.
+    fn at_hand(&self, id: Option<TagId>) -> Option<Arc<TapTag>> {
+        let id = id?;
+        self.holds(Part::Tag(id), self.tags.get(&id))
+    }
+
+    /// The inlay with this UID, if it writes its URLs by a template. If its tag is not in the
+    /// cache, the inlay is read without its tag and opened, as it is for an unknown UID.
+    pub async fn inlay(&self, uid: Uid) -> Result<FoundInlay, StorageError> {
+        let tag = self.at_hand(self.of_inlays.get(&self.hash(uid)));
+        if let Some(tag) = tag
+            && let Some(inlay) = tag.of_template(uid)
+        {
+            self.metrics.hits.inc();
+            return Ok(FoundInlay::AtHand(OpenedInlay {
+                codes: inlay.clone(),
+                tag_id: Some(tag.id()),
+                simulated: tag.simulated(),
+            }));
+        }
+        self.metrics.misses.inc();
+        let found = self.storage.template_inlay(uid).await?;
+        let keys = found.as_ref().and_then(|inlay| inlay.keys.as_ref());
+        self.open_nobodys_keys(keys.map_or(0, WrappedKeys::count));
+        Ok(found.map_or(FoundInlay::Unknown, |inlay| {
+            FoundInlay::Stored(OpenedInlay::of(&inlay, &self.keyring))
+        }))
+    }
+
+    /// Does the same work as looking up an unknown inlay.
+    pub(crate) async fn look_for_nobody(&self) -> Result<(), StorageError> {
+        // No chip has this UID.
+        let nobody = Uid::from_bytes([0; 7]);
+        let found = self.storage.template_inlay(nobody).await?;
+        std::hint::black_box(found);
+        self.open_nobodys_keys(0);
+        Ok(())
+    }
+
+    /// Opens further keys in addition to the `own` keys of an inlay, so that every UID costs as
+    /// many as an inlay with two keys.
+    fn open_nobodys_keys(&self, own: usize) {
+        for _ in own..INLAY_KEYS_MAX {
+            std::hint::black_box(self.keyring.unwrap(&self.nobodys_key).is_ok());
+        }
+    }
+
+    async fn experience(
+        &self,
+        id: Option<ExperienceId>,
+    ) -> Result<Arc<Option<PublishedExperience>>, StorageError> {
+        let Some(id) = id else {
+            return Ok(Arc::default());
+        };
+        if let Some(kept) = self.holds(Part::Experience(id), self.experiences.get(&id)) {
+            return Ok(kept);
+        }
+        let epoch = self.storage.configuration_epoch();
+        let value = Arc::new(self.storage.published_now(id).await?);
+        if let Some(epoch) = epoch {
+            let value = Arc::clone(&value);
+            self.experiences.insert(id, Kept { epoch, value });
+        }
+        Ok(value)
+    }
+
+    /// A tag with its present configuration, read from the database instead of the cache.
+    pub async fn read(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
+        let Some(tap) = self.storage.tag_tap(key).await? else {
+            return Ok(None);
+        };
+        let experience = match tap.tag.fields.experience_id {
+            Some(id) => self.storage.published_now(id).await?,
+            None => None,
+        };
+        Ok(Some(CachedTag {
+            tag: Arc::new(self.opened(tap).await?),
+            experience: Arc::new(experience),
+            previewed: None,
+        }))
+    }
+
+    /// A tag for a preview that is not stored. It has no inlay.
+    pub fn sample(&self, tag: Tag) -> CachedTag {
+        let tap = TagTap {
+            tag: tag.clone(),
+            inlays: TagInlays::default(),
+        };
+        let sample = CachedTag {
+            tag: Arc::new(TapTag::new(tap, &self.keyring, |_| false)),
+            experience: Arc::default(),
+            previewed: None,
+        };
+        sample.showing(tag)
+    }
+
+    /// Reads tags before their first taps, until all are in the cache or the budget is used. It
+    /// takes at most half of a processor.
+    pub(crate) async fn fill(&self) -> Result<(), StorageError> {
+        let mut after = TagId(0);
+        loop {
+            let stopwatch = Stopwatch::start();
+            let Some(epoch) = self.storage.configuration_epoch() else {
+                return Ok(());
+            };
+            let page = self.storage.tag_taps(after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = last.tag.id;
+            let weight = self.tags.weight();
+            for tap in page {
+                let tag = Arc::new(self.opened(tap).await?);
+                self.keep(epoch, &tag);
+            }
+            // The cache is full: new entries would replace others.
+            if self.tags.weight() <= weight {
+                return Ok(());
+            }
+            tokio::time::sleep(stopwatch.elapsed()).await;
+        }
+    }
+
+    async fn opened(&self, tap: TagTap) -> Result<TapTag, StorageError> {
+        if tap.inlays.of_templates.is_empty() {
+            return Ok(TapTag::new(tap, &self.keyring, |_| false));
+        }
+        let templates = self.templates.current().await?;
+        // The settings of a template that has inlays never change.
+        Ok(TapTag::new(tap, &self.keyring, |id| {
+            let template = templates.get(id);
+            template.is_some_and(|template| template.template.proves_taps())
+        }))
+    }
+
+    /// The cached value of a part, if the part did not change since.
+    fn holds<T>(&self, part: Part, kept: Option<Kept<T>>) -> Option<Arc<T>> {
+        let kept = kept?;
+        let changed = self.storage.changed_at(part)?;
+        (changed <= kept.epoch).then_some(kept.value)
+    }
+
+    fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
+        self.ids.insert(self.hash(tag.slug()), tag.id());
+        for inlay in tag.of_templates().unwrap_or_default() {
+            self.of_inlays.insert(self.hash(inlay.uid), tag.id());
+        }
+        let value = Arc::clone(tag);
+        self.tags.insert(tag.id(), Kept { epoch, value });
+    }
+
+    fn hash(&self, key: impl Hash) -> u64 {
+        self.hasher.hash_one(key)
+    }
+}
+
+impl CachedTag {
+    /// The tag with the properties and counts of `tag`, for a preview.
+    pub(crate) fn showing(self, tag: Tag) -> Self {
+        Self {
+            previewed: Some(Arc::new(tag)),
+            ..self
+        }
+    }
+
+    /// The tag of a preview, whose properties and counts replace the stored ones.
+    pub(crate) fn previewed(&self) -> Option<&Tag> {
+        self.previewed.as_deref()
+    }
+
+    /// The published version of its experience.
+    pub fn experience(&self) -> Option<&PublishedExperience> {
+        Option::as_ref(&self.experience)
+    }
+
+    /// The studio experience's id as the payload names it: empty for a redirect.
+    pub(crate) fn studio_id(&self) -> String {
+        match self.experience() {
+            Some(PublishedExperience {
+                version, content, ..
+            }) if matches!(**content, Content::Studio { .. }) => version.experience_id.to_string(),
+            _ => String::new(),
+        }
+    }
+}

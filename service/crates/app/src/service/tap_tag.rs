@@ -1,0 +1,449 @@
+//! A tag in the form that taps need, small enough that a million of them fit into memory: texts in
+//! one piece, the single inlay of most tags in place, and rare parts in a separate piece.
+
+use domain::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
+use domain::keyring::{Keyring, KeyringError};
+use domain::tag::{Location, Status, TagFields, WidgetSettings};
+use inlay::Uid;
+use inlay::verify::Candidate;
+use storage::{BoundInlay, TagInlays, TagKey, TagTap};
+
+use super::template_cache::TemplateTapInlay;
+
+const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
+
+/// The allocator's overhead for each piece, in bytes.
+const PIECE: usize = 16;
+/// The cache's overhead for finding a tag by the UID of its inlay, in bytes.
+const PLACE_BY_UID: usize = 40;
+
+/// A tag with the opened keys of its inlays.
+#[derive(Debug)]
+pub struct TapTag {
+    id: TagId,
+    /// 0 for none, which takes half the memory of an `Option`.
+    experience: ExperienceId,
+    /// Slug, name, title, description and language, one after the other.
+    texts: Box<str>,
+    /// The ends of the first four of them, in bytes.
+    ends: [u32; 4],
+    inlays: Inlays,
+    rare: Option<Box<Rare>>,
+    /// The last part of its URL, whether it is in use, and so on, as its owner decided.
+    pub(crate) switches: Switches,
+    simulated: bool,
+    rolls: bool,
+    has_static_inlay: bool,
+}
+
+/// The switches that an owner sets.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent switches"
+)]
+pub(crate) struct Switches {
+    pub status: Status,
+    pub verifier_enabled: bool,
+    pub(crate) updates_require_verified: bool,
+    pub(crate) track_location: bool,
+    pub has_qr_code: bool,
+}
+
+/// The inlays that make codes.
+#[derive(Debug)]
+enum Inlays {
+    None,
+    /// One that makes codes of the canonical form.
+    One(TapInlay),
+    /// One that writes its URLs by a template.
+    OfTemplate(TemplateTapInlay),
+    Several(Box<Several>),
+}
+
+/// Several inlays, or one whose keys cannot be opened.
+#[derive(Debug)]
+struct Several {
+    canonical: Result<Box<[TapInlay]>, KeyringError>,
+    of_templates: Result<Box<[TemplateTapInlay]>, KeyringError>,
+    /// The template of each of the latter, whether or not their keys can be opened.
+    templates: Box<[(InlayId, UrlTemplateId)]>,
+}
+
+/// An inlay that makes codes of the canonical form, with its keys.
+#[derive(Clone, Debug)]
+pub struct TapInlay {
+    /// Identifier of the inlay.
+    pub id: InlayId,
+    /// Rises whenever its keys are replaced, or it is blocked or unblocked.
+    pub(crate) key_version: u32,
+    /// Whether its owner blocked it.
+    pub blocked: bool,
+    candidate: Candidate,
+}
+
+/// The parts that few tags have.
+#[derive(Debug, Default)]
+struct Rare {
+    location: Option<Location>,
+    widget_settings: WidgetSettings,
+}
+
+/// Opens the keys of an inlay, to verify its codes.
+pub(crate) fn candidate(inlay: &BoundInlay, keyring: &Keyring) -> Result<Candidate, KeyringError> {
+    Ok(Candidate {
+        uid: inlay.uid,
+        mirror: inlay.mirror,
+        mac_from: inlay.mac_from,
+        keys: keyring.canonical_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
+    })
+}
+
+impl AsRef<Candidate> for TapInlay {
+    fn as_ref(&self) -> &Candidate {
+        &self.candidate
+    }
+}
+
+impl TapInlay {
+    fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+        Ok(Self {
+            id: inlay.id,
+            key_version: inlay.key_version,
+            blocked: inlay.blocked,
+            candidate: candidate(inlay, keyring)?,
+        })
+    }
+}
+
+impl TapTag {
+    /// A tag that was just read. `proves_taps` returns whether a template's codes prove taps.
+    pub(super) fn new(
+        tap: TagTap,
+        keyring: &Keyring,
+        proves_taps: impl Fn(UrlTemplateId) -> bool,
+    ) -> Self {
+        let TagTap { tag, inlays } = tap;
+        let of_templates = &inlays.of_templates;
+        Self {
+            id: tag.id,
+            experience: tag.fields.experience_id.unwrap_or(NO_EXPERIENCE),
+            rolls: !inlays.rolling.is_empty()
+                || of_templates
+                    .iter()
+                    .any(|inlay| proves_taps(inlay.url_template_id)),
+            has_static_inlay: inlays.has_static
+                || of_templates.iter().any(|inlay| !inlay.technology.rolls()),
+            inlays: Inlays::of(&inlays, keyring),
+            simulated: tag.simulated,
+            switches: Switches {
+                status: tag.fields.status,
+                verifier_enabled: tag.fields.verifier_enabled,
+                updates_require_verified: tag.fields.updates_require_verified,
+                track_location: tag.fields.track_location,
+                has_qr_code: tag.fields.has_qr_code,
+            },
+            ends: ends(&tag.fields),
+            texts: texts(&tag.fields).concat().into(),
+            rare: Rare::of(tag.fields.location, tag.fields.widget_settings),
+        }
+    }
+
+    /// Identifier of the tag.
+    pub fn id(&self) -> TagId {
+        self.id
+    }
+
+    /// The experience that a tap gets.
+    pub fn experience_id(&self) -> Option<ExperienceId> {
+        Some(self.experience).filter(|id| *id != NO_EXPERIENCE)
+    }
+
+    /// The last part of its present URL. The tag may have been found by a former one.
+    pub fn slug(&self) -> &str {
+        self.text(0)
+    }
+
+    /// Name that the owner gave it.
+    pub fn name(&self) -> &str {
+        self.text(1)
+    }
+
+    /// Its name for visitors, if it has one.
+    pub fn title(&self) -> &str {
+        self.text(2)
+    }
+
+    /// A sentence for visitors.
+    pub fn description(&self) -> &str {
+        self.text(3)
+    }
+
+    /// Locale of its texts, as in `en_US`.
+    pub(crate) fn language_code(&self) -> &str {
+        self.text(4)
+    }
+
+    fn text(&self, index: usize) -> &str {
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        let end = self
+            .ends
+            .get(index)
+            .map_or(self.texts.len(), |end| *end as usize);
+        &self.texts[start..end]
+    }
+
+    /// Its name for visitors: the title, or the name if there is none.
+    pub fn shown_title(&self) -> &str {
+        match self.title() {
+            "" => self.name(),
+            title => title,
+        }
+    }
+
+    /// The language of its pages as HTML names it: `en-US`.
+    pub fn language(&self) -> String {
+        self.language_code().replace('_', "-")
+    }
+
+    /// Whether it belongs to the simulated world.
+    pub fn simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// Location of the tag, if it has one.
+    pub fn location(&self) -> Option<&Location> {
+        self.rare.as_ref()?.location.as_ref()
+    }
+
+    /// Settings of widgets by their name.
+    pub(crate) fn widget_settings(&self) -> &WidgetSettings {
+        static NONE: WidgetSettings = WidgetSettings::new();
+        let rare = self.rare.as_ref();
+        rare.map_or(&NONE, |rare| &rare.widget_settings)
+    }
+
+    /// Whether it has an inlay whose codes can prove a tap.
+    pub fn rolls(&self) -> bool {
+        self.rolls
+    }
+
+    /// Whether it has an inlay whose codes prove nothing, or that makes no codes.
+    pub(crate) fn has_static_inlay(&self) -> bool {
+        self.has_static_inlay
+    }
+
+    /// Whether it has this key. The look-up goes by hashes, which can collide.
+    pub(super) fn is(&self, key: TagKey<'_>) -> bool {
+        match key {
+            TagKey::Slug(slug) => self.slug() == slug,
+            TagKey::Id(id) => self.id == id,
+        }
+    }
+
+    /// Its inlays that make codes of the canonical form, with their keys.
+    pub fn inlays(&self) -> Result<&[TapInlay], KeyringError> {
+        match &self.inlays {
+            Inlays::None | Inlays::OfTemplate(_) => Ok(&[]),
+            Inlays::One(inlay) => Ok(std::slice::from_ref(inlay)),
+            Inlays::Several(several) => several.canonical.as_deref().map_err(Clone::clone),
+        }
+    }
+
+    /// Its inlays that write their URLs by templates, with their keys.
+    pub(crate) fn of_templates(&self) -> Result<&[TemplateTapInlay], KeyringError> {
+        match &self.inlays {
+            Inlays::None | Inlays::One(_) => Ok(&[]),
+            Inlays::OfTemplate(inlay) => Ok(std::slice::from_ref(inlay)),
+            Inlays::Several(several) => several.of_templates.as_deref().map_err(Clone::clone),
+        }
+    }
+
+    /// Its inlay with this UID that writes its URLs by a template.
+    pub(super) fn of_template(&self, uid: Uid) -> Option<&TemplateTapInlay> {
+        let mut inlays = self.of_templates().unwrap_or_default().iter();
+        inlays.find(|inlay| inlay.uid == uid)
+    }
+
+    /// The template of the address at which a tap came in: the template of the inlay that made its
+    /// code, or else of its first inlay; `None` for the canonical form.
+    pub fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
+        match &self.inlays {
+            Inlays::None | Inlays::One(_) => None,
+            Inlays::OfTemplate(inlay) => Some(inlay.url_template_id),
+            Inlays::Several(several) => several.url_template(inlay),
+        }
+    }
+
+    /// The memory that it takes, in bytes: its allocations, and the overhead of each piece.
+    pub(super) fn bytes(&self) -> usize {
+        let inlays = match &self.inlays {
+            Inlays::None | Inlays::One(_) => 0,
+            Inlays::OfTemplate(_) => PLACE_BY_UID,
+            Inlays::Several(several) => several.bytes(),
+        };
+        let rare = self.rare.as_ref().map_or(0, |rare| rare.bytes());
+        size_of::<Self>() + PIECE + self.texts.len() + PIECE + inlays + rare
+    }
+}
+
+impl Inlays {
+    fn of(inlays: &TagInlays, keyring: &Keyring) -> Self {
+        let canonical = inlays.rolling.iter();
+        let canonical: Result<Vec<_>, _> = canonical
+            .map(|inlay| TapInlay::of(inlay, keyring))
+            .collect();
+        let of_templates = inlays.of_templates.iter();
+        let of_templates: Result<Vec<_>, _> = of_templates
+            .map(|inlay| TemplateTapInlay::of(inlay, keyring))
+            .collect();
+        match (canonical, of_templates) {
+            (Ok(mut canonical), Ok(mut of_templates))
+                if canonical.len() + of_templates.len() <= 1 =>
+            {
+                match (canonical.pop(), of_templates.pop()) {
+                    (Some(inlay), _) => Self::One(inlay),
+                    (None, Some(inlay)) => Self::OfTemplate(inlay),
+                    (None, None) => Self::None,
+                }
+            }
+            (canonical, of_templates) => Self::Several(Box::new(Several {
+                canonical: canonical.map(Vec::into_boxed_slice),
+                of_templates: of_templates.map(Vec::into_boxed_slice),
+                templates: inlays
+                    .of_templates
+                    .iter()
+                    .map(|inlay| (inlay.id, inlay.url_template_id))
+                    .collect(),
+            })),
+        }
+    }
+}
+
+impl Several {
+    fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
+        let mut templates = self.templates.iter();
+        let made = templates.find(|(id, _)| Some(*id) == inlay);
+        let only = || {
+            let canonical = !matches!(self.canonical.as_deref(), Ok([]));
+            self.templates.first().filter(|_| !canonical)
+        };
+        made.or_else(only).map(|(_, template)| *template)
+    }
+
+    fn bytes(&self) -> usize {
+        let canonical = self.canonical.as_deref().map_or(0, size_of_val);
+        let of_templates = self.of_templates.as_deref().map_or(0, size_of_val);
+        let places = self.templates.len() * PLACE_BY_UID;
+        let pieces = 4 * PIECE + size_of_val::<[_]>(&self.templates);
+        size_of::<Self>() + canonical + of_templates + pieces + places
+    }
+}
+
+impl Rare {
+    fn of(location: Option<Location>, widget_settings: WidgetSettings) -> Option<Box<Self>> {
+        if location.is_none() && widget_settings.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            location,
+            widget_settings,
+        }))
+    }
+
+    /// Roughly: parsed JSON takes a few times as much as its text.
+    fn bytes(&self) -> usize {
+        const PARSED: usize = 4;
+        let json = |json: Result<String, _>| json.map_or(0, |json: String| json.len() * PARSED);
+        let location = self.location.as_ref();
+        let location = location.map_or(0, |location| json(serde_json::to_string(location)));
+        let widgets = json(serde_json::to_string(&self.widget_settings));
+        size_of::<Self>() + location + widgets
+    }
+}
+
+fn texts(fields: &TagFields) -> [&str; 5] {
+    [
+        fields.slug.as_str(),
+        &fields.name,
+        &fields.title,
+        &fields.description,
+        &fields.language_code,
+    ]
+}
+
+fn ends(fields: &TagFields) -> [u32; 4] {
+    let texts = texts(fields);
+    let mut end = 0;
+    std::array::from_fn(|index| {
+        end += u32::try_from(texts[index].len()).unwrap_or_default();
+        end
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tag_cache::{PLACE, PLACE_BY_SLUG, TAG};
+    use super::*;
+    use inlay::key::{AesKey, InlayKeys, Keys};
+    use inlay::{MacFrom, Mirror, Technology};
+
+    /// Typical texts of an imported tag: slug, name and language.
+    const TEXTS: usize = "k7Qm2xZp".len() + "Bottle 1000000 of 1000000".len() + "en_US".len();
+
+    fn taken_by(inlays: Inlays) -> usize {
+        let tag = TapTag {
+            id: TagId(1),
+            experience: NO_EXPERIENCE,
+            texts: "x".repeat(TEXTS).into(),
+            ends: [0; 4],
+            inlays,
+            rare: None,
+            switches: Switches {
+                status: Status::Active,
+                verifier_enabled: true,
+                updates_require_verified: false,
+                track_location: false,
+                has_qr_code: false,
+            },
+            simulated: false,
+            rolls: true,
+            has_static_inlay: false,
+        };
+        tag.bytes() + PLACE + PLACE_BY_SLUG
+    }
+
+    /// Ensures that 300 MB hold a million tags.
+    #[test]
+    fn a_tag_with_an_inlay_takes_no_more_than_it_is_counted_with() {
+        let keys = Keys {
+            meta: Some(AesKey::FACTORY),
+            file: AesKey::FACTORY,
+        };
+        let uid = Uid::from_bytes([4; 7]);
+        let canonical = taken_by(Inlays::One(TapInlay {
+            id: InlayId(1),
+            key_version: 1,
+            blocked: false,
+            candidate: Candidate {
+                uid,
+                mirror: Mirror::Encrypted,
+                mac_from: MacFrom::None,
+                keys: keys.clone(),
+            },
+        }));
+        assert!(canonical <= TAG, "{canonical}");
+        let of_template = taken_by(Inlays::OfTemplate(TemplateTapInlay {
+            id: InlayId(1),
+            uid,
+            technology: Technology::Ntag424Dna,
+            url_template_id: UrlTemplateId(1),
+            blocked: false,
+            key_version: 1,
+            keys: InlayKeys::Aes(keys),
+        }));
+        assert_eq!(of_template, canonical + PLACE_BY_UID);
+    }
+}

@@ -1,0 +1,114 @@
+//! The address in chips' URLs, and test URLs below it.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | `typed` | completes the tag URL that a person typed |
+//! | `probe` | test URLs, which only this database can answer |
+//! | `door` | opens a test URL through the address, in bounded time |
+//!
+//! Three events prove the address: this service opened a test URL through it and its own database
+//! answered; a phone opened the test URL of the QR code through it; a chip was tapped through it
+//! and its code verified. The last two count only with the `Host` of the address, and from another
+//! device: a loopback client proves nothing. A failed check revokes a proof, but a failed opening
+//! after an encoding does not.
+
+mod door;
+mod probe;
+mod typed;
+
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use url::Url;
+
+pub use door::{Door, Opened, is_reachable_by_others};
+pub use probe::{Probe, Probes};
+pub use typed::complete;
+
+/// Proves the address, and remembers whether it is proved.
+pub struct TagAddress {
+    /// Client that opens test URLs.
+    pub(crate) door: Door,
+    /// Makes and reads test URLs.
+    pub probes: Probes,
+    /// The address that is known to be proved, so that most taps need not query the database.
+    proved: Mutex<Option<String>>,
+}
+
+impl TagAddress {
+    /// Uses a stored secret for test URLs.
+    pub fn new(secret: &[u8; 32]) -> Self {
+        Self {
+            door: Door::default(),
+            probes: Probes::new(secret),
+            proved: Mutex::default(),
+        }
+    }
+
+    /// Forgets the proved address, because another node may have changed it.
+    pub(crate) fn forget(&self) {
+        self.know(None);
+    }
+
+    /// Records in memory which address is known to be proved.
+    pub(crate) fn know(&self, tag_url: Option<String>) {
+        *self.proved.lock().unwrap_or_else(PoisonError::into_inner) = tag_url;
+    }
+
+    /// Whether this address is known to be proved.
+    pub fn knows(&self, tag_url: &str) -> bool {
+        let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        proved.as_deref() == Some(tag_url)
+    }
+}
+
+/// Whether a visit shows that `tag_url` reaches this service: it came from another device, and was
+/// addressed to that host and port. A program on this computer could name any host.
+pub fn visit_counts(tag_url: &str, host: &str, client: IpAddr) -> bool {
+    let Ok(url) = Url::parse(tag_url) else {
+        return false;
+    };
+    let client = client.to_canonical();
+    let elsewhere = !client.is_loopback() && !client.is_unspecified();
+    let is_https = url.scheme() == "https";
+    elsewhere
+        && door::place(url.authority(), is_https)
+            .is_some_and(|own| door::place(host, is_https) == Some(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visit_counts_from_another_device_with_the_host_of_the_address() {
+        let visitor: IpAddr = [192, 0, 2, 9].into();
+        for (tag_url, host, counts) in [
+            ("https://tags.example/t", "tags.example", true),
+            ("https://tags.example/t", "TAGS.example.:443", true),
+            ("https://tags.example/t", "tags.example:80", false),
+            ("https://tags.example/t", "other.example", false),
+            ("https://tags.example/t", "", false),
+            ("http://192.0.2.2:8787/t", "192.0.2.2:8787", true),
+            ("http://192.0.2.2:8787/t", "192.0.2.2", false),
+            ("http://[fd00::2]:8787/t", "[fd00:0::2]:8787", true),
+            ("http://[fd00::2]/t", "[fd00::2]", true),
+        ] {
+            assert_eq!(
+                visit_counts(tag_url, host, visitor),
+                counts,
+                "{tag_url} {host}"
+            );
+        }
+        for own in [
+            "127.0.0.1",
+            "127.0.0.9",
+            "::1",
+            "::ffff:127.0.0.1",
+            "0.0.0.0",
+        ] {
+            let own = own.parse().unwrap();
+            assert!(!visit_counts("https://tags.example/t", "tags.example", own));
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! The use case of a tap: it comes in, is verified, recorded, and answered.
+//!
+//! Parse, verify, accept the counter, record, issue the key, answer. Only the counter can race, so
+//! storage decides it in the one operation that records the tap. The answer is made after its
+//! commit.
+
+mod answer;
+mod destination;
+pub mod dry_run;
+mod form;
+mod named;
+mod place;
+mod preview;
+mod stand_in;
+mod values;
+mod verify;
+
+pub use answer::{HeldKey, TapAnswer, nonce};
+pub use dry_run::TapUrl;
+pub use form::{FormAnswer, SentForm, lines, submit, takes_forms};
+use named::Named;
+pub use place::{KeyCookie, Place};
+pub use preview::{Preview, PreviewedTap, preview};
+pub use stand_in::is_stand_in;
+use values::{Facts, MacroValues};
+use verify::{Checked, Occasion, UrlCode, classify};
+
+use crate::service::{CachedTag, OpenedInlay, SentFrom, Service};
+use answer::{Given, answer, keyless, repeat};
+use destination::Destination;
+use domain::id::InteractionId;
+use domain::interaction::{
+    Client, KnownAt, NewInteraction, NewKey, Reason, Recorded, TapOrigin, Traits, Verdict,
+};
+use domain::keyring::KeyringError;
+use domain::macros::Macro;
+use domain::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
+use domain::visitor::Visitor;
+use storage::StorageError;
+
+/// A tap that comes in at a tag's place.
+#[derive(Debug)]
+pub struct Tap<'a> {
+    /// The place at which it comes in.
+    pub place: Place,
+    /// The URL's query, unchanged; empty if there is none.
+    pub query: &'a str,
+    /// The key that an earlier tap at this path issued, from the cookie.
+    pub cookie: Option<RollingKey>,
+    /// Whether the browser states that it reloads the page.
+    pub reload: bool,
+    /// Anonymous identity of the visitor's client.
+    pub client: Client,
+    /// Two-letter code of the visitor's country, or empty.
+    pub country: String,
+    /// The visitor, as the browser's headers describe them.
+    pub visitor: Visitor,
+    /// The announced origin of the tap, such as a test.
+    pub origin: TapOrigin,
+}
+
+/// A tap with its answer.
+#[derive(Debug)]
+pub struct Tapped {
+    /// Answer to send to the visitor.
+    pub answer: TapAnswer,
+    /// The interaction and its verdict; `None` if no interaction was recorded.
+    pub recorded: Option<(InteractionId, Verdict)>,
+    /// Whether it is a verified tap of a real chip with a tag URL.
+    pub proves_address: bool,
+}
+
+/// Why a tap could not be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum TapError {
+    /// A database error.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The keyring cannot open the inlay's keys.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// A page cannot be rendered.
+    #[error(transparent)]
+    Page(#[from] askama::Error),
+}
+
+/// Handles a tap, from its URL to its answer.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the whole story of a tap on one page"
+)]
+pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
+    let unrecorded = |answer| Tapped {
+        answer,
+        recorded: None,
+        proves_address: false,
+    };
+    let (tag, checked) = match Named::by(service, Occasion::Visit, &tap.place).await? {
+        Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
+        Named::NoTag(inlay, checked) => return without_a_tag(service, tap, &inlay, checked).await,
+        Named::Tag(tag, checked) => (tag, checked),
+    };
+    let (query, marked) = unmarked(tap.query);
+    let url_digest = tap.place.digest(query);
+    let cookie = tap.place.cookie(query);
+    let mut earlier = None;
+    if let Some(key) = tap.cookie
+        && let Some((issued, interaction)) = service.live_key(&key).await?
+        && interaction.tag_id == tag.id()
+    {
+        let lets_repeat = issued.consumed.is_none() || !tap.place.is_static(query);
+        if interaction.url_digest == url_digest && (lets_repeat || tap.reload || marked) {
+            let recorded = Some((interaction.id, interaction.verdict));
+            let mut given = Given::new(&tap.visitor, None, None);
+            given.consumed = issued.consumed.is_some();
+            let answer = repeat(service, tag, cookie, interaction, key, given).await?;
+            return Ok(Tapped {
+                recorded,
+                ..unrecorded(answer)
+            });
+        }
+        // A new tap of the same browser.
+        earlier = Some(interaction.id);
+    }
+
+    let Checked {
+        claim,
+        tech,
+        tamper,
+        file_data,
+    } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
+    let destination = Destination::of(service, &tag).await?;
+    let missing = destination.missing();
+    let traits = Traits {
+        system: Some(tap.visitor.operating_system),
+        language: tap.visitor.reported_language(),
+        group: destination.group(&tag, tap.client),
+    };
+    let seed = destination
+        .takes_a_key()
+        .then(|| KeySeed::draw(&*service.entropy));
+    let first = tap
+        .place
+        .first_real_tap(Some(&tag), &claim, tag.simulated());
+    let recorded = service.storage.record_tap(NewInteraction {
+        tag_id: Some(tag.id()),
+        claim,
+        tech,
+        tamper,
+        file_data: file_data.map(|data| data.expose().to_vec()),
+        experience: tag.experience().map(|experience| experience.version),
+        key: seed.as_ref().map(|seed| NewKey {
+            hash: seed.hash(),
+            url_digest,
+        }),
+        client: tap.client.at(KnownAt::Tag(tag.id())),
+        country: tap.country.clone(),
+        traits: traits.clone(),
+        simulated: tag.simulated(),
+        time_offset: time_offset(service, tag.simulated()),
+        first_at_template: first,
+        origin: tap.origin,
+    });
+    let facts = match recorded.await {
+        Ok(recorded) => {
+            note(service, &tag, tap.origin, seed.is_some(), &recorded);
+            if first.is_some() {
+                tap.place.note_real_tap();
+            }
+            Facts {
+                id: recorded.id,
+                at: recorded.at,
+                verdict: recorded.verdict,
+                tech,
+                tamper,
+                country: tap.country,
+                group: traits.group,
+            }
+        }
+        // Redirects continue without a key, and the counter has not changed.
+        Err(StorageError::Full) => {
+            return Ok(unrecorded(keyless(service, &tag, &tap.visitor).await?));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let id = facts.id;
+    if let Some(earlier) = earlier {
+        note_same_browser(service, id, earlier).await;
+    }
+    let held = seed.map(|seed| HeldKey {
+        key: service.key_mask.key(&seed, id),
+        max_age: LIFETIME_MILLIS / 1000,
+        cookie,
+    });
+    let recorded = Some((id, facts.verdict));
+    let is_verified = facts.verdict.tag_verified() == Some(true);
+    let proves_address = is_verified && !tag.simulated() && matches!(tap.place, Place::Slug { .. });
+    let given = Given::new(&tap.visitor, Some(facts), held);
+    let answer = answer(service, &tag, destination, given).await?;
+    let left_out = match &answer {
+        TapAnswer::Redirect { left_out, rule, .. } => {
+            if let Some(rule) = *rule {
+                service.storage.note_rule(id, rule);
+            }
+            left_out
+        }
+        _ => &missing,
+    };
+    note_left_out(service, id, left_out).await;
+    Ok(Tapped {
+        answer,
+        recorded,
+        proves_address,
+    })
+}
+
+/// Updates metrics and caches after a tap was recorded.
+fn note(service: &Service, tag: &CachedTag, origin: TapOrigin, keyed: bool, recorded: &Recorded) {
+    let reason = recorded.verdict.reason();
+    let origin = origin.in_world(tag.simulated());
+    service.metrics.tap(reason.as_str(), origin.as_str());
+    if keyed {
+        let from = SentFrom {
+            tag_id: tag.id(),
+            page: tag.experience().map(|experience| experience.version),
+            verification: reason.verification(),
+        };
+        service.recent_taps.insert(recorded.id, from);
+    }
+    if reason == Reason::Replayed
+        && let (Some(counter), _) = recorded.verdict.counters()
+        && !tag.simulated()
+    {
+        service.copies.note((tag.id(), counter), recorded.at);
+    }
+}
+
+/// Records the tap of an inlay that is on no tag. Its counter rises, so that the code is already
+/// used when the inlay gets a tag. No key is issued.
+async fn without_a_tag(
+    service: &Service,
+    tap: Tap<'_>,
+    inlay: &OpenedInlay,
+    checked: Checked,
+) -> Result<Tapped, TapError> {
+    let first = tap
+        .place
+        .first_real_tap(None, &checked.claim, inlay.simulated);
+    let recorded = service.storage.record_tap(NewInteraction {
+        tag_id: None,
+        claim: checked.claim,
+        tech: checked.tech,
+        tamper: checked.tamper,
+        file_data: checked.file_data.map(|data| data.expose().to_vec()),
+        experience: None,
+        key: None,
+        client: tap.client.at(KnownAt::Inlay(inlay.id)),
+        country: tap.country,
+        traits: Traits {
+            system: Some(tap.visitor.operating_system),
+            language: tap.visitor.reported_language(),
+            group: None,
+        },
+        simulated: inlay.simulated,
+        time_offset: time_offset(service, inlay.simulated),
+        first_at_template: first,
+        origin: tap.origin,
+    });
+    let recorded = match recorded.await {
+        Ok(recorded) => {
+            let origin = tap.origin.in_world(inlay.simulated);
+            let reason = recorded.verdict.reason();
+            service.metrics.tap(reason.as_str(), origin.as_str());
+            if first.is_some() {
+                tap.place.note_real_tap();
+            }
+            Some((recorded.id, recorded.verdict))
+        }
+        // The page stays the same, and the counter has not changed.
+        Err(StorageError::Full) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Tapped {
+        answer: TapAnswer::NoTag,
+        recorded,
+        proves_address: false,
+    })
+}
+
+/// How far simulated time is ahead, in milliseconds; 0 for real taps.
+fn time_offset(service: &Service, simulated: bool) -> i64 {
+    if simulated {
+        service.storage.simulated_offset()
+    } else {
+        0
+    }
+}
+
+/// Records that a tap and an earlier one came from the same browser. An error here does not stop
+/// the tap.
+async fn note_same_browser(service: &Service, id: InteractionId, earlier: InteractionId) {
+    if let Err(error) = service.storage.note_same_browser(id, earlier).await {
+        tracing::warn!(interaction = %id, "that two taps are of one browser was not noted: {error}");
+    }
+}
+
+/// Records for the trace which macros' values the answer lacks. An error here does not stop the
+/// tap.
+async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
+    if left_out.is_empty() {
+        return;
+    }
+    let names = left_out.iter().map(Macro::to_string).collect();
+    if let Err(error) = service.storage.note_left_out(id, names).await {
+        tracing::warn!(interaction = %id, "what a redirect left out was not noted: {error}");
+    }
+}
+
+/// The mark that a page's script appends to the query of the page's own address. A browser that
+/// goes back or restores a tab requests that address. Without the mark, the request would look like
+/// a new scan of a static URL.
+const MARK: &str = "again";
+
+/// A query without the mark, and whether it had it.
+fn unmarked(query: &str) -> (&str, bool) {
+    let unmarked = match query.strip_suffix(MARK) {
+        Some("") => Some(""),
+        Some(before) => before.strip_suffix('&'),
+        None => None,
+    };
+    (unmarked.unwrap_or(query), unmarked.is_some())
+}
+
+/// The tag at a place, for callers that only show a link to it.
+pub async fn linked(service: &Service, place: &Place) -> Result<Option<CachedTag>, TapError> {
+    Ok(match Named::by(service, Occasion::Visit, place).await? {
+        Named::Tag(tag, _) => Some(tag),
+        Named::Nobody | Named::NoTag(..) => None,
+    })
+}
+
+/// The answer that a tap would get, without a key: nothing is verified, recorded or issued.
+pub async fn look(
+    service: &Service,
+    place: &Place,
+    visitor: &Visitor,
+) -> Result<TapAnswer, TapError> {
+    let given = Given::new(visitor, None, None);
+    match Named::by(service, Occasion::Visit, place).await? {
+        Named::Tag(tag, _) => {
+            let destination = Destination::of(service, &tag).await?;
+            answer(service, &tag, destination, given).await
+        }
+        Named::NoTag(..) => Ok(TapAnswer::NoTag),
+        Named::Nobody => Ok(TapAnswer::NoSuchTag),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_page_is_no_part_of_its_url() {
+        for (query, unmarked_query, marked) in [
+            ("", "", false),
+            ("again", "", true),
+            ("utm=1", "utm=1", false),
+            ("utm=1&again", "utm=1", true),
+            ("x=again", "x=again", false),
+            ("again&x", "again&x", false),
+        ] {
+            assert_eq!(unmarked(query), (unmarked_query, marked), "{query}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The place at which a tap comes in: the part of its URL that is the tag's address.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::verify::UrlCode;
+use crate::service::{CachedTag, TapTemplate};
+use domain::id::UrlTemplateId;
+use domain::interaction::{Claim, Unchecked, Verdict};
+use inlay::template::Addressed;
+
+/// A place at which tags answer.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// The canonical form: `/t/{slug}`.
+    Slug {
+        /// Slug in the URL.
+        slug: String,
+        /// The path, unchanged from the request.
+        path: String,
+    },
+    /// The address of a URL template.
+    Template {
+        /// URL template that the request matched.
+        template: Arc<TapTemplate>,
+        /// The values of its placeholders.
+        addressed: Box<Addressed>,
+        /// The path, unchanged from the request.
+        path: String,
+    },
+}
+
+/// The cookie that holds a tap's key, so that a reload repeats its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyCookie {
+    /// Name of the cookie.
+    pub name: Cow<'static, str>,
+    /// Path attribute of the cookie.
+    pub path: String,
+    /// Whether it is sent only over https; `None` if the tag URL decides that.
+    pub secure: Option<bool>,
+}
+
+/// The name of the cookie if its path is the tag's own.
+const COOKIE: &str = "tapdesk_tap";
+
+impl Place {
+    /// The slug that was asked for, if the place has one.
+    pub fn slug(&self) -> Option<&str> {
+        match self {
+            Self::Slug { slug, .. } => Some(slug),
+            Self::Template { addressed, .. } => addressed.slug.as_deref(),
+        }
+    }
+
+    /// The URL template of this place, if this is the first real tap of its inlays here: an owner
+    /// who moves their URLs to this service waits for it. A visit without a code, with a wrong one,
+    /// or with one of an unknown inlay does not count. If no code can identify the inlay, the tag
+    /// must have an inlay of the template.
+    pub(super) fn first_real_tap(
+        &self,
+        tag: Option<&CachedTag>,
+        claim: &Claim,
+        simulated: bool,
+    ) -> Option<UrlTemplateId> {
+        let Self::Template {
+            template,
+            addressed,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        if simulated || template.was_tapped() {
+            return None;
+        }
+        let unchecked = match &addressed.code {
+            Ok(Some(_)) => claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff)),
+            Ok(None) => !template.template.has_code(),
+            Err(_) => false,
+        };
+        let has_inlay = |tag: &CachedTag| {
+            let mut inlays = tag.of_templates().unwrap_or_default().iter();
+            inlays.any(|inlay| inlay.url_template_id == template.id)
+        };
+        let is_theirs = claim.inlay_id().is_some() || (unchecked && tag.is_some_and(has_inlay));
+        is_theirs.then_some(template.id)
+    }
+
+    /// Records in memory that the first real tap came in here.
+    pub(super) fn note_real_tap(&self) {
+        if let Self::Template { template, .. } = self {
+            template.note_tap();
+        }
+    }
+
+    /// Whether the URL contains no code, so that it is the same at every scan.
+    pub(super) fn is_static(&self, query: &str) -> bool {
+        match self {
+            Self::Slug { .. } => UrlCode::in_query(query).is_static(),
+            Self::Template { addressed, .. } => matches!(addressed.code, Ok(None)),
+        }
+    }
+
+    /// The value by which a reload of the same URL is recognised.
+    pub(super) fn digest(&self, query: &str) -> [u8; 8] {
+        let mut digest = Sha256::new();
+        if let Self::Template { path, .. } = self {
+            digest.update(path);
+            digest.update("?");
+        }
+        digest.update(query);
+        let digest = digest.finalize();
+        std::array::from_fn(|i| digest[i])
+    }
+
+    /// The cookie for the key of a tap here.
+    pub fn cookie(&self, query: &str) -> KeyCookie {
+        let (template, path) = match self {
+            Self::Template { template, path, .. } => (template, path),
+            Self::Slug { slug, path } => {
+                let own = format!("/t/{slug}");
+                // A browser does not send a cookie of `/t/slug` to `/t/slug&more`. A semicolon
+                // would end the cookie's attribute.
+                let is_longer = path.len() > own.len() && !path.ends_with('/');
+                return KeyCookie {
+                    name: COOKIE.into(),
+                    path: if is_longer && !path.contains(';') {
+                        path.clone()
+                    } else {
+                        own
+                    },
+                    secure: None,
+                };
+            }
+        };
+        let template = &template.template;
+        let mut name = COOKIE.to_owned();
+        if !template.has_slug_in_path() {
+            // All tags share its path, so the name distinguishes this URL's cookie from the others.
+            let digest = self.digest(super::unmarked(query).0);
+            name.push('_');
+            for byte in digest {
+                let _ = write!(name, "{byte:02x}");
+            }
+        }
+        KeyCookie {
+            name: name.into(),
+            path: template.cookie_path(path),
+            secure: Some(template.is_https()),
+        }
+    }
+}

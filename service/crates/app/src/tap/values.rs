@@ -1,0 +1,218 @@
+//! The values that an interaction gives to macros (decisions, "Macros").
+
+use std::borrow::Cow;
+
+use crate::service::{CachedTag, Service};
+use domain::clock::Timestamp;
+use domain::experience::Context;
+use domain::id::InteractionId;
+use domain::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
+use domain::macros::{self, Macro};
+use domain::tag::{Properties, PropertyClass};
+use domain::visitor::Visitor;
+use inlay::assessment::Tamper;
+use storage::StorageError;
+
+/// The facts about an interaction once it is recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// Identifier of the interaction.
+    pub(super) id: InteractionId,
+    /// Time of the tap.
+    pub(super) at: Timestamp,
+    /// Verdict on its code.
+    pub(super) verdict: Verdict,
+    /// The way of scanning.
+    pub(super) tech: Tech,
+    /// The state of the inlay's tamper loop.
+    pub(super) tamper: Option<Tamper>,
+    /// Two-letter code of the visitor's country.
+    pub(super) country: String,
+    /// The visitor's group, if the experience treats groups differently.
+    pub(super) group: Option<u8>,
+}
+
+impl From<KeyedInteraction> for Facts {
+    fn from(interaction: KeyedInteraction) -> Self {
+        let KeyedInteraction {
+            id,
+            at,
+            verdict,
+            tech,
+            tamper,
+            country,
+            group,
+            ..
+        } = interaction;
+        Self {
+            id,
+            at,
+            verdict,
+            tech,
+            tamper,
+            country,
+            group,
+        }
+    }
+}
+
+/// The values of macros for one answer. Properties have their present values.
+pub(super) struct MacroValues<'a> {
+    tag: &'a CachedTag,
+    facts: Option<Facts>,
+    rk: Option<&'a str>,
+    attributes: Properties,
+    data: Properties,
+    variables: Properties,
+    scan_count: u64,
+}
+
+impl<'a> MacroValues<'a> {
+    /// The values with only those classes of properties that `uses` asks for.
+    pub(super) async fn with(
+        service: &Service,
+        tag: &'a CachedTag,
+        uses: impl Fn(&dyn Fn(&Macro) -> bool) -> bool,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<MacroValues<'a>, StorageError> {
+        let wanted = |class| {
+            uses(&|name| {
+                matches!(
+                    (name, class),
+                    (Macro::TagAttribute(_), PropertyClass::Attribute)
+                        | (Macro::TagData(_), PropertyClass::Data)
+                        | (Macro::TagVariable(_), PropertyClass::Variable)
+                )
+            })
+        };
+        let mut scope = MacroValues::empty(tag, facts, rk);
+        for class in PropertyClass::ALL
+            .into_iter()
+            .filter(|class| wanted(*class))
+        {
+            let properties = match tag.previewed() {
+                Some(tag) => match class {
+                    PropertyClass::Attribute => tag.fields.attributes.clone(),
+                    PropertyClass::Data => tag.fields.data.clone(),
+                    PropertyClass::Variable => tag.fields.variables.clone(),
+                },
+                None => service.storage.properties(tag.id(), class).await?,
+            };
+            match class {
+                PropertyClass::Attribute => scope.attributes = properties,
+                PropertyClass::Data => scope.data = properties,
+                PropertyClass::Variable => scope.variables = properties,
+            }
+        }
+        Ok(scope)
+    }
+
+    /// The values with every property of the tag, and with the inputs of its conditions.
+    pub(super) async fn full(
+        service: &Service,
+        tag: &'a CachedTag,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<MacroValues<'a>, StorageError> {
+        let mut scope = MacroValues::empty(tag, facts, rk);
+        let stored = match tag.previewed() {
+            Some(tag) => Some(tag.clone()),
+            None => service.storage.tag(tag.id()).await?,
+        };
+        if let Some(tag) = stored {
+            scope.scan_count = tag.scan_count;
+            scope.attributes = tag.fields.attributes;
+            scope.data = tag.fields.data;
+            scope.variables = tag.fields.variables;
+        }
+        Ok(scope)
+    }
+
+    fn empty(tag: &'a CachedTag, facts: Option<Facts>, rk: Option<&'a str>) -> Self {
+        Self {
+            tag,
+            facts,
+            rk,
+            attributes: Properties::default(),
+            data: Properties::default(),
+            variables: Properties::default(),
+            scan_count: 0,
+        }
+    }
+
+    /// The inputs of conditions, from [full](Self::full) values. Before a tap is recorded its state
+    /// is "not checked", and `now` is its time.
+    pub(super) fn context<'s>(
+        &'s self,
+        visitor: &Visitor,
+        language: &'s str,
+        now: Timestamp,
+    ) -> Context<'s> {
+        let facts = self.facts.as_ref();
+        Context {
+            verification: VerificationState::of(
+                facts.and_then(|facts| facts.verdict.tag_verified()),
+            ),
+            counter: facts.and_then(|facts| facts.verdict.counter_move()),
+            tamper: facts.and_then(|facts| facts.tamper),
+            variables: &self.variables,
+            scan_count: self.scan_count,
+            language,
+            country: facts.map_or("", |facts| facts.country.as_str()),
+            operating_system: visitor.operating_system,
+            technology: facts.map(|facts| facts.tech),
+            group: facts.and_then(|facts| facts.group),
+            at: facts.map_or(now, |facts| facts.at),
+        }
+    }
+
+    fn fact<T: ToString>(&self, fact: impl Fn(&Facts) -> T) -> Option<Cow<'_, str>> {
+        self.facts
+            .as_ref()
+            .map(|facts| fact(facts).to_string().into())
+    }
+}
+
+impl macros::Scope for MacroValues<'_> {
+    fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
+        let location = self.tag.location();
+        match name {
+            Macro::InteractionRk => self.rk.map(Cow::from),
+            Macro::InteractionId => self.fact(|facts| facts.id),
+            Macro::InteractionTime => self.fact(|facts| facts.at.unix_seconds()),
+            Macro::TechValue => self.fact(|facts| facts.tech.value()),
+            Macro::TechName => self.fact(|facts| facts.tech.name()),
+            Macro::VerificationSupported => Some(
+                (self.tag.switches.verifier_enabled && self.tag.rolls())
+                    .to_string()
+                    .into(),
+            ),
+            Macro::VerificationResult => {
+                let verified = self.facts.as_ref()?.verdict.tag_verified()?;
+                Some(verified.to_string().into())
+            }
+            Macro::Tampered | Macro::TamperResult => {
+                let sealed = self.facts.as_ref()?.tamper?.is_sealed()?;
+                Some(sealed.to_string().into())
+            }
+            Macro::TamperSupported => {
+                let supported = self.facts.as_ref()?.tamper.is_some();
+                Some(supported.to_string().into())
+            }
+            Macro::TagId => Some(self.tag.id().to_string().into()),
+            Macro::TagName => Some(self.tag.name().into()),
+            Macro::TagTitle => Some(self.tag.title().into()),
+            Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),
+            Macro::TagData(key) => self.data.get(key).map(Cow::from),
+            Macro::TagVariable(key) => self.variables.get(key).map(Cow::from),
+            Macro::DeviceCountry => self
+                .facts
+                .as_ref()
+                .map(|facts| facts.country.as_str().into()),
+            Macro::LocationLat => location.map(|location| location.lat.to_string().into()),
+            Macro::LocationLon => location.map(|location| location.lon.to_string().into()),
+            Macro::VenueName => location.map(|location| location.venue.name.as_str().into()),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Webhooks: events for the owner's own servers.
+//!
+//! The event of a tap is the interaction itself, in the order of commits. Other events are rows of
+//! the outbox, written in the same transaction as their cause. This module defines endpoints,
+//! events and requests; `deliver.rs` sends them. Deliveries follow Standard Webhooks 1.0:
+//! <https://www.standardwebhooks.com>.
+
+mod address;
+mod attempt;
+mod endpoint;
+mod event;
+mod retry;
+mod secret;
+
+pub use address::is_public;
+pub use attempt::{ANSWER_KEPT, Attempt, AttemptOutcome, Failure};
+pub use endpoint::origin;
+pub use endpoint::{
+    Disabled, ENDPOINTS_MAX, EventFilter, EventWorld, Include, Webhook, WebhookFields,
+    literal_address,
+};
+pub use event::object;
+pub use event::{
+    About, Alert, EventKind, Happening, OutboxEvent, Place, TagNow, TagUpdated, TapHappening,
+};
+pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
+pub use secret::Secret;
+pub use secret::Signed;

@@ -1,0 +1,229 @@
+//! The encoding of one inlay: from a blank chip to a tag whose tap was verified, and back.
+//!
+//! A relay holds the reader; it passes commands on without interpreting them. This module decides
+//! which commands follow from the answers: answers in, the next [`Turn`] out. It reads and writes
+//! nothing. Its changes to the [`Journal`] are on disk before the turn's commands leave. So the
+//! journal can name the key of every slot of the chip, wherever the encoding is interrupted.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | [`turn`] | commands to a relay, and its answers |
+//! | [`journal`] | the keys a chip may have, and how often it was asked |
+//! | [`plan`] | the NDEF file and its settings; and the proof |
+//! | [`pages`] | the same for a chip that has pages instead of files |
+//! | [`progress`] | the state that is kept between two turns |
+//! | [`machine`] | the decisions |
+//! | [`run`] | many chips, one after the other |
+//! | [`order`] | chips that a bureau encodes |
+//!
+//! The order on the chip: facts, key 0 proved, everything checked before the first write, mirrors
+//! off, NDEF file, keys 1 to 4, mirrors on, read-only, key 0 last and by itself, everything proved
+//! again, one read whose code is verified. Until key 0 is changed the key that opened the chip
+//! opens it again. An interrupted encoding goes through the same steps when the chip is placed on
+//! the reader again: recovery has no code of its own.
+
+pub mod journal;
+pub mod machine;
+pub mod order;
+pub mod pages;
+pub mod plan;
+pub mod progress;
+pub mod run;
+pub mod turn;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use domain::clock::Timestamp;
+use domain::id::{EncodingId, EncodingRunId, InlayId, TagId};
+use domain::tag_url::TagUrlReason;
+use inlay::technology::Mode;
+use inlay::{Technology, Uid};
+
+pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
+pub use pages::Pages;
+pub use plan::{Form, Plan};
+pub use progress::Progress;
+pub use turn::{Answers, Fault, Turn};
+
+/// How long a session stays valid after its last turn, in milliseconds. A chip that stays on a
+/// reader for longer was left there.
+pub const SESSION_MILLIS: i64 = 60_000;
+/// How long a chip is reserved for its encoding after the last turn, in milliseconds.
+pub const LEASE_MILLIS: i64 = 120_000;
+
+/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with a manufacturer's
+/// number, and no manufacturer has this one.
+pub const RANDOM_ID: u8 = 0x08;
+
+/// A UID as the reader shows it. A random UID has 4 bytes; here zeros follow them.
+pub fn shown_uid(uid: Uid) -> String {
+    let text = uid.to_string();
+    match uid.bytes() {
+        [RANDOM_ID, _, _, _, 0, 0, 0] => text[..8].to_owned(),
+        _ => text,
+    }
+}
+
+/// The progress of an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = EncodingState)]
+pub enum State {
+    /// No command that changes the chip was sent.
+    Planned,
+    /// A command that changes the chip was sent.
+    Writing,
+    /// Keys 1 to 4 and the settings are proved; this turn changes key 0.
+    Keyed,
+    /// The chip accepted the change of key 0, which is not proved yet.
+    Sealing,
+    /// The new key 0 opened the chip.
+    Sealed,
+    /// A read of the chip was verified, and the inlay is bound.
+    Verified,
+    /// The chip is half encoded or untouched: place it on the reader again.
+    Interrupted,
+    /// The chip is not encoded; `reason` says why.
+    Rejected,
+    /// The encoding was given up. The keys that the chip may have are kept.
+    Abandoned,
+    /// The chip is proved to be in its factory state.
+    Reset,
+}
+
+/// Why a chip is not encoded, or not now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = EncodingReason)]
+pub enum Reason {
+    /// This tag cannot be encoded on this kind of chip, or the chip's generations of keys are used
+    /// up.
+    NotEncodable,
+    /// Tapdesk does not know key 0.
+    ForeignKey,
+    /// Tapdesk does not know one of the keys 1 to 4.
+    ForeignSlot,
+    /// A key of the chip is locked for good, because wrong keys were tried too often.
+    Locked,
+    /// The chip delays every authentication: leave it on the reader, or come back later.
+    Delayed,
+    /// The chip is in LRP mode, for good.
+    Lrp,
+    /// The chip shows a random UID, for good.
+    RandomId,
+    /// The chip on the reader is another one.
+    UidMismatch,
+    /// The URL does not fit into the chip.
+    UrlTooLong,
+    /// The chip is a finished inlay of a tag, has imported keys, or has no keys and holds another
+    /// message.
+    AlreadyEncoded,
+    /// The tag already has an inlay.
+    TagHasInlay,
+    /// The chip belongs to another run.
+    InUseElsewhere,
+    /// The chip, or its settings, cannot be written any more.
+    ReadOnly,
+    /// The chip has a known UID but not the keys of that chip: it may be an imitation.
+    NotGenuine,
+}
+
+/// The goal of an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An inlay of this tag.
+    Tag(TagId),
+    /// A chip in its factory state.
+    Factory,
+}
+
+/// One chip's way from its first command to a verified inlay, or back to its factory state.
+#[derive(Debug)]
+pub struct Encoding {
+    /// Identifier by which relays and the API address the encoding.
+    pub id: EncodingId,
+    /// UID of the chip.
+    pub uid: Uid,
+    /// The goal for the chip.
+    pub target: Target,
+    /// The encoding run that it belongs to; `None` outside of a run.
+    pub run_id: Option<EncodingRunId>,
+    /// How the URL is written; `None` to wipe the chip.
+    pub form: Option<Form>,
+    /// The generation of keys that is written; `None` until one is chosen.
+    pub generation: Option<u8>,
+    /// The progress so far.
+    pub state: State,
+    /// Why the chip is not encoded; `None` if nothing prevents it.
+    pub reason: Option<Reason>,
+    /// The number of the present turn.
+    pub seq: u32,
+    /// When the encoding began.
+    pub created_at: Timestamp,
+    /// When its last turn was made.
+    pub updated_at: Timestamp,
+    /// The verified inlay; `None` until the encoding is verified.
+    pub outcome: Option<Outcome>,
+    /// State kept between two turns; `None` once the encoding is over.
+    pub progress: Option<Progress>,
+}
+
+/// The result of an encoding: a verified inlay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Inlay of the chip; `None` until it is stored.
+    pub inlay_id: Option<InlayId>,
+    /// The counter of the read that proved the tap.
+    pub counter: u32,
+    /// The chip as it identifies itself: a `TagTamper` may be encoded as an NTAG 424 DNA.
+    #[serde(default)]
+    pub technology: Option<Technology>,
+    /// The chip's mode; `None` for a chip without modes.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    /// Whether the chip's address could be opened; `None` if it was not tried.
+    #[serde(default)]
+    pub address: Option<OpenedAddress>,
+}
+
+/// The result of opening the address in a chip's URL, once the chip is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedAddress {
+    /// Whether this service answered.
+    pub opened: bool,
+    /// Why it did not answer.
+    pub reason: Option<TagUrlReason>,
+}
+
+/// One command and its status, for the audit log: never data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The name of the command.
+    pub name: String,
+    /// The status word; `None` if no answer came.
+    pub status: Option<u16>,
+}
+
+impl State {
+    /// Whether the same encoding can continue.
+    pub const fn is_open(self) -> bool {
+        !matches!(
+            self,
+            Self::Verified | Self::Rejected | Self::Abandoned | Self::Reset
+        )
+    }
+}
+
+/// The words of states and reasons are the same in storage and in the API.
+pub fn word<T: Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// The state or reason that a stored word stands for; `None` for an unknown word.
+pub fn of_word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}

@@ -1,0 +1,77 @@
+//! `/admin/v1/clock`: the service's time, only in test mode.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::admin::body::Body;
+use crate::error::{ApiError, BadBody, Common, NotFound};
+use app::service::Service;
+use domain::audit::Note;
+use domain::clock::Timestamp;
+use domain::field_error::FieldError;
+
+/// Maximum step of the clock per request: ten years, in milliseconds.
+const ADVANCE_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/// The service's current time.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ClockView {
+    now: Timestamp,
+}
+
+/// A step of the clock.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Advance {
+    /// Milliseconds to move the clock forward, at most ten years.
+    #[schema(maximum = 315_360_000_000_u64)]
+    advance_ms: u64,
+}
+
+/// Get the service's time
+///
+/// Only in test mode (`TAPDESK_TEST_CLOCK=1`).
+#[utoipa::path(
+    get, path = "/clock", tag = "clock",
+    responses((status = OK, body = ClockView), NotFound, Common)
+)]
+pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<ClockView>, ApiError> {
+    moved(&service, 0).await
+}
+
+/// Move the service's time forward
+///
+/// Only in test mode. The clock continues from the new time: rolling keys expire, and old
+/// interactions are removed. On SQLite, a restart returns to the real time. On PostgreSQL, the
+/// clock moves for all nodes until a node starts outside test mode.
+#[utoipa::path(
+    post, path = "/clock", tag = "clock", request_body = Advance,
+    responses((status = OK, body = ClockView), NotFound, BadBody, Common)
+)]
+pub(crate) async fn advance(
+    State(service): State<Arc<Service>>,
+    Body(Advance { advance_ms }): Body<Advance>,
+) -> Result<Json<ClockView>, ApiError> {
+    if advance_ms > ADVANCE_MAX {
+        return Err(ApiError::Invalid(FieldError::of(
+            "advance_ms",
+            "The clock is moved by at most ten years at once.",
+        )));
+    }
+    if service.storage.advance(0).await?.is_some() {
+        let note = Note::done(&json!({"advance_ms": advance_ms}));
+        service.storage.record(note).await?;
+    }
+    moved(&service, advance_ms).await
+}
+
+async fn moved(service: &Service, millis: u64) -> Result<Json<ClockView>, ApiError> {
+    let now = service.storage.advance(millis).await?;
+    now.map(|now| Json(ClockView { now }))
+        .ok_or(ApiError::NotFound("clock outside test mode"))
+}

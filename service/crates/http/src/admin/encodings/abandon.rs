@@ -1,0 +1,28 @@
+//! `DELETE /admin/v1/encodings/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound, Written};
+use app::encode;
+use app::service::Service;
+use domain::id::EncodingId;
+
+/// Abandon an encoding
+///
+/// Sets the state to `abandoned`. Tapdesk keeps the keys that the chip may have, so that it can be
+/// encoded or wiped later. A finished encoding stays unchanged.
+#[utoipa::path(
+    delete, path = "/encodings/{id}", tag = "encodings", params(("id" = EncodingId, Path)),
+    responses((status = NO_CONTENT), NotFound, Written, Common)
+)]
+pub(crate) async fn abandon(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<EncodingId>,
+) -> Result<StatusCode, ApiError> {
+    encode::abandon(&service, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,31 @@
+//! `DELETE /admin/v1/experiences/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::edited::{IfMatch, unless_changed};
+use crate::admin::path::Id;
+use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
+use app::service::Service;
+use domain::id::ExperienceId;
+
+/// Delete an experience
+///
+/// Fails while tags lead to the experience; the error contains their number.
+#[utoipa::path(
+    delete, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
+    responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    IfMatch(expected): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_experience_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
+    deleted
+        .map(|()| StatusCode::NO_CONTENT)
+        .ok_or(ApiError::NotFound("experience"))
+}

@@ -1,0 +1,135 @@
+//! `/admin/v1/experiences/{id}/images`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::admin::body;
+use crate::admin::page::{List, Page, PageParams};
+use crate::admin::path::{Id, ImagePath};
+use crate::document::Binary;
+use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
+use app::service::Service;
+use app::studio::pictures;
+use domain::experience::picture::PictureError;
+use domain::experience::{Image, ImageType};
+use domain::field_error::FieldError;
+use domain::id::{ExperienceId, ImageId};
+
+/// Maximum size of an uploaded image, in bytes.
+pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
+
+/// List the images of an experience
+///
+/// The oldest first.
+#[utoipa::path(
+    get, path = "/experiences/{id}/images", tag = "experiences",
+    params(("id" = ExperienceId, Path), PageParams),
+    responses((status = OK, body = Page<Image>), NotFound, Invalid, Common)
+)]
+pub(crate) async fn images(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    list: List<ImageId>,
+) -> Result<Json<Page<Image>>, ApiError> {
+    let images = service
+        .storage
+        .images(id, list.after, list.and_one_more())
+        .await?
+        .ok_or(ApiError::NotFound("experience"))?;
+    Ok(Json(list.page(images, |image| image.id)))
+}
+
+/// Add an image to an experience
+///
+/// The body is the image itself: PNG, JPEG, WebP or GIF, at most 16 MiB and 40 million pixels. Its
+/// first bytes decide the format, not its `Content-Type`. Tapdesk stores it as PNG or JPEG,
+/// upright, at most 1600 pixels on a side, and without metadata (EXIF often contains the place of a
+/// picture). An animation is reduced to its first frame.
+#[utoipa::path(
+    post, path = "/experiences/{id}/images", tag = "experiences",
+    params(("id" = ExperienceId, Path)),
+    request_body(content = inline(Binary), content_type = "application/octet-stream"),
+    responses((status = CREATED, body = Image), NotFound, BadBody, Written, Common)
+)]
+pub(crate) async fn add_image(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    request: Request,
+) -> Result<(StatusCode, Json<Image>), ApiError> {
+    let bytes = body::read(request.into_body(), IMAGE_MAX).await?;
+    let (media_type, bytes) = fit(bytes).await?;
+    let image = service
+        .storage
+        .insert_image(id, media_type, bytes)
+        .await?
+        .ok_or(ApiError::NotFound("experience"))?;
+    Ok((StatusCode::CREATED, Json(image)))
+}
+
+/// Converts an image for visitors.
+pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
+    match pictures::fit(bytes).await {
+        Ok(fitted) => Ok(fitted),
+        Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
+            "image/png, image/jpeg, image/webp or image/gif",
+        )),
+        Err(error) => Err(ApiError::Invalid(FieldError::whole(error.to_string()))),
+    }
+}
+
+/// Get an image
+///
+/// Returns the bytes of the stored image.
+#[utoipa::path(
+    get, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
+    params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
+    responses(
+        (status = OK, content(
+            (inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"), (inline(Binary) = "image/webp"), (inline(Binary) = "image/gif")
+        )),
+        NotFound, Common
+    )
+)]
+pub(crate) async fn image(
+    State(service): State<Arc<Service>>,
+    ImagePath(id, image): ImagePath,
+) -> Result<Response, ApiError> {
+    let image = service.storage.image(id, image).await?;
+    let (media_type, bytes) = image.ok_or(ApiError::NotFound("image"))?;
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, media_type.as_str()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// Delete an image
+///
+/// Fails while the draft or the published version shows the image.
+#[utoipa::path(
+    delete, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
+    params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
+    responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn delete_image(
+    State(service): State<Arc<Service>>,
+    ImagePath(id, image): ImagePath,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_image(id, image).await?;
+    deleted
+        .map(|()| StatusCode::NO_CONTENT)
+        .ok_or(ApiError::NotFound("image"))
+}

@@ -1,0 +1,34 @@
+//! `GET /admin/v1/experiences/{id}/versions`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::admin::page::{List, Page, PageParams};
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, Invalid, NotFound};
+use app::service::Service;
+use domain::experience::Version;
+use domain::id::ExperienceId;
+
+/// List the versions of an experience
+///
+/// Lists all published versions, the newest first. A version never changes.
+#[utoipa::path(
+    get, path = "/experiences/{id}/versions", tag = "experiences",
+    params(("id" = ExperienceId, Path), PageParams),
+    responses((status = OK, body = Page<Version>), NotFound, Invalid, Common)
+)]
+pub(crate) async fn versions(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    list: List<u32>,
+) -> Result<Json<Page<Version>>, ApiError> {
+    let versions = service
+        .storage
+        .versions(id, list.after, list.and_one_more())
+        .await?
+        .ok_or(ApiError::NotFound("experience"))?;
+    Ok(Json(list.page(versions, |version| version.version)))
+}

@@ -1,0 +1,69 @@
+//! `POST /admin/v1/factory-orders`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::admin::body::Body;
+use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
+use app::encode;
+use app::service::Service;
+use domain::field_error::FieldError;
+use domain::id::TagId;
+use domain::tag::{NAME_MAX, text_fits};
+use encoding::order::{Order, OrderPlan};
+use encoding::run::RUN_MAX;
+
+/// A factory order to create.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewFactoryOrder {
+    /// Name of the order.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// The tags, in the order of the positions. Tags that already have an inlay are left out.
+    #[schema(min_items = 1, max_items = 10_000)]
+    tag_ids: Vec<TagId>,
+    /// The content to write to the chips.
+    #[serde(default, deserialize_with = "domain::object::one")]
+    plan: OrderPlan,
+    /// Create the order although the address for its chips, the setting `tag_url`, is not proved.
+    /// Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.
+    #[serde(default)]
+    allow_unproved_address: bool,
+}
+
+/// Create a factory order
+///
+/// For each tag, Tapdesk creates and stores five random keys, which are used only for one chip.
+/// Send the bureau `/export`, `/instructions` and `/keys`.
+#[utoipa::path(
+    post, path = "/factory-orders", tag = "factory orders", request_body = NewFactoryOrder,
+    responses((status = CREATED, body = Order), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(order): Body<NewFactoryOrder>,
+) -> Result<(StatusCode, Json<Order>), ApiError> {
+    let invalid = |field, why| Err(ApiError::Invalid(FieldError::of(field, why)));
+    if order.name.trim().is_empty() || !text_fits(&order.name, NAME_MAX) {
+        let why = format!("An order needs a name of 1 to {NAME_MAX} characters.");
+        return invalid("name", why);
+    }
+    let tags = u32::try_from(order.tag_ids.len()).unwrap_or(u32::MAX);
+    if tags == 0 || tags > RUN_MAX {
+        return invalid("tag_ids", format!("An order needs 1 to {RUN_MAX} tags."));
+    }
+    let NewFactoryOrder {
+        name,
+        tag_ids,
+        plan,
+        allow_unproved_address,
+    } = order;
+    let order = encode::create_order(&service, name, plan, tag_ids, allow_unproved_address);
+    Ok((StatusCode::CREATED, Json(order.await?)))
+}

@@ -1,0 +1,28 @@
+//! `DELETE /admin/v1/factory-orders/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, Conflicting, NotFound, Written};
+use app::service::Service;
+use domain::id::FactoryOrderId;
+
+/// Delete a factory order
+///
+/// For an order that will not be delivered. Its keys are deleted, so nobody can change chips that
+/// the bureau has written. Fails once a chip has been delivered.
+#[utoipa::path(
+    delete, path = "/factory-orders/{id}", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
+    responses((status = NO_CONTENT), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<FactoryOrderId>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_factory_order(id).await?;
+    deleted.ok_or(ApiError::NotFound("factory order"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

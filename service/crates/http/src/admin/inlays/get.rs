@@ -1,0 +1,26 @@
+//! `GET /admin/v1/inlays/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use super::view::InlayView;
+use crate::admin::edited::Edited;
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::InlayId;
+
+/// Get an inlay
+#[utoipa::path(
+    get, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
+    responses((status = OK, body = InlayView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<InlayId>,
+) -> Result<Edited<InlayView>, ApiError> {
+    let inlay = service.storage.inlay(id).await?;
+    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    Ok(Edited::shown_as(inlay, InlayView::from))
+}

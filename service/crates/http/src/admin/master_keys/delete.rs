@@ -1,0 +1,30 @@
+//! `DELETE /admin/v1/master-keys/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::edited::{IfMatch, unless_changed};
+use crate::admin::path::Id;
+use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
+use app::service::Service;
+use domain::id::MasterKeyId;
+
+/// Delete a master key
+///
+/// Fails while inlays use keys that are derived from it.
+#[utoipa::path(
+    delete, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
+    responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<MasterKeyId>,
+    IfMatch(expected): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_master_key_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
+    deleted.ok_or(ApiError::NotFound("master key"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,59 @@
+//! Parts of a path. An invalid id means "not found", like an unknown id.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+
+use crate::error::ApiError;
+use domain::id::{ExperienceId, ImageId, TagId};
+use domain::tag::Slug;
+
+/// The `{id}` of a path.
+pub(super) struct Id<T>(pub(super) T);
+
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self(part(&values(parts, state).await?, "id")?))
+    }
+}
+
+/// The `{id}` and the `{image_id}` of an image's path.
+pub(super) struct ImagePath(pub(super) ExperienceId, pub(super) ImageId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let values = values(parts, state).await?;
+        Ok(Self(part(&values, "id")?, part(&values, "image_id")?))
+    }
+}
+
+/// The `{id}` and the `{slug}` of a former slug's path.
+pub(super) struct TagSlug(pub(super) TagId, pub(super) Slug);
+
+impl<S: Send + Sync> FromRequestParts<S> for TagSlug {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let values = values(parts, state).await?;
+        Ok(Self(part(&values, "id")?, part(&values, "slug")?))
+    }
+}
+
+type Values = HashMap<String, String>;
+
+async fn values<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Values, ApiError> {
+    let path = Path::<Values>::from_request_parts(parts, state).await;
+    path.map(|Path(values)| values)
+        .map_err(|_| ApiError::NotFound("resource"))
+}
+
+fn part<T: FromStr>(values: &Values, name: &str) -> Result<T, ApiError> {
+    let value = values.get(name).and_then(|value| value.parse().ok());
+    value.ok_or(ApiError::NotFound("resource"))
+}

@@ -1,0 +1,413 @@
+//! Declares routes of the admin API with the scope that they require. There is no other way to add
+//! a route.
+//!
+//! ```text
+//! Routes::new(purpose)
+//!     .read(bounded(routes!(tags::list)))
+//!     .keys(routes!(master_keys::create))
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts, Request};
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use utoipa::IntoResponses as _;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::query;
+use crate::admins::Grant;
+use crate::error::{ApiError, Invalid, NotFound, Written};
+use crate::state::AppState;
+use app::service::Service;
+use domain::admin_token::StoredToken;
+use domain::audit::{Note, Salt};
+use domain::caller::Caller;
+use domain::entropy;
+use domain::scope::{Rights, Scope};
+use storage::calling;
+
+/// Extension of the OpenAPI document: whether an operation accepts tokens that are limited to
+/// experiences.
+const LIMITED: &str = "x-limited-tokens";
+
+/// The caller of a request. `http.rs` adds it to each request.
+#[derive(Clone)]
+pub(crate) struct Requester {
+    pub(crate) service: Arc<Service>,
+    pub(crate) grant: Grant,
+    pub(crate) address: IpAddr,
+}
+
+impl<S: Sync> FromRequestParts<S> for Requester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        parts
+            .extensions
+            .get()
+            .cloned()
+            .ok_or(ApiError::Unauthorized)
+    }
+}
+
+impl Requester {
+    /// The rights of the request.
+    pub(super) fn rights(&self) -> Rights {
+        self.grant.rights()
+    }
+
+    /// The stored token of the request; `None` for the installation's own.
+    pub(super) fn token(&self) -> Option<&StoredToken> {
+        self.grant.stored()
+    }
+
+    /// Refuses a request whose token lacks `scope`. For routes where only some requests need that
+    /// scope.
+    pub(super) fn needs(&self, scope: Scope) -> Result<(), ApiError> {
+        if self.rights().allow(scope) {
+            Ok(())
+        } else {
+            Err(ApiError::Scope(scope))
+        }
+    }
+}
+
+/// Routes on one path, and whether they accept tokens that are limited to experiences.
+pub(super) struct Declared {
+    routes: UtoipaMethodRouter<AppState>,
+    bounded: bool,
+}
+
+impl From<UtoipaMethodRouter<AppState>> for Declared {
+    fn from(routes: UtoipaMethodRouter<AppState>) -> Self {
+        Self {
+            routes,
+            bounded: false,
+        }
+    }
+}
+
+/// Routes that also accept limited tokens: they show and change only resources within the caller's
+/// reach. For limited tokens, all other routes do not exist.
+pub(super) fn bounded(routes: UtoipaMethodRouter<AppState>) -> Declared {
+    Declared {
+        routes,
+        bounded: true,
+    }
+}
+
+/// The routes of the admin API.
+pub(super) struct Routes {
+    router: OpenApiRouter<AppState>,
+    purpose: Purpose,
+}
+
+/// The purpose for which routes are collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To answer requests. The descriptions are dropped, because together they take about 20 MB,
+    /// and longer to build than the rest of a start.
+    Serve,
+    /// To describe the routes in the OpenAPI document.
+    Document,
+}
+
+macro_rules! scopes {
+    ($($(#[$doc:meta])* $name:ident: $scope:expr),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[allow(dead_code, reason = "each scope has its word, if a route needs it or not")]
+        pub(super) fn $name(self, routes: impl Into<Declared>) -> Self {
+            self.declare($scope, routes.into())
+        }
+    )+};
+}
+
+impl Routes {
+    pub(super) fn new(purpose: Purpose) -> Self {
+        Self {
+            router: OpenApiRouter::new(),
+            purpose,
+        }
+    }
+
+    scopes! {
+        /// Routes that need [`Scope::Read`].
+        read: Some(Scope::Read),
+        /// Routes that need [`Scope::Tags`].
+        tags: Some(Scope::Tags),
+        /// Routes that need [`Scope::Experiences`].
+        experiences: Some(Scope::Experiences),
+        /// Routes that need [`Scope::Publish`].
+        publish: Some(Scope::Publish),
+        /// Routes that need [`Scope::Encode`].
+        encode: Some(Scope::Encode),
+        /// Routes that need [`Scope::Keys`].
+        keys: Some(Scope::Keys),
+        /// Routes that need [`Scope::Webhooks`].
+        webhooks: Some(Scope::Webhooks),
+        /// Routes that need [`Scope::Export`].
+        export: Some(Scope::Export),
+        /// Routes that need [`Scope::Admin`].
+        admin: Some(Scope::Admin),
+        /// Routes that accept any valid token.
+        any_token: None,
+    }
+
+    fn declare(self, scope: Option<Scope>, declared: Declared) -> Self {
+        let Declared {
+            routes: (schemas, mut paths, methods),
+            bounded,
+        } = declared;
+        let mut actions = HashMap::new();
+        let mut parameters = HashMap::new();
+        let mut records = scope == Some(Scope::Export);
+        for (path, item) in &mut paths.paths {
+            for (method, operation) in operations(item) {
+                records |= path.ends_with("/export");
+                actions.insert(method.clone(), action(path, &method, operation).into());
+                parameters.insert(method.clone(), query::names(operation));
+                let scopes = scope.map(Scope::as_str);
+                operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
+                let limited = ExtensionsBuilder::new().add(LIMITED, bounded).build();
+                operation.extensions.get_or_insert_default().merge(limited);
+                let answers = &mut operation.responses.responses;
+                // Every operation refuses unknown parameters.
+                for (status, answer) in Invalid::responses() {
+                    answers.entry(status).or_insert(answer);
+                }
+                if records {
+                    for (status, answer) in Written::responses() {
+                        answers.entry(status).or_insert(answer);
+                    }
+                }
+                if !bounded {
+                    for (status, answer) in NotFound::responses() {
+                        answers.entry(status).or_insert(answer);
+                    }
+                }
+            }
+        }
+        let rule = Arc::new(Rule {
+            scope,
+            bounded,
+            records,
+            actions,
+            parameters,
+        });
+        let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
+        let methods = methods.route_layer(middleware::from_fn(admit));
+        let router = match self.purpose {
+            Purpose::Document => self.router.routes((schemas, paths, methods)),
+            Purpose::Serve => paths.paths.keys().fold(self.router, |router, path| {
+                router.route(path, methods.clone())
+            }),
+        };
+        Self { router, ..self }
+    }
+
+    pub(super) fn into_router(self) -> OpenApiRouter<AppState> {
+        self.router
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+    [
+        (Method::GET, &mut item.get),
+        (Method::POST, &mut item.post),
+        (Method::PUT, &mut item.put),
+        (Method::PATCH, &mut item.patch),
+        (Method::DELETE, &mut item.delete),
+    ]
+    .into_iter()
+    .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
+}
+
+/// The name of an operation in the audit log, such as `tags.update` or `experiences.publish`.
+fn action(path: &str, method: &Method, operation: &Operation) -> String {
+    let mut words: Vec<_> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && !part.starts_with('{'))
+        .collect();
+    match *method {
+        Method::PATCH => words.push("update"),
+        Method::PUT => words.push("set"),
+        Method::DELETE => words.push("delete"),
+        // For an import, the object of the row names the created resources.
+        _ if words.last() == Some(&"import") => {}
+        _ if operation.responses.responses.contains_key("201") => words.push("create"),
+        _ => {}
+    }
+    words.join(".")
+}
+
+/// The requirements of the routes of one declaration.
+struct Rule {
+    scope: Option<Scope>,
+    bounded: bool,
+    /// Whether reads are recorded in the audit log, because exported data is out of the service's
+    /// control.
+    records: bool,
+    actions: HashMap<Method, Arc<str>>,
+    /// The query parameters of each method.
+    parameters: HashMap<Method, Vec<String>>,
+}
+
+/// Lets a request pass if its token has the scope, and runs it on behalf of its caller.
+async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
+    let Some(Requester {
+        service,
+        grant,
+        address,
+    }) = request.extensions().get().cloned()
+    else {
+        return ApiError::Unauthorized.into_response();
+    };
+    let rights = grant.rights();
+    if let Some(scope) = rule.scope
+        && !rights.allow(scope)
+    {
+        return ApiError::Scope(scope).into_response();
+    }
+    let reach = rights.reach();
+    if reach.limit().is_some() && !rule.bounded {
+        return ApiError::NotFound("resource").into_response();
+    }
+    // HEAD is handled like GET.
+    let method = match *request.method() {
+        Method::HEAD => &Method::GET,
+        ref method => method,
+    };
+    let known = rule.parameters.get(method).map_or(&[][..], Vec::as_slice);
+    if let Err(why) = query::check(request.uri(), known) {
+        return ApiError::Invalid(why).into_response();
+    }
+    // HEAD returns only the headers of an export, so no data leaves the service.
+    let records = rule.records && request.method() != Method::HEAD;
+    let action = rule.actions.get(request.method()).cloned();
+    let action = action.unwrap_or_default();
+    // Requests that only read have no row in the audit log.
+    let salt = match *request.method() {
+        Method::GET | Method::HEAD if !records => Salt::default(),
+        _ => entropy::bytes(&*service.entropy),
+    };
+    let caller = Arc::new(Caller::new(
+        grant.actor(),
+        address,
+        (action, object(request.uri().path())),
+        reach,
+        salt,
+    ));
+    let asked = records.then(|| asked(request.uri().query()));
+    let answer = async {
+        let answer = next.run(request).await;
+        if let Some(asked) = asked
+            && answer.status().is_success()
+            && let Err(error) = service.storage.record(Note::done(&asked)).await
+        {
+            return ApiError::from(error).into_response();
+        }
+        answer
+    };
+    let answer = calling::on_behalf_of(Arc::clone(&caller), answer).await;
+    if answer.body().size_hint().exact().is_some() {
+        return answer;
+    }
+    answer.map(|body| Body::new(OnBehalf { caller, body }))
+}
+
+/// The object of a request, as a path within the admin API.
+fn object(path: &str) -> String {
+    let within = path.strip_prefix("/admin/v1").unwrap_or(path);
+    within.trim_matches('/').to_owned()
+}
+
+/// The parameters of an export. Search texts are left out, because they may be personal data.
+fn asked(query: Option<&str>) -> BTreeMap<String, String> {
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let pairs = pairs.map(|(name, value)| {
+        let value = match &*name {
+            "q" | "value" => "(left out)".to_owned(),
+            _ => value.into_owned(),
+        };
+        (name.into_owned(), value)
+    });
+    pairs.collect()
+}
+
+/// A body that is produced while it is sent, on behalf of its caller.
+struct OnBehalf {
+    caller: Arc<Caller>,
+    body: Body,
+}
+
+impl HttpBody for OnBehalf {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let caller = Arc::clone(&self.caller);
+        calling::going_on_for(caller, || Pin::new(&mut self.body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::openapi::ResponseBuilder;
+    use utoipa::openapi::path::OperationBuilder;
+
+    use super::*;
+
+    #[test]
+    fn an_action_is_named_by_its_path_and_method() {
+        let answering = |status: &str| {
+            let answer = ResponseBuilder::new().build();
+            OperationBuilder::new().response(status, answer).build()
+        };
+        for (method, path, status, name) in [
+            (Method::POST, "/tags", "201", "tags.create"),
+            (Method::PATCH, "/tags/{id}", "200", "tags.update"),
+            (Method::POST, "/tags/bulk", "200", "tags.bulk"),
+            (Method::PUT, "/tags/{id}/data/{key}", "200", "tags.data.set"),
+            (Method::DELETE, "/demo", "200", "demo.delete"),
+        ] {
+            assert_eq!(action(path, &method, &answering(status)), name);
+        }
+    }
+
+    #[test]
+    fn what_an_export_searches_for_is_not_kept() {
+        let asked = asked(Some("format=csv&q=ada%40example.com"));
+        let expected = [("format", "csv"), ("q", "(left out)")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(asked, expected.into());
+    }
+
+    #[test]
+    fn an_object_is_a_path_within_the_api() {
+        assert_eq!(object("/admin/v1/tags/41"), "tags/41");
+        assert_eq!(object("/tags/41/"), "tags/41");
+    }
+}

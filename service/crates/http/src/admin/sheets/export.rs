@@ -1,0 +1,70 @@
+//! `GET /admin/v1/sheets/{id}/export`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderName, header};
+
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::SheetId;
+use domain::sheet::SheetRow;
+use domain::tag::cell::encode;
+
+/// Export a test sheet
+///
+/// A CSV file (RFC 4180) that is safe to open in a spreadsheet.
+#[utoipa::path(
+    get, path = "/sheets/{id}/export", tag = "sheets", params(("id" = SheetId, Path)),
+    responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
+)]
+pub(crate) async fn export(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<SheetId>,
+) -> Result<([(HeaderName, String); 2], Vec<u8>), ApiError> {
+    let rows = service.storage.sheet_rows(id).await?;
+    let rows = rows.ok_or(ApiError::NotFound("sheet"))?;
+    let csv = write(&rows).map_err(|_| ApiError::Internal)?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"sheet-{id}.csv\""),
+        ),
+    ];
+    Ok((headers, csv))
+}
+
+fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
+    let mut csv = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(Vec::new());
+    csv.write_record([
+        "position", "at", "uid", "tag_id", "counter", "verdict", "reason",
+    ])?;
+    for SheetRow {
+        position,
+        at,
+        fields,
+    } in rows
+    {
+        csv.write_record([
+            &position.to_string(),
+            &at.to_string(),
+            fields.uid.as_deref().unwrap_or_default(),
+            &fields.tag_id.map_or_else(String::new, |id| id.to_string()),
+            &fields
+                .counter
+                .map_or_else(String::new, |counter| counter.to_string()),
+            &fields.verdict,
+            &encode(
+                Some(&*fields.reason)
+                    .filter(|text| !text.is_empty())
+                    .map(Cow::Borrowed),
+            ),
+        ])?;
+    }
+    csv.into_inner().map_err(|error| error.into_error().into())
+}

@@ -1,0 +1,26 @@
+//! `GET /admin/v1/simulator/inlays/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::view::VirtualInlayView;
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::VirtualInlayId;
+
+/// Get a virtual inlay
+#[utoipa::path(
+    get, path = "/simulator/inlays/{id}", tag = "simulator", params(("id" = VirtualInlayId, Path)),
+    responses((status = OK, body = VirtualInlayView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<VirtualInlayId>,
+) -> Result<Json<VirtualInlayView>, ApiError> {
+    let chip = service.storage.virtual_inlay(id).await?;
+    let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
+    Ok(Json(chip.into()))
+}

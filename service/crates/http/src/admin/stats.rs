@@ -1,0 +1,228 @@
+//! `GET /admin/v1/stats`: the taps of a period.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::period::buckets;
+use super::query::Query;
+use crate::error::{ApiError, Common, Invalid};
+use app::service::Service;
+use domain::clock::Timestamp;
+use domain::interaction::{Reason, TagName, VerificationState};
+use domain::report::{Bucket, TestTapCounts};
+use domain::world::World;
+use storage::Overview;
+
+/// The period of the statistics, and the length of its buckets.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatsQuery {
+    /// The start of the period; by default seven days before `until`.
+    since: Option<Timestamp>,
+    /// The end of the period; by default now.
+    until: Option<Timestamp>,
+    /// Length of a bucket. Days are UTC days.
+    #[param(inline)]
+    bucket: Bucket,
+    /// `false` for real taps, `true` for simulated taps, `all` for both.
+    #[param(inline)]
+    simulated: World,
+}
+
+/// Number of taps by verdict.
+#[derive(Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct Taps {
+    verified: u64,
+    not_verified: u64,
+    not_checked: u64,
+}
+
+impl Taps {
+    fn add(&mut self, reason: Reason, taps: u64) {
+        let sum = match reason.verification() {
+            VerificationState::Verified => &mut self.verified,
+            VerificationState::NotVerified => &mut self.not_verified,
+            VerificationState::NotChecked => &mut self.not_checked,
+        };
+        *sum += taps;
+    }
+}
+
+/// The taps of one bucket.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct BucketTaps {
+    /// Start of the bucket.
+    at: Timestamp,
+    #[serde(flatten)]
+    taps: Taps,
+}
+
+/// The taps of one tag.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TagTaps {
+    #[serde(flatten)]
+    tag: TagName,
+    taps: u64,
+}
+
+/// The taps with one reason.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReasonTaps {
+    reason: Reason,
+    taps: u64,
+}
+
+/// Counts of problems. Zero is good.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Attention {
+    /// Taps with a one-time URL that was used before.
+    replays: u64,
+    /// Verified taps with a counter gap: earlier reads of their inlay never reached the service.
+    counter_gaps: u64,
+    /// Tags in use that were tapped but lead to no experience.
+    unset_tags: u64,
+    /// Inlays with factory keys, whose codes prove nothing.
+    factory_keys: u64,
+    /// Inlays whose counter has reached its maximum.
+    used_up: u64,
+    /// Tags with an inlay that reported an open or broken tamper loop.
+    opened_tags: u64,
+    /// Free disk space of a SQLite database, in mebibytes, if it is below the setting
+    /// `disk_low_mebibytes` or below 64; null otherwise. 0 means that the disk is full.
+    low_disk_mebibytes: Option<u64>,
+}
+
+/// The taps of a period.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Stats {
+    /// Start of the first bucket.
+    since: Timestamp,
+    /// End of the last bucket.
+    until: Timestamp,
+    /// Length of a bucket.
+    bucket: Bucket,
+    /// All buckets, the oldest first.
+    buckets: Vec<BucketTaps>,
+    /// Sum of all buckets, without test taps.
+    totals: Taps,
+    /// Taps that this application made in the period to test tags. No other number contains them.
+    test_taps: TestTapCounts,
+    /// Counts by reason. Reasons without taps are left out.
+    reasons: Vec<ReasonTaps>,
+    /// Previews of tags that link preview programs loaded. They are not taps.
+    previews: u64,
+    /// The ten tags that were tapped most.
+    top_tags: Vec<TagTaps>,
+    /// Counts of problems to look at.
+    attention: Attention,
+    /// Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period. Otherwise they
+    /// cover only its newest 50,000 interactions.
+    complete: bool,
+}
+
+/// Get taps over time
+///
+/// Counts taps in buckets of an hour or a day, in total, by reason and by tag, and lists problems.
+/// The period is widened to whole buckets, at most 1,000.
+#[utoipa::path(
+    get, path = "/stats", tag = "stats", params(StatsQuery),
+    responses((status = OK, body = Stats), Invalid, Common)
+)]
+pub(crate) async fn stats(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<StatsQuery>,
+) -> Result<Json<Stats>, ApiError> {
+    let bucket = query.bucket;
+    let asked = (query.since, query.until);
+    let (first, end) = buckets(&service, asked, bucket, query.simulated).await?;
+    let (since, until) = (bucket.begin(first), bucket.begin(end));
+    let mut overview = service
+        .storage
+        .overview(since, until, query.simulated)
+        .await?;
+    let test_taps = match query.simulated {
+        World::Simulated => Vec::new(),
+        World::Real | World::Both => service.storage.test_taps(since, until).await?,
+    };
+    let previews = match query.simulated {
+        World::Simulated => 0,
+        World::Real | World::Both => service.previews(since, until).await?,
+    };
+    let buckets = (first..end).map(|number| BucketTaps {
+        at: bucket.begin(number),
+        taps: Taps::default(),
+    });
+    let mut stats = Stats {
+        since,
+        until,
+        bucket,
+        buckets: buckets.collect(),
+        totals: Taps::default(),
+        test_taps: TestTapCounts::default(),
+        reasons: Vec::new(),
+        previews,
+        top_tags: Vec::new(),
+        attention: Attention {
+            replays: 0,
+            counter_gaps: overview.counter_gaps,
+            unset_tags: overview.unset_tags,
+            factory_keys: overview.factory_keys,
+            used_up: overview.used_up,
+            opened_tags: overview.opened_tags,
+            low_disk_mebibytes: low_disk(&service),
+        },
+        complete: overview.complete,
+    };
+    for taps in &test_taps {
+        stats.test_taps.add(taps.origin, taps.taps);
+        let same = |(at, reason, _): &&mut (Timestamp, Reason, u64)| {
+            (*at, *reason) == (taps.at, taps.reason)
+        };
+        if let Some((_, _, count)) = overview.counts.iter_mut().find(same) {
+            *count = count.saturating_sub(taps.taps);
+        }
+    }
+    overview.counts.retain(|(_, _, taps)| *taps > 0);
+    stats.count(&overview);
+    Ok(Json(stats))
+}
+
+/// Free space, in mebibytes, that is always reported as low, whatever the setting. A backup or a
+/// vacuum needs more.
+const ALWAYS_LOW_MEBIBYTES: u64 = 64;
+
+fn low_disk(service: &Service) -> Option<u64> {
+    let limit = u64::from(service.settings().disk_low_mebibytes).max(ALWAYS_LOW_MEBIBYTES);
+    let free = service.storage.free_space()? >> 20;
+    (free < limit).then_some(free)
+}
+
+impl Stats {
+    fn count(&mut self, overview: &Overview) {
+        for (at, reason, taps) in &overview.counts {
+            let place = self.bucket.of(*at) - self.bucket.of(self.since);
+            let place = usize::try_from(place).unwrap_or(usize::MAX);
+            if let Some(bucket) = self.buckets.get_mut(place) {
+                bucket.taps.add(*reason, *taps);
+            }
+            self.totals.add(*reason, *taps);
+            if *reason == Reason::Replayed {
+                self.attention.replays += taps;
+            }
+            match self.reasons.iter_mut().find(|sum| sum.reason == *reason) {
+                Some(sum) => sum.taps += taps,
+                None => self.reasons.push(ReasonTaps {
+                    reason: *reason,
+                    taps: *taps,
+                }),
+            }
+        }
+        let top_tags = overview.top_tags.iter().cloned();
+        self.top_tags = top_tags.map(|(tag, taps)| TagTaps { tag, taps }).collect();
+    }
+}

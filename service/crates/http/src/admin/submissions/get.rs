@@ -1,0 +1,25 @@
+//! `GET /admin/v1/submissions/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::SubmissionId;
+use domain::submission::Submission;
+
+/// Get a submission
+#[utoipa::path(
+    get, path = "/submissions/{id}", tag = "submissions", params(("id" = SubmissionId, Path)),
+    responses((status = OK, body = Submission), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<SubmissionId>,
+) -> Result<Json<Submission>, ApiError> {
+    let submission = service.storage.submission(id).await?;
+    submission.map(Json).ok_or(ApiError::NotFound("submission"))
+}

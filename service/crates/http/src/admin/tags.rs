@@ -1,0 +1,42 @@
+//! `/admin/v1/tags`: the tags of the owner.
+
+mod assigning;
+mod bulk;
+mod create;
+mod csv;
+mod delete;
+mod export;
+mod filter;
+mod former_slugs;
+mod get;
+mod import;
+mod list;
+mod preset;
+mod properties;
+mod update;
+mod view;
+mod warning;
+
+pub(super) use bulk::*;
+pub(super) use create::*;
+pub(super) use delete::*;
+pub(super) use export::*;
+pub(super) use former_slugs::*;
+pub(super) use get::*;
+pub(super) use import::*;
+pub(super) use list::*;
+pub(super) use preset::*;
+pub(super) use properties::{attributes, data, variables};
+pub(super) use update::*;
+pub(crate) use view::TagView;
+
+use super::edited::Edited;
+use app::service::Service;
+use domain::id::TagId;
+use storage::StorageError;
+
+/// The current state of a tag.
+async fn current(service: &Service, id: TagId) -> Result<Option<Edited<TagView>>, StorageError> {
+    let tag = service.storage.tag(id).await?;
+    Ok(tag.map(|tag| TagView::edited(tag, &service.settings())))
+}

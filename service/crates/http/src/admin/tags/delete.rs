@@ -1,0 +1,31 @@
+//! `DELETE /admin/v1/tags/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::edited::{IfMatch, unless_changed};
+use crate::admin::path::Id;
+use crate::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
+use app::service::Service;
+use domain::id::TagId;
+
+/// Delete a tag
+///
+/// The URL of the tag no longer leads anywhere. Its slug stays reserved. `restore` of `/tags/bulk`
+/// restores the tag.
+#[utoipa::path(
+    delete, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
+    responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<TagId>,
+    IfMatch(expected): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_tag_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
+    deleted.ok_or(ApiError::NotFound("tag"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

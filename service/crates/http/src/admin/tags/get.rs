@@ -1,0 +1,25 @@
+//! `GET /admin/v1/tags/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use super::TagView;
+use crate::admin::edited::Edited;
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::TagId;
+
+/// Get a tag
+#[utoipa::path(
+    get, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
+    responses((status = OK, body = TagView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<TagId>,
+) -> Result<Edited<TagView>, ApiError> {
+    let tag = super::current(&service, id).await?;
+    tag.ok_or(ApiError::NotFound("tag"))
+}

@@ -1,0 +1,81 @@
+//! `/admin/v1/url-templates`. Keys are write-only.
+
+mod create;
+mod delete;
+mod encoding_sheet;
+mod get;
+mod keys;
+mod list;
+mod solve;
+mod update;
+mod view;
+
+pub(super) use create::*;
+pub(super) use delete::*;
+pub(super) use encoding_sheet::*;
+pub(super) use get::*;
+pub(super) use keys::*;
+pub(super) use list::*;
+pub(super) use solve::*;
+pub(super) use update::*;
+
+use url::Host;
+
+use super::edited::Edited;
+use crate::access::is_ours;
+use crate::error::ApiError;
+use crate::reserved;
+use crate::state::AppState;
+use app::service::Service;
+use domain::field_error::FieldError;
+use domain::id::UrlTemplateId;
+use domain::settings::host;
+use domain::tag::{NAME_MAX, text_fits};
+use inlay::template::{Template, TemplateSettings};
+use storage::StorageError;
+
+/// The current state of a template.
+async fn current(
+    service: &Service,
+    id: UrlTemplateId,
+) -> Result<Option<Edited<view::UrlTemplateView>>, StorageError> {
+    let found = service.storage.url_template(id).await?;
+    Ok(found.map(|found| Edited::shown_as(found, view::UrlTemplateView::from)))
+}
+
+/// Checks the text of a template. It must not match any route of the service.
+fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, FieldError> {
+    let invalid = |why: String| Err(FieldError::of("template", why));
+    let template = Template::new(settings)?;
+    if let Some(route) = reserved::reached(&template) {
+        return invalid(format!(
+            "A URL of this template could reach {route}, which is the service's own. Choose another path."
+        ));
+    }
+    if takes_our_host(state, &template) {
+        let host = template.sample_host();
+        return invalid(format!(
+            "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host for tags alone."
+        ));
+    }
+    Ok(template)
+}
+
+fn takes_our_host(state: &AppState, template: &Template) -> bool {
+    let settings = state.service.settings();
+    let of_tag_url = host::of_url(&settings.tag_url).map(|host| host.to_string());
+    let named = settings.hosts.iter().chain(&of_tag_url);
+    let sample = Host::parse(&template.sample_host());
+    named.into_iter().any(|host| template.answers_at(host))
+        || template.answers_at("localhost")
+        || sample.is_ok_and(|host| is_ours(state, &host))
+}
+
+/// Checks the name of a template.
+fn name(name: String) -> Result<String, ApiError> {
+    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
+        let why = format!("A URL template needs a name of 1 to {NAME_MAX} characters.");
+        return Err(ApiError::Invalid(FieldError::of("name", why)));
+    }
+    Ok(name)
+}

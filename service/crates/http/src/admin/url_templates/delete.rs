@@ -1,0 +1,31 @@
+//! `DELETE /admin/v1/url-templates/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::admin::edited::{IfMatch, unless_changed};
+use crate::admin::path::Id;
+use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
+use app::service::Service;
+use domain::id::UrlTemplateId;
+
+/// Delete a URL template
+///
+/// Fails while the template is in use by inlays, an unfinished encoding, an open run, or a factory
+/// order that is not fully delivered.
+#[utoipa::path(
+    delete, path = "/url-templates/{id}", tag = "url templates", params(("id" = UrlTemplateId, Path)),
+    responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<UrlTemplateId>,
+    IfMatch(expected): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_url_template_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
+    deleted.ok_or(ApiError::NotFound("URL template"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,135 @@
+//! `PATCH /admin/v1/url-templates/{id}`.
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::UrlTemplateView;
+use crate::admin::body::Patch;
+use crate::admin::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::path::Id;
+use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
+use crate::state::AppState;
+use domain::field_error::FieldError;
+use domain::id::UrlTemplateId;
+use domain::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
+use inlay::Technology;
+use inlay::technology::Mode;
+use inlay::template::{MacStart, TemplateSettings};
+
+/// Changes to a URL template. Members that are not sent stay unchanged. Members that affect a MAC
+/// can only change while neither inlays nor chips in production use the template.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UrlTemplatePatch {
+    /// New name of the template.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, nullable = false)]
+    name: MemberPatch<String>,
+    /// New URL with placeholders.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 512, nullable = false)]
+    template: MemberPatch<String>,
+    /// New type of the chips.
+    #[serde(default)]
+    #[schema(value_type = Option<Technology>, nullable = false)]
+    technology: MemberPatch<Technology>,
+    /// New cipher mode of the chips.
+    #[serde(default)]
+    #[schema(value_type = Option<Mode>, nullable = false)]
+    mode: MemberPatch<Mode>,
+    /// New start of the MAC input.
+    #[serde(default)]
+    #[schema(value_type = Option<MacStart>, nullable = false)]
+    mac_from: MemberPatch<MacStart>,
+    /// New NDEF prefix code; null for the longest that fits.
+    #[serde(default)]
+    #[schema(value_type = Option<u8>, maximum = 4)]
+    ndef_prefix: MemberPatch<u8>,
+    /// New length of `{enc}`; null without it.
+    #[serde(default)]
+    #[schema(value_type = Option<usize>, minimum = 32, multiple_of = 32)]
+    enc_length: MemberPatch<usize>,
+    /// New position of the tamper pair; null without one.
+    #[serde(default)]
+    #[schema(value_type = Option<usize>)]
+    tamper_at: MemberPatch<usize>,
+}
+
+/// Change a URL template
+///
+/// To change its keys, use `/url-templates/{id}/meta-keys`.
+#[utoipa::path(
+    patch, path = "/url-templates/{id}", tag = "url templates", params(("id" = UrlTemplateId, Path)),
+    request_body(content = UrlTemplatePatch, content_type = "application/merge-patch+json"),
+    responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
+)]
+pub(crate) async fn update(
+    State(state): State<AppState>,
+    Id(id): Id<UrlTemplateId>,
+    IfMatch(expected): IfMatch,
+    patch: Patch,
+) -> Result<Edited<UrlTemplateView>, ApiError> {
+    let patch: UrlTemplatePatch = patch.read()?;
+    patch.check()?;
+    let name = patch.name.set().cloned().map(super::name).transpose()?;
+    let of_state = state.clone();
+    let edit = move |before: &UrlTemplate| {
+        expected.check(Some(before))?;
+        let settings = patch.apply(before.fields.settings());
+        let template = if settings == *before.fields.settings() {
+            before.fields.template.clone()
+        } else {
+            let checked = super::checked(&of_state, settings)?;
+            // The API shows the default prefix of a template. If a client sends it back, nothing
+            // changes, and the request is allowed while the template is in use.
+            if checked.is_same(&before.fields.template) {
+                before.fields.template.clone()
+            } else {
+                checked
+            }
+        };
+        Ok(UrlTemplateFields {
+            name: name.clone().unwrap_or_else(|| before.fields.name.clone()),
+            template,
+            keys: before.fields.keys.clone(),
+        })
+    };
+    let service = &state.service;
+    let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
+    let edited = unless_changed(edited, super::current(service, id)).await?;
+    let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
+    Ok(Edited::shown_as(edited, UrlTemplateView::from))
+}
+
+impl UrlTemplatePatch {
+    /// Refuses null for members that a template requires.
+    fn check(&self) -> Result<(), ApiError> {
+        let null = [
+            ("name", self.name == MemberPatch::Remove),
+            ("template", self.template == MemberPatch::Remove),
+            ("technology", self.technology == MemberPatch::Remove),
+            ("mode", self.mode == MemberPatch::Remove),
+            ("mac_from", self.mac_from == MemberPatch::Remove),
+        ];
+        match null.into_iter().find(|(_, null)| *null) {
+            Some((member, _)) => {
+                let why = format!("{member} cannot be null. Leave it out to keep what is there.");
+                Err(ApiError::Invalid(FieldError::of(member, why)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn apply(&self, before: &TemplateSettings) -> TemplateSettings {
+        TemplateSettings {
+            template: self.template.set().unwrap_or(&before.template).clone(),
+            technology: self.technology.set().copied().unwrap_or(before.technology),
+            mode: self.mode.set().copied().unwrap_or(before.mode),
+            mac_from: self.mac_from.set().copied().unwrap_or(before.mac_from),
+            ndef_prefix: self.ndef_prefix.apply(before.ndef_prefix),
+            enc_length: self.enc_length.apply(before.enc_length),
+            tamper_at: self.tamper_at.apply(before.tamper_at),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `DELETE /admin/v1/webhooks/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::found;
+use crate::admin::Requester;
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound, Written};
+use app::service::Service;
+use domain::id::WebhookId;
+use domain::revision::{Precondition, Revised as _};
+use domain::scope::Scope;
+use storage::{Conflict, StorageError};
+
+/// Delete a webhook
+///
+/// Nothing more is sent to the webhook. Its waiting events and its log are deleted. A token without
+/// the scope `read` can only delete a webhook for alerts.
+#[utoipa::path(
+    delete, path = "/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
+    responses((status = NO_CONTENT), NotFound, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    requester: Requester,
+    Id(id): Id<WebhookId>,
+) -> Result<StatusCode, ApiError> {
+    loop {
+        let mut expected = Precondition::None;
+        if !requester.rights().allow(Scope::Read) {
+            let seen = found(&service, id).await?;
+            if seen.fields.tells_of_tags() {
+                return Err(ApiError::Scope(Scope::Read));
+            }
+            expected = Precondition::OneOf(vec![seen.revision()]);
+        }
+        match service.storage.delete_webhook(id, expected).await {
+            Ok(Some(())) => return Ok(StatusCode::NO_CONTENT),
+            Ok(None) => return Err(ApiError::NotFound("webhook")),
+            // The webhook was changed meanwhile, perhaps to get tag events, so check it again.
+            Err(StorageError::Conflict(Conflict::Changed(_))) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `GET /admin/v1/webhooks/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use super::found;
+use crate::admin::edited::Edited;
+use crate::admin::path::Id;
+use crate::error::{ApiError, Common, NotFound};
+use app::service::Service;
+use domain::id::WebhookId;
+use domain::webhook::Webhook;
+
+/// Get a webhook
+#[utoipa::path(
+    get, path = "/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
+    responses((status = OK, body = Webhook), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<WebhookId>,
+) -> Result<Edited<Webhook>, ApiError> {
+    Ok(Edited::from(found(&service, id).await?))
+}

@@ -1,0 +1,31 @@
+//! `GET /admin/v1/webhooks`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::admin::page::{List, Page, PageParams};
+use crate::error::{ApiError, Common, Invalid};
+use app::service::Service;
+use domain::id::WebhookId;
+use domain::webhook::Webhook;
+
+/// List webhooks
+///
+/// The oldest first. A token that is limited to experiences sees the webhooks that only get events
+/// of these.
+#[utoipa::path(
+    get, path = "/webhooks", tag = "webhooks", params(PageParams),
+    responses((status = OK, body = Page<Webhook>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    list: List<WebhookId>,
+) -> Result<Json<Page<Webhook>>, ApiError> {
+    let found = service
+        .storage
+        .webhooks(list.after, list.and_one_more())
+        .await?;
+    Ok(Json(list.page(found, |webhook| webhook.id)))
+}

@@ -1,0 +1,167 @@
+//! Lists every route of the service in one place.
+
+mod access;
+mod admin;
+mod admins;
+mod body;
+mod clients;
+mod countries;
+mod document;
+mod error;
+mod origin;
+mod pages;
+mod public;
+mod rate_limiter;
+mod reserved;
+mod serve;
+mod state;
+mod tied;
+mod traceparent;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{any, get};
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+
+pub use admin::openapi;
+pub use countries::Countries;
+pub use origin::Peer;
+pub use serve::{Limits, listen, serve};
+pub use state::AppState;
+
+use access::Audience;
+use domain::clock::{Stopwatch, Timestamp};
+use origin::client_address;
+
+/// Selects the routes that a router serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// Only the public routes: taps, rolling keys and health.
+    PublicOnly,
+    /// Also the admin API. It requires a token and one of the service's host names.
+    WithAdmin,
+}
+
+/// The service as a router, for a listener or for calls in-process.
+///
+/// A route that `access.rs` does not list as open requires a token.
+pub fn router(state: AppState, exposure: Exposure) -> Router {
+    let public = Router::new()
+        .route("/t/{slug}", any(public::tap))
+        .route("/v2/interactions/rk_payload", any(public::payload))
+        .route("/v2/interactions/data", any(public::data))
+        .route("/media/{name}", get(public::media))
+        .route("/stand-in", get(public::stand_in))
+        .route("/health", get(public::health))
+        .route("/ready", get(public::ready));
+    let router = match exposure {
+        Exposure::PublicOnly => public,
+        Exposure::WithAdmin => public.merge(admin::router()),
+    };
+    router
+        .fallback(public::tap_by_template)
+        .method_not_allowed_fallback(error::no_such_method)
+        .layer(middleware::from_fn_with_state(
+            (state.clone(), exposure),
+            pass,
+        ))
+        .with_state(state)
+}
+
+/// Wraps every request: checks access, and applies the rules that hold for every answer.
+async fn pass(
+    State((state, exposure)): State<(AppState, Exposure)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let stopwatch = Stopwatch::start();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let method = request.method().clone();
+    // Count and log the matched path, because the URI may contain a key.
+    let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
+    let span = traceparent::span(request.headers(), &method, &path);
+    let answer = async {
+        let answer = answer(&state, exposure, route, request, next).await;
+        let status = answer.status().as_u16();
+        let time = stopwatch.elapsed();
+        state
+            .service
+            .metrics
+            .request(&path, method.as_str(), status, time);
+        tracing::debug!(status, "answered");
+        traceparent::answered(status);
+        answer
+    };
+    answer.instrument(span).await
+}
+
+async fn answer(
+    state: &AppState,
+    exposure: Exposure,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
+    let client = client_address(&request, state);
+    let answered = async {
+        let answer = match access::admit(state, exposure, audience, request).await {
+            Ok((request, None)) => next.run(request).await,
+            Ok((mut request, Some(grant))) => {
+                let extensions = request.extensions_mut();
+                extensions.insert(admin::Requester {
+                    service: Arc::clone(&state.service),
+                    grant: grant.clone(),
+                    address: client,
+                });
+                tied::answered(state, grant, next.run(request)).await
+            }
+            Err(refused) => refused,
+        };
+        let mut answer = rate_limiter::limited(state, client, answer);
+        if audience != Audience::Public {
+            // Clients compare times with this one, not with their own clock, which may be wrong.
+            let now = http_date(state.service.clock.now());
+            answer.headers_mut().insert(header::DATE, now);
+        }
+        answer
+    };
+    let mut answer = contained(state, route.as_ref(), answered).await;
+    error::say_when_to_try_again(&mut answer);
+    if audience != Audience::Public {
+        let headers = answer.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    answer
+}
+
+/// Formats a time as an HTTP date: RFC 9110, section 5.6.7.
+fn http_date(at: Timestamp) -> HeaderValue {
+    let since_epoch = Duration::from_secs(at.unix_seconds().unsigned_abs());
+    let date = httpdate::fmt_http_date(UNIX_EPOCH + since_epoch);
+    HeaderValue::try_from(date).expect("an HTTP date is ASCII")
+}
+
+/// Runs a handler. If it panics, answers with an error instead, so that the connection stays
+/// usable.
+async fn contained(
+    state: &AppState,
+    route: Option<&MatchedPath>,
+    answer: impl Future<Output = Response>,
+) -> Response {
+    let route = route.map_or("", MatchedPath::as_str);
+    let answer = AssertUnwindSafe(answer).catch_unwind().await;
+    answer.unwrap_or_else(|_| {
+        tracing::error!(route, "the handler panicked");
+        state.service.metrics.request_panic();
+        error::panicked(route)
+    })
+}

@@ -1,0 +1,57 @@
+//! `GET /media/{name}`: an image of a page.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::document::Binary;
+use crate::error::{nothing_here, refused_tap};
+use app::service::Service;
+use app::tap::TapError;
+
+/// Get an image of a page
+///
+/// Only the page contains this URL, and it cannot be guessed. An image never changes.
+#[utoipa::path(
+    get, path = "/media/{name}", tag = "public",
+    params(("name" = String, Path, description = "The name in the page")),
+    responses(
+        (status = OK, content((inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"), (inline(Binary) = "image/webp"), (inline(Binary) = "image/gif"))),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is no such image"),
+        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
+    )
+)]
+pub(crate) async fn media(
+    State(service): State<Arc<Service>>,
+    name: Result<Path<String>, PathRejection>,
+) -> Response {
+    // A name that cannot be decoded is not the name of an image.
+    let named = name.ok().and_then(|Path(name)| service.media.read(&name));
+    let found = match named {
+        Some((experience, image)) => service.storage.image(experience, image).await,
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some((media_type, bytes))) => {
+            let mut response = bytes.into_response();
+            let headers = response.headers_mut();
+            for (name, value) in [
+                (header::CONTENT_TYPE, media_type.as_str()),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                (
+                    header::CONTENT_SECURITY_POLICY,
+                    "default-src 'none'; sandbox",
+                ),
+                (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+            ] {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+            response
+        }
+        Ok(None) => nothing_here(),
+        Err(error) => refused_tap(TapError::from(error)),
+    }
+}

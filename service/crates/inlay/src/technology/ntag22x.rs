@@ -1,0 +1,57 @@
+//! NXP NTAG 223 DNA and NTAG 224 DNA, also with `StatusDetect`: SUNCMAC (AN12998).
+//!
+//! The key is used directly: there is no session key, and the MAC is over bytes, not over the
+//! URL's text. Known weakness: if the key's pages are not locked, the key can be recovered from
+//! the chip ("BREAKMEIFYOUCAN", IACR ePrint 2026/100).
+
+use super::direct_mac;
+use crate::Uid;
+use crate::assessment::{Assessment, Tamper};
+use crate::key::AesKey;
+use crate::session::sdmmac;
+use crate::template::{Field, Filled};
+
+/// The weakness of the chips, for screens that offer them.
+pub const KNOWN_WEAKNESS: &str = "The key of an NTAG 223 or 224 DNA can be recovered from the chip unless its key pages are locked (IACR ePrint 2026/100).";
+
+/// The characters that a chip writes in place of `{tamper}` if `StatusDetect` is switched off.
+pub const SWITCHED_OFF: &str = "0000000000";
+
+/// Checks a code with an inlay's SUNCMAC key.
+pub fn check(code: &Filled, uid: Uid, key: &AesKey) -> Assessment {
+    let input = mac_input(code);
+    let mac = |input: &[u8]| sdmmac(key, input);
+    direct_mac::assess(code, uid, input.as_deref(), mac, state)
+}
+
+/// Reads the state that `StatusDetect` writes: stored, current, then a measurement. A chip with the
+/// feature switched off writes zeros, and its MAC covers them (a real chip of AN12998).
+fn state(text: &str) -> Tamper {
+    match *text.as_bytes() {
+        _ if text == SWITCHED_OFF => Tamper::Off,
+        [stored, current, ..] => Tamper::from_letters(stored, current),
+        _ => Tamper::Unknown,
+    }
+}
+
+/// The SUNCMAC of a code, as the chip makes it.
+pub fn mac(code: &Filled, key: &AesKey) -> Option<[u8; 8]> {
+    mac_input(code).map(|input| sdmmac(key, &input))
+}
+
+/// UID, counter (MSB first), and with `StatusDetect` its 5 bytes: stored and current state as one
+/// byte, then the measurement.
+fn mac_input(code: &Filled) -> Option<Vec<u8>> {
+    let mut input = code.uid()?.bytes().to_vec();
+    input.extend(code.bytes::<3>(Field::Counter)?);
+    if let Some(text) = code.get(Field::Tamper) {
+        let (letters, measurement) = text.as_bytes().split_at_checked(2)?;
+        // Each letter is its low nibble: C (43h) 3, O (4Fh) Fh, I (49h) 9; the digit 0 without a
+        // field is 0. Only CO and zeros were seen on chips; the other letters are assumed to follow
+        // the same rule.
+        input.push(letters[0] << 4 | letters[1] & 15);
+        let measurement = std::str::from_utf8(measurement).ok()?;
+        input.extend(crate::text::hex::<4>(measurement)?);
+    }
+    Some(input)
+}

@@ -1,0 +1,175 @@
+//! NXP NTAG 424 DNA with Secure Dynamic Messaging, in AES and in LRP mode (`NT4H2421Gx` section
+//! 9.3, AN12196, AN12304).
+//!
+//! Both modes share the shape: PICC data under the meta key name the chip and its read counter; a
+//! session key follows from the file key and both; it makes the MAC and encrypts the file data.
+
+pub mod file_settings;
+pub mod lrp;
+mod picc;
+
+use subtle::ConstantTimeEq;
+
+use super::Mode;
+use crate::Uid;
+use crate::assessment::{Assessment, Authenticity, FailedStep, FileData, Tamper};
+use crate::key::{AesKey, Keys};
+use crate::session;
+use crate::template::{Field, Filled};
+
+pub use picc::{MetaKey, Mirrored};
+
+/// A code with the facts that its template adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// Values of the placeholders.
+    pub code: &'a Filled,
+    /// The chip's text that the MAC covers.
+    pub mac_input: &'a [u8],
+    /// The position of the tamper letters in the file data.
+    pub tamper_at: Option<usize>,
+    /// Whether the MAC covers tamper letters in clear.
+    pub tamper_covered: bool,
+}
+
+/// Checks a code with an inlay's keys; `uid` is the inlay's. The work is the same whichever step
+/// fails, so the response time reveals nothing to the sender.
+pub fn check(mode: Mode, message: &Message<'_>, uid: Uid, keys: &Keys) -> Assessment {
+    let code = message.code;
+    let opened = match code.get(Field::Picc) {
+        Some(_) => MetaKey::new(mode, keys.for_picc_data()).open(code),
+        None => Some(Mirrored {
+            uid: code.uid(),
+            counter: code.counter(),
+        }),
+    };
+    judge(mode, message, uid, &keys.file, opened)
+}
+
+/// Checks a code whose PICC data were decrypted before, with a key that many inlays share.
+pub fn judge(
+    mode: Mode,
+    message: &Message<'_>,
+    uid: Uid,
+    file_key: &AesKey,
+    opened: Option<Mirrored>,
+) -> Assessment {
+    let code = message.code;
+    let mirrored = opened.unwrap_or_default();
+    let session = Session::new(mode, file_key, mirrored);
+    let mac = session.mac(message.mac_input);
+    // A missing MAC is compared with zeros, and the comparison then counts as unequal.
+    let shown = code.bytes::<8>(Field::Mac);
+    let same = mac.ct_eq(&shown.unwrap_or_default()) & u8::from(shown.is_some()).into();
+    let of_inlay = mirrored.uid.is_none_or(|named| named == uid);
+
+    let authenticity = match (opened, bool::from(same)) {
+        (None, _) => Authenticity::NotAuthentic(FailedStep::PiccData),
+        (Some(_), _) if !of_inlay => Authenticity::NotAuthentic(FailedStep::Uid),
+        (Some(_), false) => Authenticity::NotAuthentic(FailedStep::Mac),
+        (Some(_), true) => Authenticity::Authentic,
+    };
+    let authentic = authenticity == Authenticity::Authentic;
+    // Decrypted in any case, so that the work stays the same; the result of a wrong key is dropped.
+    let data = code
+        .all_bytes(Field::Enc)
+        .map(|data| session.decrypt(&data));
+    let data = data.filter(|_| authentic).map(FileData::new);
+    Assessment {
+        authenticity,
+        uid: mirrored.uid,
+        counter: mirrored.counter,
+        tamper: tamper(message, data.as_ref(), authentic),
+        file_data: data,
+    }
+}
+
+/// The state of the loop: permanent, then current (`NT4H2421Tx` section 10.2). In clear and outside
+/// of the MAC's input anyone can write it, and sections 9.3.5 and 11.7.1 allow that layout.
+fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Option<Tamper> {
+    let letters = match (message.tamper_at, message.code.get(Field::Tamper)) {
+        (Some(at), _) => data.and_then(|data| data.expose().get(at..at + 2)),
+        (None, Some(letters)) => Some(letters.as_bytes()).filter(|_| message.tamper_covered),
+        (None, None) => return None,
+    };
+    Some(match letters {
+        Some(&[permanent, current]) if authentic => Tamper::from_letters(permanent, current),
+        _ => Tamper::Unknown,
+    })
+}
+
+/// The keys of one read.
+pub enum Session {
+    /// Session in AES mode.
+    Aes {
+        /// The file key, from which the key of encrypted file data follows.
+        file: AesKey,
+        /// `KSesSDMFileReadMAC`, which makes the SDMMAC.
+        mac: AesKey,
+        /// The mirrored values that they are derived from.
+        mirrored: Mirrored,
+    },
+    /// Of LRP mode: one key, used as two.
+    Lrp {
+        /// The session's master key, expanded.
+        key: Box<lrp::Lrp>,
+        /// The mirrored values that it is derived from.
+        mirrored: Mirrored,
+    },
+}
+
+impl Session {
+    /// Derives a session from the file key and the mirrored values.
+    pub fn new(mode: Mode, file_key: &AesKey, mirrored: Mirrored) -> Self {
+        match mode {
+            Mode::Aes => Self::Aes {
+                file: file_key.clone(),
+                mac: session::session_key(file_key, session::Purpose::Mac, mirrored),
+                mirrored,
+            },
+            Mode::Lrp => {
+                let master = lrp::Lrp::new(file_key).cmac(&lrp::session_vector(mirrored));
+                let key = Box::new(lrp::Lrp::new(&AesKey::from_bytes(master)));
+                Self::Lrp { key, mirrored }
+            }
+        }
+    }
+
+    /// The SDMMAC of `input`: the odd bytes of its CMAC (`NT4H2421Gx` section 9.3.8).
+    pub fn mac(&self, input: &[u8]) -> [u8; 8] {
+        match self {
+            Self::Aes { mac, .. } => session::sdmmac(mac, input),
+            Self::Lrp { key, .. } => session::odd_bytes(key.cmac(input)),
+        }
+    }
+
+    /// File data, decrypted: whole blocks (section 9.3.6; no padding).
+    pub fn decrypt(&self, data: &[u8]) -> Vec<u8> {
+        let mut data = data.to_vec();
+        match self {
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::decrypt_file(&key, *mirrored, &mut data);
+            }
+            Self::Lrp { key, mirrored } => {
+                key.decrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
+            }
+        }
+        data
+    }
+
+    /// File data as the chip encrypts it: whole blocks.
+    pub fn encrypt(&self, data: &[u8]) -> Vec<u8> {
+        let mut data = data.to_vec();
+        match self {
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::encrypt_file(&key, *mirrored, &mut data);
+            }
+            Self::Lrp { key, mirrored } => {
+                key.encrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
+            }
+        }
+        data
+    }
+}

@@ -1,0 +1,118 @@
+//! Scheduled backups: the schedule, and the result of the last backup.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{BackupNote, StorageError};
+use domain::clock::Timestamp;
+use domain::keyring::{BackupKey, SealedWrappingKey};
+
+/// The schedule by which the service makes backups.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BackupSchedule {
+    /// The folder for the backups, on the service's machine.
+    pub folder: String,
+    /// Hours between two backups.
+    pub every_hours: u32,
+    /// How many backups are kept.
+    pub keep: u32,
+    /// The key that wraps inlay keys, sealed; without it, backups do not contain that key.
+    pub sealed: Option<SealedForBackups>,
+    /// The result of the last backup; `None` before the first.
+    pub last: Option<BackupResult>,
+    /// File names of the existing scheduled backups, the oldest first. No other file is ever
+    /// removed.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+/// The wrapping key, sealed for all scheduled backups.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SealedForBackups {
+    /// The wrapping key, sealed with the owner's passphrase, so that the service keeps no
+    /// passphrase.
+    pub key: SealedWrappingKey,
+    /// A value that this key wrapped: if the current key does not open it, the key was rotated.
+    pub probe: Vec<u8>,
+}
+
+/// The result of a scheduled backup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupResult {
+    /// When the backup was made.
+    pub at: Timestamp,
+    /// Its file name in the folder, if the backup is good.
+    pub file: Option<String>,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// Why the backup is not good: a sentence for people.
+    pub error: Option<String>,
+}
+
+/// The content of a backup, read from its restored copy.
+#[derive(Clone, Debug)]
+pub struct BackupContent {
+    /// The backup's description of itself; `None` if it has none.
+    pub note: Option<BackupNote>,
+    /// How many tags the backup contains.
+    pub tags: u64,
+    /// How many interactions the backup contains.
+    pub interactions: u64,
+    /// Any inlay's key in its stored form; the wrapping key must open it.
+    pub wrapped_key: Option<Vec<u8>>,
+    /// Its seal; `None` for a database file that is not a backup.
+    pub seal: Option<BackupSeal>,
+}
+
+/// The trailer of a backup, after its checksum was found correct.
+#[derive(Clone, Copy, Debug)]
+pub struct BackupSeal {
+    /// The SHA-256 digest of its content.
+    pub(super) digest: [u8; 32],
+    /// The seal by the backup key; `None` if the backup does not contain the wrapping key.
+    pub(super) seal: Option<[u8; 32]>,
+}
+
+impl BackupSeal {
+    /// Whether the trailer has a seal, which only a key can make. Anyone can make the checksum.
+    pub const fn is_sealed(&self) -> bool {
+        self.seal.is_some()
+    }
+
+    /// Whether the writer of the backup had this key.
+    pub fn is_by(&self, key: &BackupKey) -> bool {
+        self.seal
+            .is_some_and(|seal| key.has_sealed(&self.digest, &seal))
+    }
+}
+
+/// The row of `settings` that holds the schedule.
+pub(super) const SCHEDULE: &str = "backup_schedule";
+
+/// An edit of the schedule, applied inside the operation that stores it. `None` means no schedule.
+pub type ScheduleEdit = Box<dyn Fn(Option<BackupSchedule>) -> Option<BackupSchedule> + Send + Sync>;
+
+/// The operations on scheduled backups.
+#[async_trait]
+pub trait Backups: Send + Sync {
+    /// The schedule; `None` if there is none.
+    async fn backup_schedule(&self) -> Result<Option<BackupSchedule>, StorageError>;
+
+    /// Applies `edit` to the schedule, and returns the schedule as stored afterwards.
+    async fn edit_backup_schedule(
+        &self,
+        edit: ScheduleEdit,
+    ) -> Result<Option<BackupSchedule>, StorageError>;
+
+    /// Stores the result of a backup; `None` if the schedule no longer exists.
+    async fn note_backup(
+        &self,
+        result: BackupResult,
+    ) -> Result<Option<BackupSchedule>, StorageError>;
+
+    /// Removes these files from the list of existing backups.
+    async fn forget_backups(&self, files: Vec<String>) -> Result<(), StorageError>;
+
+    /// How many tags and interactions there are, as [`BackupContent`] counts them.
+    async fn content(&self) -> Result<(u64, u64), StorageError>;
+}

@@ -1,0 +1,369 @@
+//! Imports whose rows are stored all or none, without holding taps up. Short commits first set the
+//! rows aside; then one commit decides; then short commits turn the rows into tags. An import that
+//! breaks off before the decision leaves no data. After the decision, whoever finds it finishes it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::{Conflict, ImportRow, Imported, Put, Storage, StorageError};
+use domain::id::{ExperienceId, ImportId, MasterKeyId, TagId, UrlTemplateId};
+use domain::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
+use domain::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
+use inlay::Uid;
+use inlay::key::KeyFingerprint;
+use inlay::technology::Mode;
+
+/// Rows written by one command of the database: taps wait for at most one such command, which takes
+/// some milliseconds.
+pub const ROWS_AT_ONCE: usize = 100;
+
+/// How long an import stays untouched until it counts as abandoned, in milliseconds: each piece of
+/// an import takes far less than a second.
+pub const LEFT_AFTER_MILLIS: i64 = 60_000;
+
+/// The operations on imports whose rows are stored all or none.
+#[async_trait]
+pub trait Imports: Send + Sync {
+    /// Checks rows, no slug twice, without writing. The results are in the order of `rows`. With
+    /// `upsert`, a row whose slug belongs to a tag changes that tag; otherwise the row is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Tags::import_tags`](super::Tags::import_tags).
+    async fn check_rows(
+        &self,
+        rows: Vec<Arc<ImportRow>>,
+        upsert: bool,
+    ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
+
+    /// Begins an import. No row is set aside yet.
+    async fn begin_import(&self) -> Result<ImportId, StorageError>;
+
+    /// Checks rows like [`Self::check_rows`], and sets the good ones aside. From then on, their
+    /// slugs and UIDs are reserved, and the objects that they refer to cannot be deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`]; of a row as [`Self::check_rows`].
+    async fn stage_rows(
+        &self,
+        import: ImportId,
+        rows: Vec<Arc<ImportRow>>,
+        upsert: bool,
+    ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
+
+    /// Decides that all rows set aside become tags: from then on, the import cannot be cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`].
+    async fn decide_import(&self, import: ImportId) -> Result<(), StorageError>;
+
+    /// Turns the next rows of a decided import into tags, in their order, at most [`ROWS_AT_ONCE`].
+    /// Returns each with its index among all rows, from 0. An empty result means that no row is
+    /// left and the import is over.
+    async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError>;
+
+    /// Cancels an import that is not decided, and removes some of its rows; `true` if more are left
+    /// to remove.
+    async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError>;
+
+    /// Imports that have been untouched for [`LEFT_AFTER_MILLIS`], and whether each is decided.
+    async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError>;
+}
+
+/// The result of a row that was checked or set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// The slug that the tag has afterwards.
+    pub slug: Slug,
+    /// Whether the row creates a tag or changes one.
+    pub put: Put,
+    /// The columns that become empty in the tag.
+    pub deleted: Vec<TagColumn>,
+}
+
+/// The effect of a row: the tag before and after it.
+pub(super) struct Seen {
+    /// The tag after the row.
+    pub(super) fields: TagFields,
+    /// The existing tag that the row changes; `None` if the row creates a tag.
+    pub(super) changes: Option<(TagId, TagFields)>,
+}
+
+impl Seen {
+    /// The result of the row for the caller.
+    pub(super) fn staged(&self) -> Staged {
+        Staged {
+            slug: self.fields.slug.clone(),
+            put: if self.changes.is_some() {
+                Put::Set
+            } else {
+                Put::New
+            },
+            deleted: match &self.changes {
+                Some((_, before)) => deleted(before, &self.fields),
+                None => Vec::new(),
+            },
+        }
+    }
+}
+
+/// Finishes an abandoned import: applies it if it is decided, otherwise discards it.
+pub async fn finish(
+    storage: &dyn Storage,
+    import: ImportId,
+    decided: bool,
+) -> Result<(), StorageError> {
+    if decided {
+        while !storage.apply_import(import).await?.is_empty() {}
+    } else {
+        while storage.discard_import(import).await? {}
+    }
+    Ok(())
+}
+
+/// A row in the form in which it is set aside.
+pub(super) struct Aside {
+    /// The slug of the new tag; `None` if the row changes a tag.
+    pub(super) slug: Option<String>,
+    /// The UID of its new inlay.
+    pub(super) uid: Option<Vec<u8>>,
+    /// The tag that it changes; `None` if the row creates a tag.
+    pub(super) tag_id: Option<i64>,
+    /// The experience of the tag. Kept as a column, so that it is not deleted meanwhile.
+    pub(super) experience_id: Option<i64>,
+    /// The master key of the inlay. Kept as a column, so that it is not deleted meanwhile.
+    pub(super) master_key_id: Option<i64>,
+    /// The URL template of the inlay. Kept as a column, so that it is not deleted meanwhile.
+    pub(super) url_template_id: Option<i64>,
+    /// The row's cells, as JSON.
+    pub(super) row: String,
+    /// The new inlay, as JSON.
+    pub(super) inlay: Option<String>,
+}
+
+impl Aside {
+    /// Builds the form of `row`, which sets `fields` of the tag `changes`, or of a new tag.
+    pub(super) fn of(
+        row: &ImportRow,
+        fields: &TagFields,
+        changes: Option<TagId>,
+    ) -> Result<Self, StorageError> {
+        let unwritable = |error: serde_json::Error| StorageError::Failed(error.to_string());
+        let inlay = row.inlay.as_ref();
+        let keys = inlay.and_then(|inlay| inlay.fields.keys.as_ref());
+        let stored = inlay.map(|inlay| serde_json::to_string(&StoredInlay::of(inlay)));
+        Ok(Self {
+            slug: changes.is_none().then(|| fields.slug.to_string()),
+            uid: inlay.map(|inlay| inlay.uid.bytes().to_vec()),
+            tag_id: changes.map(|id| id.0),
+            experience_id: fields.experience_id.map(|id: ExperienceId| id.0),
+            master_key_id: keys.and_then(SealedKeys::master_key_id).map(|id| id.0),
+            url_template_id: inlay
+                .and_then(|inlay| inlay.fields.url_template_id)
+                .map(|id| id.0),
+            row: serde_json::to_string(&StoredRow::of(row)).map_err(unwritable)?,
+            inlay: stored.transpose().map_err(unwritable)?,
+        })
+    }
+
+    /// Parses the row's cells.
+    pub(super) fn row(&self) -> Result<StoredRow, StorageError> {
+        serde_json::from_str(&self.row).map_err(|_| unreadable())
+    }
+
+    /// The new tag that the row creates.
+    pub(super) fn new_tag(&self) -> Result<TagFields, StorageError> {
+        let slug = self.slug.as_deref().and_then(|slug| Slug::parse(slug).ok());
+        let slug = slug.ok_or_else(unreadable)?;
+        self.row()?.cells.create(slug).map_err(StorageError::Failed)
+    }
+
+    /// The row's new inlay, not yet bound to a tag.
+    pub(super) fn inlay(&self) -> Result<Option<NewInlay>, StorageError> {
+        let Some(json) = &self.inlay else {
+            return Ok(None);
+        };
+        let stored: StoredInlay = serde_json::from_str(json).map_err(|_| unreadable())?;
+        stored.read().map(Some).ok_or_else(unreadable)
+    }
+}
+
+fn unreadable() -> StorageError {
+    StorageError::Failed("a row of an import cannot be read".to_owned())
+}
+
+/// A row's cells and options, as JSON.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredRow {
+    /// The cells of the row.
+    pub(super) cells: TagRow,
+    /// Whether the tag gets its page's variables, as in [`ImportRow::add_variables`].
+    pub(super) add_variables: bool,
+}
+
+impl StoredRow {
+    fn of(row: &ImportRow) -> Self {
+        Self {
+            cells: row.row.clone(),
+            add_variables: row.add_variables,
+        }
+    }
+}
+
+/// A new inlay, as JSON; its keys are wrapped.
+#[derive(Serialize, Deserialize)]
+struct StoredInlay {
+    uid: String,
+    technology: String,
+    mode: Mode,
+    url_template_id: Option<UrlTemplateId>,
+    mirror: Option<String>,
+    mac_from: String,
+    last_counter: u32,
+    keys: Option<StoredKeys>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum StoredKeys {
+    Own {
+        meta: Option<StoredKey>,
+        file: StoredKey,
+    },
+    Diversified {
+        master_key_id: MasterKeyId,
+        meta: String,
+        file: String,
+        factory: bool,
+        /// Meta key and file key, in Base64.
+        kept: Option<(String, String)>,
+    },
+}
+
+/// A wrapped key and its fingerprint, both in Base64.
+#[derive(Serialize, Deserialize)]
+struct StoredKey {
+    wrapped: String,
+    fingerprint: String,
+}
+
+impl StoredInlay {
+    fn of(inlay: &NewInlay) -> Self {
+        let fields = &inlay.fields;
+        Self {
+            uid: inlay.uid.to_string(),
+            technology: fields.technology.as_str().to_owned(),
+            mode: fields.mode,
+            url_template_id: fields.url_template_id,
+            last_counter: inlay.last_counter,
+            mirror: fields.mirror.map(|mirror| mirror.as_str().to_owned()),
+            mac_from: fields.mac_from.as_str().to_owned(),
+            keys: fields.keys.as_ref().map(StoredKeys::of),
+        }
+    }
+
+    fn read(self) -> Option<NewInlay> {
+        let mirror = self.mirror.map(|mirror| mirror.parse());
+        Some(NewInlay {
+            uid: self.uid.parse::<Uid>().ok()?,
+            fields: InlayFields {
+                technology: self.technology.parse().ok()?,
+                mode: self.mode,
+                url_template_id: self.url_template_id,
+                tag_id: None,
+                mirror: mirror.transpose().ok()?,
+                mac_from: self.mac_from.parse().ok()?,
+                keys: match self.keys {
+                    Some(keys) => Some(keys.read()?),
+                    None => None,
+                },
+                blocked_at: None,
+            },
+            simulated: false,
+            last_counter: self.last_counter,
+        })
+    }
+}
+
+impl StoredKeys {
+    fn of(keys: &SealedKeys) -> Self {
+        match keys {
+            SealedKeys::Own { meta, file } => Self::Own {
+                meta: meta.as_ref().map(StoredKey::of),
+                file: StoredKey::of(file),
+            },
+            SealedKeys::Diversified {
+                master_key_id,
+                meta,
+                file,
+                factory,
+                kept,
+            } => Self::Diversified {
+                master_key_id: *master_key_id,
+                meta: STANDARD.encode(meta.bytes()),
+                file: STANDARD.encode(file.bytes()),
+                factory: *factory,
+                kept: kept
+                    .as_ref()
+                    .map(|kept| (STANDARD.encode(&kept.meta), STANDARD.encode(&kept.file))),
+            },
+        }
+    }
+
+    fn read(self) -> Option<SealedKeys> {
+        Some(match self {
+            Self::Own { meta, file } => SealedKeys::Own {
+                meta: match meta {
+                    Some(meta) => Some(meta.read()?),
+                    None => None,
+                },
+                file: file.read()?,
+            },
+            Self::Diversified {
+                master_key_id,
+                meta,
+                file,
+                factory,
+                kept,
+            } => SealedKeys::Diversified {
+                master_key_id,
+                meta: fingerprint(&meta)?,
+                file: fingerprint(&file)?,
+                factory,
+                kept: match kept {
+                    Some((meta, file)) => Some(KeptKeys {
+                        meta: STANDARD.decode(meta).ok()?,
+                        file: STANDARD.decode(file).ok()?,
+                    }),
+                    None => None,
+                },
+            },
+        })
+    }
+}
+
+impl StoredKey {
+    fn of(key: &SealedKey) -> Self {
+        Self {
+            wrapped: STANDARD.encode(&key.wrapped),
+            fingerprint: STANDARD.encode(key.fingerprint.bytes()),
+        }
+    }
+
+    fn read(self) -> Option<SealedKey> {
+        Some(SealedKey {
+            wrapped: STANDARD.decode(self.wrapped).ok()?,
+            fingerprint: fingerprint(&self.fingerprint)?,
+        })
+    }
+}
+
+fn fingerprint(text: &str) -> Option<KeyFingerprint> {
+    let bytes = STANDARD.decode(text).ok()?;
+    bytes.try_into().ok().map(KeyFingerprint::from_bytes)
+}

@@ -1,0 +1,160 @@
+//! The history of interactions.
+//!
+//! Its only index is its key, because each further index would cost every tap a page. Searches walk
+//! the interactions one by one, the newest first, and each operation examines a bounded number.
+
+pub(crate) mod row;
+
+use async_trait::async_trait;
+
+use super::StorageError;
+use domain::clock::Timestamp;
+use domain::id::{ExperienceId, InlayId, InteractionId, TagId};
+use domain::interaction::{Interaction, Reason, TagName, VerificationState};
+use domain::trace::TracedInteraction;
+use domain::world::World;
+use inlay::assessment::Tamper;
+
+/// Most interactions that one operation on the history examines.
+pub const LOOKED_AT_MAX: usize = 20_000;
+/// Most interactions that the figures of a period are computed from.
+pub const SAMPLE_MAX: usize = 50_000;
+
+/// The tag id in rows of interactions without a tag. Real tag ids begin at 1, so these interactions
+/// are a history of their own, which is walked, counted and erased like a tag's.
+pub(super) const NO_TAG: TagId = TagId(0);
+
+/// The tag of a row of the history; `None` for [`NO_TAG`].
+pub(super) fn tag_of(row: i64) -> Option<TagId> {
+    Some(TagId(row)).filter(|tag| *tag != NO_TAG)
+}
+
+/// Selects interactions; an absent member selects all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InteractionFilter {
+    /// Interactions of this tag. They are found without examining others.
+    pub tag_id: Option<TagId>,
+    /// Interactions of inlays on no tag. They are found as quickly as those of one tag.
+    pub no_tag: bool,
+    /// Interactions that led to this experience.
+    pub experience_id: Option<ExperienceId>,
+    /// Interactions with an authentic code of this inlay.
+    pub inlay_id: Option<InlayId>,
+    /// Interactions with this verification result.
+    pub verification: Option<VerificationState>,
+    /// Interactions with this reason.
+    pub reason: Option<Reason>,
+    /// `true` for interactions before which reads of their inlay never reached the service, `false`
+    /// for the others.
+    pub missed_reads: Option<bool>,
+    /// Interactions whose inlay reported this state of its tamper loop.
+    pub tamper: Option<Tamper>,
+    /// Interactions at this time or later.
+    pub since: Option<Timestamp>,
+    /// Interactions before this time.
+    pub until: Option<Timestamp>,
+    /// Real interactions, simulated ones, or both.
+    pub world: World,
+}
+
+impl InteractionFilter {
+    /// The single history to search, if the filter names a tag or the interactions without a tag.
+    pub(super) fn history(&self) -> Option<TagId> {
+        self.tag_id.or(self.no_tag.then_some(NO_TAG))
+    }
+
+    /// Whether the filter selects `interaction`.
+    pub fn selects(&self, interaction: &Interaction) -> bool {
+        let reason = interaction.verdict.reason();
+        let experience = interaction.experience.map(|version| version.experience_id);
+        self.tag_id.is_none_or(|id| Some(id) == interaction.tag_id)
+            && (!self.no_tag || interaction.tag_id.is_none())
+            && self.experience_id.is_none_or(|id| Some(id) == experience)
+            && self
+                .inlay_id
+                .is_none_or(|id| Some(id) == interaction.inlay_id)
+            && self.verification.is_none_or(|v| v == reason.verification())
+            && self.reason.is_none_or(|r| r == reason)
+            && self
+                .missed_reads
+                .is_none_or(|missed| missed == (interaction.verdict.missed_reads() > 0))
+            && self
+                .tamper
+                .is_none_or(|state| interaction.tamper == Some(state))
+            && self.since.is_none_or(|since| interaction.at >= since)
+            && self.until.is_none_or(|until| interaction.at < until)
+            && self.world.has(interaction.simulated)
+    }
+}
+
+/// A section of the history, the newest interaction first.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The matching interactions, each with its tag.
+    pub found: Vec<(Interaction, Option<TagName>)>,
+    /// Where the next section begins; `None` at the end of the history.
+    pub next: Option<InteractionId>,
+}
+
+/// Figures of a period.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// Taps by the beginning of their hour and by reason. Exact.
+    pub counts: Vec<(Timestamp, Reason, u64)>,
+    /// The most tapped tags with their number of taps, the most tapped first.
+    pub top_tags: Vec<(TagName, u64)>,
+    /// Verified taps before which reads of their inlay never reached the service.
+    pub counter_gaps: u64,
+    /// Tags in use that were tapped and currently lead to no experience.
+    pub unset_tags: u64,
+    /// Whether the figures of tags and gaps cover the whole period, and not only its newest
+    /// [`SAMPLE_MAX`] interactions.
+    pub complete: bool,
+    /// Number of inlays with factory keys.
+    pub factory_keys: u64,
+    /// Number of inlays whose counter has reached its maximum.
+    pub used_up: u64,
+    /// Number of tags of which an inlay reported an open tamper loop.
+    pub opened_tags: u64,
+}
+
+/// The operations on the history.
+#[async_trait]
+pub trait Interactions: Send + Sync {
+    /// A section of the history, from `from` or the newest interaction on. It ends when `limit`
+    /// interactions are found, or when [`LOOKED_AT_MAX`] were examined.
+    async fn interactions(
+        &self,
+        filter: InteractionFilter,
+        from: Option<InteractionId>,
+        limit: usize,
+    ) -> Result<Stretch, StorageError>;
+
+    /// The interaction with this id, with all data that is kept of it.
+    async fn interaction(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<TracedInteraction>, StorageError>;
+
+    /// The figures of the time from `since` to `until`. It counts whole hours, including the hour
+    /// of `since` and that of the moment before `until`.
+    async fn overview(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        world: World,
+    ) -> Result<Overview, StorageError>;
+
+    /// Erases some visitors of a tag, or of inlays on no tag; counts stay. `true` if more are left,
+    /// `None` if there is no such tag, not even a deleted one.
+    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError>;
+
+    /// Erases the visitor data in a section of the history of a tag, or of inlays on no tag:
+    /// client, country, earlier visits, and texts that they wrote. The section begins at `from`, or
+    /// at the newest interaction. Returns where the next one begins.
+    async fn erase_history(
+        &self,
+        tag: Option<TagId>,
+        from: Option<InteractionId>,
+    ) -> Result<Option<InteractionId>, StorageError>;
+}

@@ -1,0 +1,84 @@
+//! Rotation of the key that wraps secrets at rest. Every secret is wrapped again, some in each
+//! commit. The state here lets a rotation continue after it was interrupted at any point.
+
+use async_trait::async_trait;
+
+use super::StorageError;
+use super::value::Value;
+use domain::clock::Timestamp;
+
+/// A rotation that began and is not finished. Until it is, some secrets are wrapped by the old key
+/// and some by the new one, and no service starts.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyRotation {
+    /// When the rotation began.
+    pub began_at: Timestamp,
+    /// A value wrapped by the new key, so that the new key is recognised later.
+    pub probe: Vec<u8>,
+}
+
+impl std::fmt::Debug for KeyRotation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyRotation({})", self.began_at)
+    }
+}
+
+/// The result of wrapping one secret again.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Rewrapped {
+    /// The secret keeps its stored form: it needs no new wrapping.
+    Stays,
+    /// The secret's new stored form.
+    As(Vec<u8>),
+    /// Neither key opens the secret. It stays as it is.
+    Unknown,
+}
+
+/// Wraps a secret again, from its stored form.
+pub type Rewrap = Box<dyn Fn(&[u8]) -> Rewrapped + Send + Sync>;
+
+/// The progress of a walk over all secrets.
+#[derive(Clone, Debug, Default)]
+pub struct SecretsPlace {
+    /// The index of the table.
+    pub(super) table: usize,
+    /// The key of the last row that was visited; `None` before the first row.
+    pub(super) after: Option<Vec<Value<'static>>>,
+}
+
+/// The result of one step of a rotation.
+#[derive(Clone, Debug)]
+pub struct SecretsDone {
+    /// The table of this step.
+    pub table: &'static str,
+    /// How many rows this step visited.
+    pub rows: u64,
+    /// How many secrets neither key opens.
+    pub unknown: u64,
+    /// Where the next step begins; `None` after the last row.
+    pub next: Option<SecretsPlace>,
+}
+
+/// The operations of a rotation. No other process uses the database meanwhile.
+#[async_trait]
+pub trait KeyRotations: Send + Sync {
+    /// The unfinished rotation, if there is one.
+    async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError>;
+
+    /// Begins a rotation, unless one is unfinished. Returns the unfinished one.
+    async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError>;
+
+    /// How many rows contain secrets.
+    async fn count_wrapped(&self) -> Result<u64, StorageError>;
+
+    /// Applies a [`Rewrap`] to the secrets of at most `limit` rows after `from`, in one commit.
+    async fn rewrap(
+        &self,
+        from: SecretsPlace,
+        limit: usize,
+        with: Rewrap,
+    ) -> Result<SecretsDone, StorageError>;
+
+    /// Marks the rotation as finished.
+    async fn end_key_rotation(&self) -> Result<(), StorageError>;
+}

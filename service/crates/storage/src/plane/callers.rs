@@ -1,0 +1,158 @@
+//! Applies the caller to every operation: it sees only objects within the caller's reach, and its
+//! changes are written to the audit log in the same commit. All operations go through here, so that
+//! no route can forget it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::dialect::Dialect;
+use super::{Change, Query, Question, Read, TagCounts, Transaction, audit};
+use crate::value::{Row, Value};
+use crate::{Part, StorageError};
+use domain::audit::Note;
+use domain::caller::Caller;
+use domain::clock::Timestamp;
+use domain::id::{ExperienceId, InlayId, TagId};
+use domain::scope::Reach;
+use inlay::counter::{CounterState, MirrorState};
+
+/// Runs a reading operation for a caller with this reach.
+pub(super) async fn read<A, T>(
+    db: &mut (dyn Query + '_),
+    (arguments, operation, reach): &(A, Read<A, T>, Reach),
+) -> Result<T, StorageError> {
+    let db = &mut Called::new(db, reach);
+    operation(db, arguments).await
+}
+
+/// Runs a writing operation for `caller`. Also returns whether it wrote a row to the audit log.
+pub(super) async fn change<A, T>(
+    tx: &mut (dyn Transaction + '_),
+    (arguments, operation, caller): &(A, Change<A, T>, Arc<Caller>),
+) -> Result<(T, bool), StorageError> {
+    let mut db = Called::new(tx, &caller.reach);
+    let changed = operation(&mut db, arguments).await?;
+    let Called { wrote, note, .. } = db;
+    if !wrote || caller.is_recorded() {
+        return Ok((changed, false));
+    }
+    audit::record(tx, caller, note).await?;
+    Ok((changed, true))
+}
+
+/// A database as a caller sees it.
+struct Called<'a, D: ?Sized> {
+    db: &'a mut D,
+    reach: &'a Reach,
+    /// Whether the operation wrote rows whose change belongs in the audit log.
+    wrote: bool,
+    note: Option<Note>,
+    /// Whether the change stays out of the audit log, because it has no visible effect.
+    silent: bool,
+}
+
+impl<'a, D: ?Sized> Called<'a, D> {
+    fn new(db: &'a mut D, reach: &'a Reach) -> Self {
+        Self {
+            db,
+            reach,
+            wrote: false,
+            note: None,
+            silent: false,
+        }
+    }
+
+    fn has_written(&mut self, rows: bool) {
+        self.wrote |= rows && !self.silent;
+    }
+}
+
+#[async_trait]
+impl<D: Query + ?Sized> Query for Called<'_, D> {
+    fn dialect(&self) -> Dialect {
+        self.db.dialect()
+    }
+
+    fn reach(&self) -> &Reach {
+        self.reach
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        let rows = self.db.query(sql, values).await?;
+        let writes = ["INSERT", "UPDATE", "DELETE"];
+        self.has_written(!rows.is_empty() && writes.iter().any(|word| sql.starts_with(word)));
+        Ok(rows)
+    }
+
+    async fn query_once(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StorageError> {
+        self.db.query_once(sql, values).await
+    }
+
+    async fn query_all(&mut self, asked: &[Question<'_>]) -> Result<Vec<Vec<Row>>, StorageError> {
+        self.db.query_all(asked).await
+    }
+
+    fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
+        self.db.tag_counts(tag)
+    }
+
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
+        self.db.counter(inlay)
+    }
+}
+
+#[async_trait]
+impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
+    fn now(&self) -> Timestamp {
+        self.db.now()
+    }
+
+    async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
+        let rows = self.db.execute(sql, values).await?;
+        self.has_written(rows > 0);
+        Ok(rows)
+    }
+
+    fn changes_configuration(&mut self) {
+        self.db.changes_configuration();
+    }
+
+    fn changes(&mut self, part: Option<Part>) {
+        self.db.changes(part);
+    }
+
+    fn note(&mut self, note: Note) {
+        self.note = Some(note);
+        self.wrote = true;
+    }
+
+    fn is_no_change(&mut self) {
+        self.silent = true;
+    }
+
+    async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
+        self.db.lock_counter(inlay).await
+    }
+
+    async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
+        self.db.forget_visitor(tag, client).await
+    }
+}
+
+/// The condition that `column` is within reach, to append to a statement's conditions.
+pub(super) fn condition(reach: &Reach, column: &str) -> String {
+    match reach.limit() {
+        None => String::new(),
+        // The ids are numbers, so nothing can be injected into the statement.
+        Some([]) => " AND FALSE".to_owned(),
+        Some(limit) => {
+            let ids: Vec<_> = limit.iter().map(ExperienceId::to_string).collect();
+            format!(" AND {column} IN ({})", ids.join(", "))
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Experiences and their versions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::audit::shown;
+use super::{Database, Query, Transaction, callers, images};
+use crate::search::{containing, fold};
+use crate::value::{Row, Value, unreadable, values};
+use crate::{
+    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid, Part, StorageError,
+};
+use domain::audit::Note;
+use domain::experience::{
+    Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, PublishedExperience,
+    Version,
+};
+use domain::id::{ExperienceId, ImageId};
+use domain::interaction::VersionRef;
+use domain::revision::Precondition;
+
+#[async_trait]
+impl<D: Database> Experiences for D {
+    async fn insert_experience(
+        &self,
+        experience: ExperienceFields,
+        publish: bool,
+    ) -> Result<Experience, StorageError> {
+        let arguments = (experience, publish);
+        self.change("insert_experience", arguments, |tx, (fields, publish)| {
+            Box::pin(insert(tx, fields, *publish))
+        })
+        .await
+    }
+
+    async fn experience(&self, id: ExperienceId) -> Result<Option<Experience>, StorageError> {
+        self.read("experience", id, |db, id| Box::pin(experience(db, *id)))
+            .await
+    }
+
+    async fn experiences(
+        &self,
+        filter: ExperienceFilter,
+        after: Option<ExperienceId>,
+        limit: usize,
+    ) -> Result<Vec<Experience>, StorageError> {
+        let arguments = (filter, after, limit);
+        self.read("experiences", arguments, |db, (filter, after, limit)| {
+            Box::pin(list(db, filter, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_experiences(&self, filter: ExperienceFilter) -> Result<u64, StorageError> {
+        self.read("count_experiences", filter, |db, filter| {
+            Box::pin(count(db, filter))
+        })
+        .await
+    }
+
+    async fn edit_experience(
+        &self,
+        id: ExperienceId,
+        edit: ExperienceEdit,
+        publish: bool,
+    ) -> Result<Option<Experience>, StorageError> {
+        let arguments = (id, edit, publish);
+        self.change("edit_experience", arguments, |tx, (id, edit, publish)| {
+            Box::pin(self::edit(tx, *id, edit, *publish))
+        })
+        .await
+    }
+
+    async fn roll_back_experience_if(
+        &self,
+        id: ExperienceId,
+        version: u32,
+        expected: Precondition,
+    ) -> Result<Option<Experience>, StorageError> {
+        let arguments = (id, version, expected);
+        self.change(
+            "roll_back_experience",
+            arguments,
+            |tx, (id, version, expected)| Box::pin(roll_back(tx, *id, *version, expected)),
+        )
+        .await
+    }
+
+    async fn delete_experience_if(
+        &self,
+        id: ExperienceId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        let arguments = (id, expected);
+        self.change("delete_experience", arguments, |tx, (id, expected)| {
+            Box::pin(delete(tx, *id, expected))
+        })
+        .await
+    }
+
+    async fn versions(
+        &self,
+        id: ExperienceId,
+        before: Option<u32>,
+        limit: usize,
+    ) -> Result<Option<Vec<Version>>, StorageError> {
+        let arguments = (id, before, limit);
+        self.read("versions", arguments, |db, (id, before, limit)| {
+            Box::pin(versions(db, *id, *before, *limit))
+        })
+        .await
+    }
+
+    async fn insert_image(
+        &self,
+        id: ExperienceId,
+        media_type: ImageType,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Image>, StorageError> {
+        let arguments = (id, media_type, bytes);
+        self.change("insert_image", arguments, |tx, (id, media_type, bytes)| {
+            Box::pin(images::insert(tx, *id, *media_type, bytes))
+        })
+        .await
+    }
+
+    async fn images(
+        &self,
+        id: ExperienceId,
+        after: Option<ImageId>,
+        limit: usize,
+    ) -> Result<Option<Vec<Image>>, StorageError> {
+        self.read("images", (id, after, limit), |db, (id, after, limit)| {
+            Box::pin(images::list(db, *id, *after, *limit))
+        })
+        .await
+    }
+
+    async fn image(
+        &self,
+        id: ExperienceId,
+        image: ImageId,
+    ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError> {
+        self.read("image", (id, image), |db, (id, image)| {
+            Box::pin(images::image(db, *id, *image))
+        })
+        .await
+    }
+
+    async fn delete_image(
+        &self,
+        id: ExperienceId,
+        image: ImageId,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_image", (id, image), |tx, (id, image)| {
+            Box::pin(images::delete(tx, *id, *image))
+        })
+        .await
+    }
+}
+
+/// The conditions of a filter, for an alias `e`, with [`parameters`] as ?1 and ?2.
+const FITS: &str = "e.deleted_at IS NULL \
+    AND (CAST(?1 AS TEXT) IS NULL OR e.folded LIKE ?1 ESCAPE '\\') \
+    AND (CAST(?2 AS TEXT) IS NULL OR e.kind = ?2)";
+
+fn parameters(filter: &ExperienceFilter) -> [Value<'_>; 2] {
+    let name = filter.name_contains.as_deref().map(containing);
+    values![name, filter.kind.map(ExperienceKind::as_str)]
+}
+
+const SELECT: &str = "SELECT e.id, e.name, e.draft, e.published, v.content IS DISTINCT FROM e.draft, \
+        (SELECT count(*) FROM tags t WHERE t.experience_id = e.id AND t.deleted_at IS NULL), \
+        e.created_at, e.updated_at \
+    FROM experiences e LEFT JOIN experience_versions v \
+        ON v.experience_id = e.id AND v.version = e.published";
+
+/// Reads an experience from a row of [`SELECT`].
+fn read(mut row: Row) -> Result<Experience, StorageError> {
+    Ok(Experience {
+        id: row.take()?,
+        name: row.take()?,
+        content: content(&mut row)?,
+        published_version: row.take()?,
+        draft: row.take()?,
+        tags: row.take()?,
+        created_at: row.take()?,
+        updated_at: row.take()?,
+    })
+}
+
+/// Reads a stored content from the next column of a row.
+pub(crate) fn content(row: &mut Row) -> Result<Content, StorageError> {
+    row.text("experience", |json| Content::from_json(json).ok())
+}
+
+/// The experience with this id; `None` if it is deleted.
+async fn experience(
+    db: &mut dyn Query,
+    id: ExperienceId,
+) -> Result<Option<Experience>, StorageError> {
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("{SELECT} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+async fn list(
+    db: &mut dyn Query,
+    filter: &ExperienceFilter,
+    after: Option<ExperienceId>,
+    limit: usize,
+) -> Result<Vec<Experience>, StorageError> {
+    let [name, kind] = parameters(filter);
+    let after = after.map_or(0, |id| id.0);
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("{SELECT} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
+    let rows = db
+        .query(&sql, &[name, kind, after.into(), Value::limit(limit)])
+        .await?;
+    rows.into_iter().map(read).collect()
+}
+
+async fn count(db: &mut dyn Query, filter: &ExperienceFilter) -> Result<u64, StorageError> {
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("SELECT count(*) FROM experiences e WHERE {FITS}{reached}");
+    db.count(&sql, &parameters(filter)).await
+}
+
+async fn insert(
+    tx: &mut dyn Transaction,
+    fields: &ExperienceFields,
+    publish: bool,
+) -> Result<Experience, StorageError> {
+    let now = tx.now();
+    let mut inserted = tx
+        .one(
+            "INSERT INTO experiences (name, folded, kind, draft, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING id",
+            &values![
+                &fields.name,
+                fold(&fields.name),
+                fields.content.kind().as_str(),
+                fields.content.to_json(),
+                now,
+            ],
+        )
+        .await?;
+    let id = inserted.take()?;
+    images::check(tx, id, &fields.content).await?;
+    if publish {
+        self::publish(tx, id, &fields.name, &fields.content).await?;
+    }
+    tx.note(Note::created(
+        format!("experiences/{id}"),
+        &shown::experience(fields),
+    ));
+    stored(tx, id).await
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: ExperienceId,
+    edit: &ExperienceEdit,
+    publish: bool,
+) -> Result<Option<Experience>, StorageError> {
+    let Some(before) = experience(tx, id).await? else {
+        return Ok(None);
+    };
+    let before = ExperienceFields {
+        name: before.name,
+        content: before.content,
+    };
+    let after = edit(before.clone())?;
+    if after.content.kind() != before.content.kind() {
+        return Err(Invalid::OtherKind.into());
+    }
+    images::check(tx, id, &after.content).await?;
+    if after != before {
+        save(tx, id, &after).await?;
+        let (before, after) = (shown::experience(&before), shown::experience(&after));
+        tx.note(Note::changed(&before, &after));
+    }
+    if publish {
+        self::publish(tx, id, &after.name, &after.content).await?;
+    }
+    stored(tx, id).await.map(Some)
+}
+
+async fn roll_back(
+    tx: &mut dyn Transaction,
+    id: ExperienceId,
+    version: u32,
+    expected: &Precondition,
+) -> Result<Option<Experience>, StorageError> {
+    let Some(present) = experience(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    let Experience { name, draft, .. } = present;
+    let found = tx
+        .row(
+            "SELECT content FROM experience_versions
+             WHERE experience_id = ?1 AND version = CAST(?2 AS BIGINT)",
+            &values![id, version],
+        )
+        .await?;
+    let mut found = found.ok_or(Conflict::Missing {
+        noun: "version",
+        id: version.into(),
+    })?;
+    let content = content(&mut found)?;
+    images::check(tx, id, &content).await?;
+    publish(tx, id, &name, &content).await?;
+    tx.note(Note::done(&serde_json::json!({"version": version})));
+    if !draft {
+        save(tx, id, &ExperienceFields { name, content }).await?;
+    }
+    stored(tx, id).await.map(Some)
+}
+
+/// Publishes `content` as a new version, unless it is already published.
+async fn publish(
+    tx: &mut dyn Transaction,
+    id: ExperienceId,
+    name: &str,
+    content: &Content,
+) -> Result<(), StorageError> {
+    let now = tx.now();
+    let version = tx
+        .row(
+            "INSERT INTO experience_versions (experience_id, version, name, content, published_at)
+             SELECT e.id, 1 + coalesce(
+                     (SELECT max(version) FROM experience_versions WHERE experience_id = e.id), 0
+                 ), ?2, ?3, ?4
+             FROM experiences e
+             LEFT JOIN experience_versions v ON v.experience_id = e.id AND v.version = e.published
+             WHERE e.id = ?1 AND v.content IS DISTINCT FROM ?3
+             RETURNING version",
+            &values![id, name, content.to_json(), now],
+        )
+        .await?;
+    let Some(mut version) = version else {
+        return Ok(());
+    };
+    tx.execute(
+        "UPDATE experiences SET published = ?2, updated_at = ?3 WHERE id = ?1",
+        &values![id, version.take::<u32>()?, now],
+    )
+    .await?;
+    tx.changes(Some(Part::Experience(id)));
+    Ok(())
+}
+
+async fn save(
+    tx: &mut dyn Transaction,
+    id: ExperienceId,
+    fields: &ExperienceFields,
+) -> Result<(), StorageError> {
+    let now = tx.now();
+    tx.execute(
+        "UPDATE experiences SET name = ?2, folded = ?3, draft = ?4, updated_at = ?5 WHERE id = ?1",
+        &values![
+            id,
+            &fields.name,
+            fold(&fields.name),
+            fields.content.to_json(),
+            now
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Reads an experience that this transaction has just written.
+async fn stored(tx: &mut dyn Transaction, id: ExperienceId) -> Result<Experience, StorageError> {
+    let stored = experience(tx, id).await?;
+    stored.ok_or_else(|| unreadable("experience"))
+}
+
+async fn delete(
+    tx: &mut dyn Transaction,
+    id: ExperienceId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = experience(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    if present.tags > 0 {
+        return Err(InUse::ByTags(present.tags).into());
+    }
+    let reserved = "SELECT 1 FROM import_rows WHERE experience_id = ?1 LIMIT 1";
+    if tx.exists(reserved, &values![id]).await? {
+        return Err(InUse::ByImport("experience").into());
+    }
+    let now = tx.now();
+    tx.execute(
+        "UPDATE experiences SET deleted_at = ?2 WHERE id = ?1",
+        &values![id, now],
+    )
+    .await?;
+    tx.changes(Some(Part::Experience(id)));
+    let fields = ExperienceFields {
+        name: present.name,
+        content: present.content,
+    };
+    tx.note(Note::deleted(&shown::experience(&fields)));
+    Ok(Some(()))
+}
+
+async fn versions(
+    db: &mut dyn Query,
+    id: ExperienceId,
+    before: Option<u32>,
+    limit: usize,
+) -> Result<Option<Vec<Version>>, StorageError> {
+    if !exists(db, id).await? {
+        return Ok(None);
+    }
+    let found = db
+        .query(
+            "SELECT version, name, content, published_at FROM experience_versions
+             WHERE experience_id = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR version < ?2)
+             ORDER BY version DESC LIMIT ?3",
+            &values![id, before, Value::limit(limit)],
+        )
+        .await?;
+    let versions = found.into_iter().map(|mut row| {
+        Ok(Version {
+            version: row.take()?,
+            name: row.take()?,
+            content: content(&mut row)?,
+            published_at: row.take()?,
+        })
+    });
+    versions.collect::<Result<_, StorageError>>().map(Some)
+}
+
+/// The currently published version of an experience.
+pub(crate) async fn published_now(
+    db: &mut dyn Query,
+    id: ExperienceId,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let sql = "SELECT v.version, v.name, v.content FROM experiences e
+             JOIN experience_versions v ON v.experience_id = e.id AND v.version = e.published
+         WHERE e.id = ?1 AND e.deleted_at IS NULL";
+    let found = db.row(sql, &values![id]).await?;
+    found.map(|row| published_version(row, id)).transpose()
+}
+
+/// A particular published version of an experience.
+pub(crate) async fn published(
+    db: &mut dyn Query,
+    version: VersionRef,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let VersionRef {
+        experience_id,
+        version,
+    } = version;
+    let sql = "SELECT version, name, content FROM experience_versions
+         WHERE experience_id = ?1 AND version = CAST(?2 AS BIGINT)";
+    let found = db.row(sql, &values![experience_id, version]).await?;
+    found
+        .map(|row| published_version(row, experience_id))
+        .transpose()
+}
+
+fn published_version(
+    mut row: Row,
+    experience_id: ExperienceId,
+) -> Result<PublishedExperience, StorageError> {
+    Ok(PublishedExperience {
+        version: VersionRef {
+            experience_id,
+            version: row.take()?,
+        },
+        name: row.take()?,
+        content: Arc::new(content(&mut row)?),
+    })
+}
+
+/// Whether the experience exists within reach and is not deleted.
+pub(super) async fn exists(db: &mut dyn Query, id: ExperienceId) -> Result<bool, StorageError> {
+    let reached = callers::condition(db.reach(), "id");
+    let sql = format!("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL{reached}");
+    db.exists(&sql, &values![id]).await
+}

@@ -1,0 +1,539 @@
+//! Inlays: their SQL, and the checks before a write.
+
+mod carried;
+mod new;
+mod own_reads;
+mod rows;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+
+use super::audit::shown;
+use super::dialect::Dialect;
+use super::{Database, Query, Transaction, callers, counters};
+use crate::value::{Value, unreadable, values};
+use crate::{
+    BoundInlay, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays,
+    Part, StorageError, TagInlays, TemplateInlay,
+};
+use domain::audit::Note;
+use domain::clock::Timestamp;
+use domain::id::{InlayId, TagId};
+use domain::interaction::{CounterRule, Verdict};
+use domain::inventory::{Inlay, InvalidInlay, NewInlay, SealedKeys};
+use domain::revision::Precondition;
+use domain::scope::Reach;
+use inlay::{Mirror, Technology, Uid};
+
+use new::Needed;
+pub(super) use new::{Taken, put_all};
+pub(crate) use rows::{
+    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, EXHAUSTED, FROM, NAMED_INLAY, read,
+};
+use rows::{Bound, bound};
+
+#[async_trait]
+impl<D: Database> Inlays for D {
+    async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError> {
+        self.change("insert_inlay", new, |tx, new| {
+            Box::pin(async move {
+                let id = insert(tx, new).await?;
+                let stored = inlay(tx, id).await?;
+                stored.ok_or_else(|| unreadable("inlay"))
+            })
+        })
+        .await
+    }
+
+    async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
+        self.read("inlay", id, |db, id| Box::pin(inlay(db, *id)))
+            .await
+    }
+
+    async fn inlay_uids(&self, ids: Vec<InlayId>) -> Result<HashMap<InlayId, Uid>, StorageError> {
+        self.read("inlay_uids", ids, |db, ids| Box::pin(uids(db, ids)))
+            .await
+    }
+
+    async fn inlays(
+        &self,
+        filter: InlayFilter,
+        after: Option<InlayId>,
+        limit: usize,
+    ) -> Result<Vec<Inlay>, StorageError> {
+        // Only the first page needs the newest counters: later pages continue with the same ones.
+        if filter.exhausted.is_some() && after.is_none() {
+            self.settle_few().await;
+        }
+        let arguments = (filter, after, limit);
+        self.read("inlays", arguments, |db, (filter, after, limit)| {
+            Box::pin(list(db, filter, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
+        self.read("count_inlays", filter, |db, filter| {
+            Box::pin(count(db, filter))
+        })
+        .await
+    }
+
+    async fn carried_tag_urls(&self) -> Result<Vec<CarriedTagUrl>, StorageError> {
+        self.read("carried_tag_urls", (), |db, ()| {
+            Box::pin(carried::tag_urls(db))
+        })
+        .await
+    }
+
+    async fn count_printed_codes(&self) -> Result<u64, StorageError> {
+        self.read("count_printed_codes", (), |db, ()| {
+            Box::pin(carried::printed_codes(db))
+        })
+        .await
+    }
+
+    async fn edit_inlay_and_spend(
+        &self,
+        id: InlayId,
+        edit: InlayEdit,
+        spent: Option<u32>,
+    ) -> Result<Option<Inlay>, StorageError> {
+        let arguments = (id, edit, spent);
+        self.change("edit_inlay", arguments, |tx, (id, edit, spent)| {
+            Box::pin(self::edit(tx, *id, edit, *spent))
+        })
+        .await
+    }
+
+    async fn delete_inlay_if(
+        &self,
+        id: InlayId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_inlay", (id, expected), |tx, (id, expected)| {
+            Box::pin(delete(tx, *id, expected))
+        })
+        .await
+    }
+
+    async fn dry_run_counter(
+        &self,
+        inlay: InlayId,
+        key_version: u32,
+        counter: u32,
+        rule: CounterRule,
+    ) -> Result<Verdict, StorageError> {
+        let day = counters::day(self.present().await?);
+        let arguments = (inlay, key_version, counter, rule, day);
+        self.read(
+            "dry_run_counter",
+            arguments,
+            |db, (inlay, key_version, counter, rule, day)| {
+                Box::pin(counters::dry_run_counter(
+                    db,
+                    *inlay,
+                    *key_version,
+                    *counter,
+                    *rule,
+                    *day,
+                ))
+            },
+        )
+        .await
+    }
+
+    async fn note_own_read(&self, inlay: InlayId, counter: u32) -> Result<(), StorageError> {
+        let now = self.present().await?;
+        own_reads::note(self, inlay, counter, now).await
+    }
+
+    async fn prune_own_reads(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        own_reads::prune(self, keep_since).await
+    }
+
+    async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
+        self.read("template_inlay", uid, |db, uid| {
+            Box::pin(of_template(db, *uid))
+        })
+        .await
+    }
+
+    async fn other_inlays(
+        &self,
+        which: OtherInlays,
+        except: Option<TagId>,
+    ) -> Result<Vec<BoundInlay>, StorageError> {
+        self.read("other_inlays", (which, except), |db, (which, except)| {
+            Box::pin(others(db, *which, *except))
+        })
+        .await
+    }
+}
+
+/// The inlay with this id, if it is not deleted.
+async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
+    let found = db.row(&sql, &values![id]).await?;
+    found.map(|mut row| read(db, &mut row)).transpose()
+}
+
+async fn uids(db: &mut dyn Query, ids: &[InlayId]) -> Result<HashMap<InlayId, Uid>, StorageError> {
+    let sql = "SELECT id, uid FROM inlays WHERE id IN ids(?1)";
+    let found = db.query(sql, &values![Value::list(ids)]).await?;
+    let found = found
+        .into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)));
+    found.collect()
+}
+
+/// The condition that the inlay `i` is on a tag within reach, to append to a statement's
+/// conditions.
+fn reached(reach: &Reach) -> String {
+    match callers::condition(reach, "t.experience_id") {
+        condition if condition.is_empty() => condition,
+        condition => {
+            format!(" AND EXISTS (SELECT 1 FROM tags t WHERE t.id = i.tag_id{condition})")
+        }
+    }
+}
+
+/// The conditions of a filter for a caller with `reach`, for an alias `i`, and their values.
+fn conditions<'f>(
+    filter: &'f InlayFilter,
+    dialect: Dialect,
+    reach: &Reach,
+) -> (String, Vec<Value<'f>>) {
+    let mut sql = format!("i.deleted_at IS NULL{}", reached(reach));
+    let mut values = Vec::new();
+    let equal = [
+        ("i.tag_id", filter.tag_id.into()),
+        ("i.uid", filter.uid.into()),
+        ("i.master_key_id", filter.master_key_id.into()),
+        ("i.url_template_id", filter.url_template_id.into()),
+        ("(i.tag_id IS NULL)", filter.unbound.into()),
+        ("i.simulated", filter.simulated.into()),
+        ("(i.blocked_at IS NOT NULL)", filter.blocked.into()),
+        (
+            "i.technology",
+            filter.technology.map(Technology::as_str).into(),
+        ),
+        ("i.factory_keys", filter.factory_keys.into()),
+        (EXHAUSTED.as_str(), filter.exhausted.into()),
+    ];
+    for (what, value) in equal {
+        if value != Value::Null {
+            values.push(value);
+            sql = format!("{sql} AND {what} = ?{}", values.len());
+        }
+    }
+    if let Some(part) = &filter.uid_part {
+        values.push(part.into());
+        let has_part = uid_part(dialect, values.len());
+        sql = format!("{sql} AND {has_part}");
+    }
+    if let Some(tag_url) = &filter.carried_tag_url {
+        values.push(tag_url.into());
+        let carried = carried::by_inlay(dialect);
+        sql = format!("{sql} AND {carried} = ?{}", values.len());
+    }
+    (sql, values)
+}
+
+/// The condition that the UID of an inlay `i` contains the hexadecimal digits in a parameter.
+fn uid_part(dialect: Dialect, parameter: usize) -> String {
+    match dialect {
+        // Scans the whole index of UIDs, which is much smaller than the table.
+        Dialect::Sqlite => {
+            format!("i.id IN (SELECT n.id FROM inlays n WHERE instr(hex(n.uid), ?{parameter}) > 0)")
+        }
+        Dialect::Postgres => format!("strpos(upper(encode(i.uid, 'hex')), ?{parameter}) > 0"),
+    }
+}
+
+async fn list(
+    db: &mut dyn Query,
+    filter: &InlayFilter,
+    after: Option<InlayId>,
+    limit: usize,
+) -> Result<Vec<Inlay>, StorageError> {
+    let (conditions, mut values) = conditions(filter, db.dialect(), db.reach());
+    values.extend([after.map_or(0, |id| id.0).into(), Value::limit(limit)]);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ?{} ORDER BY i.id LIMIT ?{}",
+        values.len() - 1,
+        values.len(),
+    );
+    let found = db.query(&sql, &values).await?;
+    let found = found.into_iter();
+    found.map(|mut row| read(db, &mut row)).collect()
+}
+
+async fn count(db: &mut dyn Query, filter: &InlayFilter) -> Result<u64, StorageError> {
+    let (conditions, values) = conditions(filter, db.dialect(), db.reach());
+    // Only this filter reads counters: a count of all inlays needs no join.
+    let from = if filter.exhausted.is_some() {
+        FROM
+    } else {
+        "inlays i"
+    };
+    let sql = format!("SELECT count(*) FROM {from} WHERE {conditions}");
+    db.count(&sql, &values).await
+}
+
+async fn others(
+    db: &mut dyn Query,
+    which: OtherInlays,
+    except: Option<TagId>,
+) -> Result<Vec<BoundInlay>, StorageError> {
+    let (condition, value) = match which {
+        OtherInlays::Uid(uid) => ("AND i.uid = ?2", uid.into()),
+        OtherInlays::Newest(limit) => ("ORDER BY i.id DESC LIMIT ?2", Value::limit(limit)),
+    };
+    let reached = reached(db.reach());
+    let sql = format!(
+        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
+         WHERE i.tag_id IS DISTINCT FROM ?1 AND i.mirror IS NOT NULL AND i.deleted_at IS NULL{reached}
+             {condition}"
+    );
+    let found = db.query(&sql, &[except.into(), value]).await?;
+    let mut others = TagInlays::default();
+    for row in found {
+        others.add(row)?;
+    }
+    Ok(others.rolling)
+}
+
+async fn of_template(db: &mut dyn Query, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
+    let found = db.row(&OF_TEMPLATE, &values![uid]).await?;
+    Ok(match found.map(bound).transpose()? {
+        Some(Bound::OfTemplate(inlay)) => Some(inlay),
+        _ => None,
+    })
+}
+
+static OF_TEMPLATE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
+         WHERE i.uid = ?1 AND i.url_template_id IS NOT NULL AND i.deleted_at IS NULL"
+    )
+});
+
+/// Stores a new inlay, or restores a deleted one with the same UID.
+pub(crate) async fn insert(
+    tx: &mut dyn Transaction,
+    new: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    check_tag(tx, new.fields.tag_id, new.simulated).await?;
+    Taken::look(tx, &[new]).await?.take(new)?;
+    let ids = put_all(tx, &[new], false).await?;
+    let id = ids.into_iter().next().ok_or_else(|| unreadable("inlay"))?;
+    let shown = shown::inlay(new.uid, &new.fields);
+    tx.note(Note::created(format!("inlays/{id}"), &shown));
+    Ok(id)
+}
+
+/// The inlay with this UID, if it is not deleted.
+pub(super) async fn with_uid(db: &mut dyn Query, uid: Uid) -> Result<Option<Inlay>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1 AND i.deleted_at IS NULL");
+    let found = db.row(&sql, &values![uid]).await?;
+    found.map(|mut row| read(db, &mut row)).transpose()
+}
+
+/// Stores the inlay of a chip whose encoding was verified, whether it existed before or not. Every
+/// code up to the verified one counts as used.
+pub(super) async fn bind_encoded(
+    tx: &mut dyn Transaction,
+    encoded: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    let Some(before) = with_uid(tx, encoded.uid).await? else {
+        return insert(tx, encoded).await;
+    };
+    check_tag(tx, encoded.fields.tag_id, before.simulated).await?;
+    let needed = Needed::look(tx, std::iter::once(&encoded.fields)).await?;
+    needed.check(&encoded.fields)?;
+    let mut encoded = encoded.clone();
+    // The inlay may have been blocked while it was encoded.
+    encoded.fields.blocked_at = before.fields.blocked_at;
+    store(tx, &UPDATE, &encoded).await?;
+    if let Some(tag) = before.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
+    }
+    counters::follow(tx, before.id, &before.fields, &encoded.fields).await?;
+    counters::spend(tx, before.id, encoded.last_counter).await?;
+    Ok(before.id)
+}
+
+/// Deletes the inlay of a chip that is in its factory state again, if there is one.
+pub(super) async fn forget(tx: &mut dyn Transaction, uid: Uid) -> Result<(), StorageError> {
+    if let Some(inlay) = with_uid(tx, uid).await? {
+        delete(tx, inlay.id, &Precondition::None).await?;
+    }
+    Ok(())
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    edit: &InlayEdit,
+    spent: Option<u32>,
+) -> Result<Option<Inlay>, StorageError> {
+    let Some(before) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    let after = NewInlay {
+        uid: before.uid,
+        fields: edit(before.fields.clone())?,
+        simulated: before.simulated,
+        last_counter: 0,
+    };
+    if after.fields.is_same_as(&before.fields)
+        && spent.is_none_or(|spent| spent == before.last_counter)
+    {
+        // The same keys were wrapped again: the earlier wrapping key may be lost.
+        if after.fields.keys != before.fields.keys {
+            tx.is_no_change();
+            store(tx, &UPDATE, &after).await?;
+            if let Some(tag) = before.fields.tag_id {
+                tx.changes(Some(Part::Tag(tag)));
+            }
+        }
+        return Ok(Some(before));
+    }
+    if after.fields.tag_id != before.fields.tag_id {
+        check_tag(tx, after.fields.tag_id, after.simulated).await?;
+    }
+    let needed = Needed::look(tx, std::iter::once(&after.fields)).await?;
+    needed.check(&after.fields)?;
+    store(tx, &UPDATE, &after).await?;
+    if let Some(tag) = before.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
+    }
+    counters::follow(tx, id, &before.fields, &after.fields).await?;
+    tx.note(Note::changed(
+        &shown::inlay(before.uid, &before.fields),
+        &shown::inlay(after.uid, &after.fields),
+    ));
+    let Some(edited) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    let Some(spent) = spent else {
+        return Ok(Some(edited));
+    };
+    if spent < edited.last_counter {
+        let why = InvalidInlay::CounterFalls(edited.last_counter);
+        return Err(Invalid::from(why).into());
+    }
+    counters::spend(tx, id, spent).await?;
+    tx.note(Note::changed(
+        &serde_json::json!({"last_counter": edited.last_counter}),
+        &serde_json::json!({"last_counter": spent}),
+    ));
+    inlay(tx, id).await
+}
+
+async fn delete(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    let now = tx.now();
+    tx.execute(
+        "UPDATE inlays SET deleted_at = ?2 WHERE id = ?1",
+        &values![id, now],
+    )
+    .await?;
+    tx.execute(
+        "DELETE FROM virtual_inlays WHERE inlay_id = ?1",
+        &values![id],
+    )
+    .await?;
+    tx.changes(present.fields.tag_id.map(Part::Tag));
+    tx.note(Note::deleted(&shown::inlay(present.uid, &present.fields)));
+    Ok(Some(()))
+}
+
+const STORED: &str = "uid, technology, mode, url_template_id, tag_id, mirror, mac_from, \
+    master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at, \
+    blocked_at";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16";
+
+static UPDATE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "UPDATE inlays SET ({STORED}, deleted_at) = ({VALUES}, NULL) WHERE uid = ?1 RETURNING id"
+    )
+});
+
+/// Writes an inlay's row with [`UPDATE`]. This also restores a deleted inlay.
+async fn store(
+    tx: &mut dyn Transaction,
+    sql: &str,
+    inlay: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    let mut stored = tx.one(sql, &values_of(inlay, &tx.now().into())).await?;
+    let id = stored.take()?;
+    tx.changes(inlay.fields.tag_id.map(Part::Tag));
+    Ok(id)
+}
+
+/// The values for the columns in [`STORED`], in their order.
+fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
+    let fields = &inlay.fields;
+    let keys = fields.keys.as_ref();
+    let (meta_key, file_key) = match keys {
+        Some(SealedKeys::Own { meta, file }) => {
+            (meta.as_ref().map(|key| &key.wrapped), Some(&file.wrapped))
+        }
+        Some(SealedKeys::Diversified {
+            kept: Some(kept), ..
+        }) => (Some(&kept.meta), Some(&kept.file)),
+        _ => (None, None),
+    };
+    let factory = keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid));
+    values![
+        inlay.uid,
+        fields.technology.as_str(),
+        fields.mode.as_str(),
+        fields.url_template_id,
+        fields.tag_id,
+        fields.mirror.map(Mirror::as_str),
+        fields.mac_from.as_str(),
+        keys.and_then(SealedKeys::master_key_id),
+        meta_key,
+        file_key,
+        keys.and_then(SealedKeys::meta),
+        keys.map(SealedKeys::file),
+        factory,
+        inlay.simulated,
+        now.clone(),
+        fields.blocked_at,
+    ]
+    .into()
+}
+
+/// Checks that an inlay may be bound to a tag: the tag must exist, and both must be simulated or
+/// both real.
+async fn check_tag(
+    db: &mut dyn Query,
+    tag: Option<TagId>,
+    simulated: bool,
+) -> Result<(), StorageError> {
+    let Some(tag) = tag else {
+        return Ok(());
+    };
+    let sql = "SELECT simulated FROM tags WHERE id = ?1 AND deleted_at IS NULL";
+    let Some(mut found) = db.row(sql, &values![tag]).await? else {
+        let (noun, id) = ("tag", tag.0);
+        return Err(Conflict::Missing { noun, id }.into());
+    };
+    if found.take::<bool>()? != simulated {
+        return Err(Conflict::OtherWorld { tag, simulated }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,320 @@
+//! Rotation of the key that wraps secrets at rest: its SQL.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{Database, Query, Transaction};
+use crate::value::{Value, unreadable, values};
+use crate::{
+    Conflict, InUse, KeyRotation, KeyRotations, Rewrap, Rewrapped, SecretsDone, SecretsPlace,
+    StorageError,
+};
+use domain::audit::Note;
+use domain::clock::Timestamp;
+
+#[async_trait]
+impl<D: Database> KeyRotations for D {
+    async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError> {
+        self.read("key_rotation", (), |db, ()| Box::pin(present(db)))
+            .await
+    }
+
+    async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError> {
+        self.change("begin_key_rotation", probe, |tx, probe| {
+            Box::pin(begin(tx, probe))
+        })
+        .await
+    }
+
+    async fn count_wrapped(&self) -> Result<u64, StorageError> {
+        self.read("count_wrapped", (), |db, ()| Box::pin(count(db)))
+            .await
+    }
+
+    async fn rewrap(
+        &self,
+        from: SecretsPlace,
+        limit: usize,
+        with: Rewrap,
+    ) -> Result<SecretsDone, StorageError> {
+        let arguments = (from, limit, with);
+        self.change("rewrap", arguments, |tx, (from, limit, with)| {
+            Box::pin(rewrap(tx, from, *limit, with))
+        })
+        .await
+    }
+
+    async fn end_key_rotation(&self) -> Result<(), StorageError> {
+        self.change("end_key_rotation", (), |tx, ()| Box::pin(end(tx)))
+            .await
+    }
+}
+
+/// A table's key, and its columns with secrets.
+struct Wrapped {
+    table: &'static str,
+    key: &'static [&'static str],
+    secrets: &'static [&'static str],
+}
+
+/// All columns with secrets. A test compares them with the schema. Rows that imports set aside
+/// (`import_rows.inlay`) are missing, because no such rows exist when a rotation begins.
+const WRAPPED: [Wrapped; 8] = [
+    Wrapped {
+        table: "master_keys",
+        key: &["id"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "url_template_keys",
+        key: &["url_template_id", "key_print"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "inlays",
+        key: &["id"],
+        secrets: &["meta_key", "file_key"],
+    },
+    Wrapped {
+        table: "encoding_roots",
+        key: &["id"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "chip_keys",
+        key: &["uid", "generation", "slot"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "factory_order_keys",
+        key: &["order_id", "position", "slot"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "encodings",
+        key: &["id"],
+        secrets: &["progress"],
+    },
+    Wrapped {
+        table: "webhooks",
+        key: &["id"],
+        secrets: &["secret", "previous_secret"],
+    },
+];
+
+impl Wrapped {
+    /// The condition for rows that contain a secret.
+    fn condition(&self) -> String {
+        let there: Vec<_> = self
+            .secrets
+            .iter()
+            .map(|column| format!("{column} IS NOT NULL"))
+            .collect();
+        format!("({})", there.join(" OR "))
+    }
+
+    /// Selects the next rows: their key, then their secrets.
+    fn select(&self, is_first: bool) -> String {
+        let key = self.key.join(", ");
+        let secrets = self.secrets.join(", ");
+        let places: Vec<_> = (1..=self.key.len()).map(|n| format!("?{n}")).collect();
+        let (behind, limit) = if is_first {
+            (String::new(), 1)
+        } else {
+            let behind = format!(" AND ({key}) > ({})", places.join(", "));
+            (behind, self.key.len() + 1)
+        };
+        format!(
+            "SELECT {key}, {secrets} FROM {} WHERE {}{behind} ORDER BY {key} LIMIT ?{limit}",
+            self.table,
+            self.condition()
+        )
+    }
+
+    /// Updates a row's secrets; the parameters are its key, then the secrets.
+    fn update(&self) -> String {
+        let place = |first: usize, columns: &[&str], between: &str| {
+            let equal: Vec<_> = columns
+                .iter()
+                .zip(first..)
+                .map(|(column, place)| format!("{column} = ?{place}"))
+                .collect();
+            equal.join(between)
+        };
+        format!(
+            "UPDATE {} SET {} WHERE {}",
+            self.table,
+            place(self.key.len() + 1, self.secrets, ", "),
+            place(1, self.key, " AND ")
+        )
+    }
+}
+
+/// The row of `settings` that exists while a rotation is unfinished.
+pub(crate) const ROTATION: &str = "key_rotation";
+
+/// The content of the row [`ROTATION`], JSON.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    began_at: Timestamp,
+    /// The wrapped value, in hexadecimal.
+    probe: String,
+}
+
+async fn present(db: &mut dyn Query) -> Result<Option<KeyRotation>, StorageError> {
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    let Some(mut row) = db.row(sql, &values![ROTATION]).await? else {
+        return Ok(None);
+    };
+    let mark: Mark = row.json("rotation")?;
+    let probe = base16ct::lower::decode_vec(&mark.probe).map_err(|_| unreadable("rotation"))?;
+    Ok(Some(KeyRotation {
+        began_at: mark.began_at,
+        probe,
+    }))
+}
+
+async fn begin(tx: &mut dyn Transaction, probe: &[u8]) -> Result<KeyRotation, StorageError> {
+    if let Some(begun) = present(tx).await? {
+        return Ok(begun);
+    }
+    let staged = "SELECT 1 FROM import_rows WHERE inlay IS NOT NULL LIMIT 1";
+    if tx.exists(staged, &[]).await? {
+        return Err(Conflict::from(InUse::ByImport("key")).into());
+    }
+    let began_at = tx.now();
+    let mark = Mark {
+        began_at,
+        probe: base16ct::lower::encode_string(probe),
+    };
+    let json = serde_json::to_string(&mark).map_err(|_| unreadable("rotation"))?;
+    let sql = "INSERT INTO settings (name, value) VALUES (?1, ?2)";
+    tx.execute(sql, &values![ROTATION, json]).await?;
+    tx.note(Note::done(&serde_json::json!({"began_at": began_at})));
+    Ok(KeyRotation {
+        began_at,
+        probe: probe.to_vec(),
+    })
+}
+
+async fn count(db: &mut dyn Query) -> Result<u64, StorageError> {
+    let mut all = 0;
+    for wrapped in &WRAPPED {
+        let condition = wrapped.condition();
+        let sql = format!("SELECT count(*) FROM {} WHERE {condition}", wrapped.table);
+        all += db.count(&sql, &[]).await?;
+    }
+    Ok(all)
+}
+
+async fn rewrap(
+    tx: &mut dyn Transaction,
+    from: &SecretsPlace,
+    limit: usize,
+    with: &Rewrap,
+) -> Result<SecretsDone, StorageError> {
+    let Some(wrapped) = WRAPPED.get(from.table) else {
+        return Err(unreadable("place"));
+    };
+    let mut values = from.after.clone().unwrap_or_default();
+    values.push(Value::limit(limit));
+    let found = tx
+        .query(&wrapped.select(from.after.is_none()), &values)
+        .await?;
+    let update = wrapped.update();
+    let rows = found.len();
+    let (mut unknown, mut last) = (0, None);
+    for mut row in found {
+        let key = wrapped.key.iter().map(|_| row.take::<Value<'static>>());
+        let key = key.collect::<Result<Vec<_>, _>>()?;
+        let (mut values, mut changed) = (key.clone(), false);
+        for _ in wrapped.secrets {
+            let secret: Option<Vec<u8>> = row.take()?;
+            values.push(match secret.as_deref().map(with) {
+                Some(Rewrapped::As(wrapped)) => {
+                    changed = true;
+                    Value::from(wrapped)
+                }
+                Some(Rewrapped::Unknown) => {
+                    unknown += 1;
+                    Value::from(secret)
+                }
+                Some(Rewrapped::Stays) | None => Value::from(secret),
+            });
+        }
+        if changed {
+            tx.execute(&update, &values).await?;
+        }
+        last = Some(key);
+    }
+    let next = if rows == limit {
+        Some((from.table, last))
+    } else {
+        (from.table + 1 < WRAPPED.len()).then_some((from.table + 1, None))
+    };
+    Ok(SecretsDone {
+        table: wrapped.table,
+        rows: rows as u64,
+        unknown,
+        next: next.map(|(table, after)| SecretsPlace { table, after }),
+    })
+}
+
+async fn end(tx: &mut dyn Transaction) -> Result<(), StorageError> {
+    let sql = "DELETE FROM settings WHERE name = ?1";
+    tx.execute(sql, &values![ROTATION]).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The columns whose comment in a migration says that they are wrapped.
+    fn of_schema() -> BTreeSet<(String, String)> {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+        let mut columns = BTreeSet::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let mut table = String::new();
+            for line in text.lines() {
+                let mut words = line.split_whitespace();
+                match (words.next(), words.next(), words.next()) {
+                    (Some("CREATE" | "ALTER"), Some("TABLE"), Some(name)) => {
+                        name.clone_into(&mut table);
+                    }
+                    (Some(column), Some("BLOB" | "BLOB,"), _) if line.contains("-- wrapped") => {
+                        columns.insert((table.clone(), column.to_owned()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        columns
+    }
+
+    #[test]
+    fn every_column_that_is_wrapped_is_wrapped_anew() {
+        let ours = WRAPPED.iter().flat_map(|wrapped| {
+            let columns = wrapped.secrets.iter();
+            columns.map(|column| (wrapped.table.to_owned(), (*column).to_owned()))
+        });
+        assert_eq!(ours.collect::<BTreeSet<_>>(), of_schema());
+    }
+
+    #[test]
+    fn rows_are_read_behind_the_last_one_and_changed_by_their_key() {
+        let keys = &WRAPPED[4];
+        assert_eq!(
+            keys.select(false),
+            "SELECT uid, generation, slot, key FROM chip_keys WHERE (key IS NOT NULL) \
+             AND (uid, generation, slot) > (?1, ?2, ?3) ORDER BY uid, generation, slot LIMIT ?4"
+        );
+        assert_eq!(
+            keys.update(),
+            "UPDATE chip_keys SET key = ?4 WHERE uid = ?1 AND generation = ?2 AND slot = ?3"
+        );
+        assert!(WRAPPED[2].select(true).ends_with("ORDER BY id LIMIT ?1"));
+    }
+}

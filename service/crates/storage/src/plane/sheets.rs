@@ -1,0 +1,217 @@
+//! Test sheets of the reader: their SQL.
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction};
+use crate::value::{Row, Value, unreadable, values};
+use crate::{InUse, SheetEdit, Sheets, StorageError};
+use domain::audit::Note;
+use domain::clock::Timestamp;
+use domain::id::SheetId;
+use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
+
+#[async_trait]
+impl<D: Database> Sheets for D {
+    async fn insert_sheet(
+        &self,
+        fields: SheetFields,
+        expected: Expected,
+    ) -> Result<Sheet, StorageError> {
+        self.change(
+            "insert_sheet",
+            (fields, expected),
+            |tx, (fields, expected)| Box::pin(insert(tx, fields, expected)),
+        )
+        .await
+    }
+
+    async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError> {
+        self.read("sheet", id, |db, id| Box::pin(sheet(db, *id)))
+            .await
+    }
+
+    async fn sheets(
+        &self,
+        after: Option<SheetId>,
+        limit: usize,
+    ) -> Result<Vec<Sheet>, StorageError> {
+        self.read("sheets", (after, limit), |db, (after, limit)| {
+            Box::pin(list(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_sheets(&self) -> Result<u64, StorageError> {
+        self.read("count_sheets", (), |db, ()| {
+            db.count("SELECT count(*) FROM sheets", &[])
+        })
+        .await
+    }
+
+    async fn edit_sheet(
+        &self,
+        id: SheetId,
+        edit: SheetEdit,
+    ) -> Result<Option<Sheet>, StorageError> {
+        self.change("edit_sheet", (id, edit), |tx, (id, edit)| {
+            Box::pin(self::edit(tx, *id, edit))
+        })
+        .await
+    }
+
+    async fn append_sheet_row(
+        &self,
+        id: SheetId,
+        row: RowFields,
+    ) -> Result<Option<SheetRow>, StorageError> {
+        self.change("append_sheet_row", (id, row), |tx, (id, row)| {
+            Box::pin(append(tx, *id, row))
+        })
+        .await
+    }
+
+    async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
+        self.read("sheet_rows", id, |db, id| Box::pin(rows(db, *id)))
+            .await
+    }
+}
+
+/// Rows are never removed, so the highest position is the number of rows.
+const SELECT: &str = "SELECT s.id, s.name, s.expected, s.planned, s.created_at, s.closed_at, \
+        (SELECT coalesce(max(position), 0) FROM sheet_rows WHERE sheet_id = s.id) \
+    FROM sheets s";
+
+fn read(mut row: Row) -> Result<Sheet, StorageError> {
+    let (id, name) = (row.take()?, row.take()?);
+    let expected = row.json("sheet")?;
+    let (planned, created_at) = (row.take()?, row.take()?);
+    let closed_at: Option<Timestamp> = row.take()?;
+    Ok(Sheet {
+        id,
+        fields: SheetFields {
+            name,
+            planned,
+            closed: closed_at.is_some(),
+        },
+        expected,
+        row_count: row.take()?,
+        created_at,
+        closed_at,
+    })
+}
+
+async fn sheet(db: &mut dyn Query, id: SheetId) -> Result<Option<Sheet>, StorageError> {
+    let sql = format!("{SELECT} WHERE s.id = ?1");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+async fn list(
+    db: &mut dyn Query,
+    after: Option<SheetId>,
+    limit: usize,
+) -> Result<Vec<Sheet>, StorageError> {
+    let sql = format!("{SELECT} WHERE s.id < ?1 ORDER BY s.id DESC LIMIT ?2");
+    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    db.query(&sql, &values)
+        .await?
+        .into_iter()
+        .map(read)
+        .collect()
+}
+
+async fn insert(
+    tx: &mut dyn Transaction,
+    fields: &SheetFields,
+    expected: &Expected,
+) -> Result<Sheet, StorageError> {
+    let expected = serde_json::to_string(expected).map_err(|_| unreadable("sheet"))?;
+    let now = tx.now();
+    let mut inserted = tx
+        .one(
+            "INSERT INTO sheets (name, expected, planned, created_at, closed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+            &values![
+                &fields.name,
+                expected,
+                fields.planned,
+                now,
+                fields.closed.then_some(now)
+            ],
+        )
+        .await?;
+    let id: SheetId = inserted.take()?;
+    tx.note(Note::created(format!("sheets/{id}"), fields));
+    let stored = sheet(tx, id).await?;
+    stored.ok_or_else(|| unreadable("sheet"))
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: SheetId,
+    edit: &SheetEdit,
+) -> Result<Option<Sheet>, StorageError> {
+    let Some(before) = sheet(tx, id).await? else {
+        return Ok(None);
+    };
+    let fields = edit(before.fields.clone())?;
+    if fields == before.fields {
+        return Ok(Some(before));
+    }
+    tx.note(Note::changed(&before.fields, &fields));
+    let closed_at = before.closed_at.unwrap_or(tx.now());
+    tx.execute(
+        "UPDATE sheets SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",
+        &values![
+            id,
+            &fields.name,
+            fields.planned,
+            fields.closed.then_some(closed_at)
+        ],
+    )
+    .await?;
+    sheet(tx, id).await
+}
+
+async fn append(
+    tx: &mut dyn Transaction,
+    id: SheetId,
+    fields: &RowFields,
+) -> Result<Option<SheetRow>, StorageError> {
+    let Some(sheet) = sheet(tx, id).await? else {
+        return Ok(None);
+    };
+    if sheet.fields.closed {
+        return Err(InUse::Closed.into());
+    }
+    if sheet.row_count >= ROWS_MAX {
+        return Err(InUse::Full.into());
+    }
+    let row = SheetRow {
+        position: sheet.row_count + 1,
+        at: tx.now(),
+        fields: fields.clone(),
+    };
+    let json = serde_json::to_string(fields).map_err(|_| unreadable("sheet"))?;
+    tx.execute(
+        "INSERT INTO sheet_rows (sheet_id, position, at, row) VALUES (?1, ?2, ?3, ?4)",
+        &values![id, row.position, row.at, json],
+    )
+    .await?;
+    Ok(Some(row))
+}
+
+async fn rows(db: &mut dyn Query, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
+    if sheet(db, id).await?.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT position, at, row FROM sheet_rows WHERE sheet_id = ?1 ORDER BY position";
+    let found = db.query(sql, &values![id]).await?;
+    let rows = found.into_iter().map(|mut row| {
+        Ok(SheetRow {
+            position: row.take()?,
+            at: row.take()?,
+            fields: row.json("row")?,
+        })
+    });
+    rows.collect::<Result<_, StorageError>>().map(Some)
+}

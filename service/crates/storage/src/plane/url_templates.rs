@@ -1,0 +1,308 @@
+//! URL templates: their SQL, and the checks against other templates, keys and chips.
+
+mod writers;
+
+use async_trait::async_trait;
+
+use super::audit::shown;
+use super::{Database, Query, Transaction};
+use crate::value::{Row, Value, unreadable, values};
+use crate::{Conflict, InUse, Invalid, Part, StorageError, UrlTemplateEdit, UrlTemplates};
+use domain::audit::Note;
+use domain::id::{MasterKeyId, UrlTemplateId};
+use domain::inventory::{
+    SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate, UrlTemplateFields,
+};
+use domain::revision::Precondition;
+use inlay::key::KeyFingerprint;
+use inlay::template::{Template, TemplateSettings};
+
+#[async_trait]
+impl<D: Database> UrlTemplates for D {
+    async fn insert_url_template(
+        &self,
+        template: UrlTemplateFields,
+    ) -> Result<UrlTemplate, StorageError> {
+        self.change("insert_url_template", template, |tx, template| {
+            Box::pin(insert(tx, template))
+        })
+        .await
+    }
+
+    async fn url_template(&self, id: UrlTemplateId) -> Result<Option<UrlTemplate>, StorageError> {
+        self.read_snapshot("url_template", id, |db, id| Box::pin(find(db, *id)))
+            .await
+    }
+
+    async fn url_templates(
+        &self,
+        after: Option<UrlTemplateId>,
+        limit: usize,
+    ) -> Result<Vec<UrlTemplate>, StorageError> {
+        let arguments = (after, limit);
+        self.read_snapshot("url_templates", arguments, |db, (after, limit)| {
+            Box::pin(list(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_url_templates(&self) -> Result<u64, StorageError> {
+        self.read("count_url_templates", (), |db, ()| db.count(COUNT, &[]))
+            .await
+    }
+
+    async fn edit_url_template(
+        &self,
+        id: UrlTemplateId,
+        edit: UrlTemplateEdit,
+    ) -> Result<Option<UrlTemplate>, StorageError> {
+        self.change("edit_url_template", (id, edit), |tx, (id, edit)| {
+            Box::pin(self::edit(tx, *id, edit))
+        })
+        .await
+    }
+
+    async fn delete_url_template_if(
+        &self,
+        id: UrlTemplateId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.change(
+            "delete_url_template",
+            (id, expected),
+            |tx, (id, expected)| Box::pin(delete(tx, *id, expected)),
+        )
+        .await
+    }
+}
+
+const SELECT: &str = "SELECT t.id, t.name, t.settings, (SELECT count(*) FROM inlays i
+     WHERE i.url_template_id = t.id AND i.deleted_at IS NULL), t.first_tap_at FROM url_templates t";
+const COUNT: &str = "SELECT count(*) FROM url_templates";
+
+/// Reads a template without its keys.
+fn read(mut row: Row) -> Result<UrlTemplate, StorageError> {
+    let id = row.take()?;
+    let name = row.take()?;
+    let settings: TemplateSettings = row.json("URL template")?;
+    let template = Template::new(settings).map_err(|_| unreadable("URL template"))?;
+    Ok(UrlTemplate {
+        id,
+        fields: UrlTemplateFields {
+            name,
+            template,
+            keys: Vec::new(),
+        },
+        inlays: row.take()?,
+        first_tap_at: row.take()?,
+    })
+}
+
+/// The template with this id, with its keys.
+pub(super) async fn find(
+    db: &mut dyn Query,
+    id: UrlTemplateId,
+) -> Result<Option<UrlTemplate>, StorageError> {
+    let sql = format!("{SELECT} WHERE t.id = ?1");
+    let Some(found) = db.row(&sql, &values![id]).await? else {
+        return Ok(None);
+    };
+    let mut found = vec![read(found)?];
+    add_keys(db, &mut found).await?;
+    Ok(found.pop())
+}
+
+async fn list(
+    db: &mut dyn Query,
+    after: Option<UrlTemplateId>,
+    limit: usize,
+) -> Result<Vec<UrlTemplate>, StorageError> {
+    let sql = format!("{SELECT} WHERE t.id > ?1 ORDER BY t.id LIMIT ?2");
+    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let found = db.query(&sql, &values).await?.into_iter().map(read);
+    let mut found = found.collect::<Result<Vec<_>, _>>()?;
+    add_keys(db, &mut found).await?;
+    Ok(found)
+}
+
+/// Adds the shared keys to templates, in the keys' order.
+async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(), StorageError> {
+    let ids = Value::list(templates.iter().map(|template| template.id));
+    let sql = "SELECT url_template_id, key_print, key, master_key_id FROM url_template_keys
+         WHERE url_template_id IN ids(?1) ORDER BY url_template_id, position";
+    for mut row in db.query(sql, &[ids]).await? {
+        let id: UrlTemplateId = row.take()?;
+        let fingerprint = row.take()?;
+        let key: Option<Vec<u8>> = row.take()?;
+        let source = match (key, row.take()?) {
+            (Some(key), _) => SharedKeySource::Own(key),
+            (None, Some(id)) => SharedKeySource::Master(id),
+            (None, None) => return Err(unreadable("key")),
+        };
+        let template = templates.iter_mut().find(|template| template.id == id);
+        template
+            .ok_or_else(|| unreadable("URL template"))?
+            .fields
+            .keys
+            .push(SharedKey {
+                fingerprint,
+                source,
+            });
+    }
+    Ok(())
+}
+
+async fn insert(
+    tx: &mut dyn Transaction,
+    template: &UrlTemplateFields,
+) -> Result<UrlTemplate, StorageError> {
+    if tx.count(COUNT, &[]).await? >= URL_TEMPLATES_MAX as u64 {
+        return Err(Conflict::TooManyTemplates.into());
+    }
+    check(tx, None, template).await?;
+    let settings = settings(template)?;
+    let sql = "INSERT INTO url_templates (name, settings) VALUES (?1, ?2) RETURNING id";
+    let values = values![&template.name, settings];
+    let id = tx.one(sql, &values).await?.take()?;
+    put_keys(tx, id, &template.keys).await?;
+    tx.changes(Some(Part::UrlTemplates));
+    let shown = shown::url_template(template);
+    tx.note(Note::created(format!("url-templates/{id}"), &shown));
+    let stored = find(tx, id).await?;
+    stored.ok_or_else(|| unreadable("URL template"))
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: UrlTemplateId,
+    edit: &UrlTemplateEdit,
+) -> Result<Option<UrlTemplate>, StorageError> {
+    let Some(before) = find(tx, id).await? else {
+        return Ok(None);
+    };
+    let after = edit(&before)?;
+    if after == before.fields {
+        return Ok(Some(before));
+    }
+    if before.fields.settings() != after.settings() {
+        not_in_use(tx, &before).await?;
+    }
+    check(tx, Some(id), &after).await?;
+    if !after.names_inlays() {
+        let gone = before.fields.keys.iter();
+        let gone = gone.filter(|key| !after.has_key(key.fingerprint));
+        for key in gone {
+            nobody_needs(tx, id, key.fingerprint).await?;
+        }
+    }
+    let settings = settings(&after)?;
+    let sql = "UPDATE url_templates SET name = ?2, settings = ?3 WHERE id = ?1";
+    tx.execute(sql, &values![id, &after.name, settings]).await?;
+    put_keys(tx, id, &after.keys).await?;
+    tx.changes(Some(Part::UrlTemplates));
+    tx.note(Note::changed(
+        &shown::url_template(&before.fields),
+        &shown::url_template(&after),
+    ));
+    find(tx, id).await
+}
+
+async fn delete(
+    tx: &mut dyn Transaction,
+    id: UrlTemplateId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = find(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    not_in_use(tx, &present).await?;
+    let reserved = "SELECT 1 FROM import_rows WHERE url_template_id = ?1 LIMIT 1";
+    if tx.exists(reserved, &values![id]).await? {
+        return Err(InUse::ByImport("URL template").into());
+    }
+    put_keys(tx, id, &[]).await?;
+    let sql = "DELETE FROM url_templates WHERE id = ?1";
+    tx.execute(sql, &values![id]).await?;
+    tx.changes(Some(Part::UrlTemplates));
+    tx.note(Note::deleted(&shown::url_template(&present.fields)));
+    Ok(Some(()))
+}
+
+/// Checks a template against other objects: no URL may match two templates, and its master keys
+/// must exist.
+async fn check(
+    db: &mut dyn Query,
+    itself: Option<UrlTemplateId>,
+    template: &UrlTemplateFields,
+) -> Result<(), StorageError> {
+    template.validate().map_err(Invalid::from)?;
+    for other in list(db, None, URL_TEMPLATES_MAX).await? {
+        if Some(other.id) != itself && template.template.overlaps(&other.fields.template) {
+            let (name, id) = (other.fields.name, other.id);
+            return Err(Conflict::TemplatesOverlap { name, id }.into());
+        }
+    }
+    for MasterKeyId(id) in template.keys.iter().filter_map(SharedKey::master_key_id) {
+        let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
+        if !db.exists(sql, &values![id]).await? {
+            let noun = "master key";
+            return Err(Conflict::Missing { noun, id }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no chip is written with the template: neither that of an inlay, nor one that is not
+/// bound yet.
+async fn not_in_use(db: &mut dyn Query, template: &UrlTemplate) -> Result<(), StorageError> {
+    match template.inlays {
+        0 => writers::none(db, template.id).await,
+        inlays => Err(InUse::ByTemplateInlays(inlays).into()),
+    }
+}
+
+/// Checks that no inlay can be identified only by this meta key.
+async fn nobody_needs(
+    db: &mut dyn Query,
+    id: UrlTemplateId,
+    key: KeyFingerprint,
+) -> Result<(), StorageError> {
+    let sql = "SELECT count(*) FROM inlays WHERE url_template_id = ?1 AND meta_key_print = ?2
+         AND deleted_at IS NULL";
+    match db.count(sql, &values![id, key]).await? {
+        0 => Ok(()),
+        inlays => Err(InUse::ByFoundInlays(inlays).into()),
+    }
+}
+
+fn settings(template: &UrlTemplateFields) -> Result<String, StorageError> {
+    serde_json::to_string(template.settings()).map_err(|_| unreadable("URL template"))
+}
+
+/// Replaces a template's shared keys.
+async fn put_keys(
+    tx: &mut dyn Transaction,
+    id: UrlTemplateId,
+    keys: &[SharedKey],
+) -> Result<(), StorageError> {
+    let sql = "DELETE FROM url_template_keys WHERE url_template_id = ?1";
+    tx.execute(sql, &values![id]).await?;
+    let columns = [
+        "url_template_id",
+        "key_print",
+        "key",
+        "master_key_id",
+        "position",
+    ];
+    let rows = (1_u32..).zip(keys).map(|(position, key)| {
+        let own = match &key.source {
+            SharedKeySource::Own(wrapped) => Some(wrapped),
+            SharedKeySource::Master(_) => None,
+        };
+        let print = key.fingerprint;
+        values![id, print, own, key.master_key_id(), position].into()
+    });
+    super::insert_rows(tx, "url_template_keys", &columns, rows.collect(), "").await?;
+    Ok(())
+}

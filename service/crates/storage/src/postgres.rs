@@ -1,0 +1,291 @@
+//! PostgreSQL: many nodes on one database.
+//!
+//! A node keeps no state except the configuration's epoch, so any node can answer any request.
+//! Races are decided inside the database, by its time: each tap or update takes one round trip, and
+//! configuration changes in transactions that run one at a time. A caller continues only after its
+//! commit is on the server's disk (`synchronous_commit`, asserted on every connection).
+//!
+//! Deliberately missing: transactions that wait for another node's answer, an index over keys (a
+//! key contains its interaction's id), and prepared state that would be lost with a connection.
+
+mod address;
+mod alone;
+mod configuration;
+mod connection;
+mod events;
+mod examine;
+mod expected_taps;
+mod identity;
+mod ids;
+mod interactions;
+mod keys;
+mod lanes;
+mod migrate;
+mod node;
+mod passfile;
+mod plane;
+mod probe;
+mod row;
+mod session;
+mod sweep;
+mod taps;
+mod time;
+mod transaction;
+mod transfer;
+mod watch;
+
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+pub use address::{Address, InvalidAddress};
+pub use examine::{check_audit, examine};
+pub use migrate::OpenError;
+pub use time::Time;
+pub use transfer::PostgresEnd;
+
+use super::{
+    BackupContent, BackupNote, Queue, READY, Storage, StorageError, StorageMetrics, Swept, Updated,
+    VariableUpdate,
+};
+use crate::panics;
+use crate::{Event, Told};
+use alone::Alone;
+use domain::clock::{Clock, Timestamp};
+use domain::entropy::Entropy;
+use domain::id::InteractionId;
+use domain::interaction::{NewInteraction, Recorded};
+use domain::keyring::BackupKey;
+use lanes::{Lanes, Make};
+use migrate::Opened;
+use node::Node;
+
+/// Messages from other nodes that may wait to be passed to the listeners here.
+const HEARD: usize = 1_024;
+
+/// How a database is held while it is open.
+enum Holds {
+    /// Shared with other nodes.
+    With(Opened),
+    /// Exclusively, with no other node.
+    Alone(Alone),
+}
+
+/// A PostgreSQL database that this node shares with others.
+pub struct PostgresStorage {
+    node: Arc<Node>,
+    taps: Lanes<(InteractionId, NewInteraction), Recorded>,
+    updates: Lanes<VariableUpdate, Updated>,
+    /// Background tasks next to the operations.
+    tasks: Vec<AbortHandle>,
+    /// The exclusive lock, if this process has the database for itself.
+    _alone: Option<Alone>,
+}
+
+impl Deref for PostgresStorage {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
+}
+
+impl PostgresStorage {
+    /// Opens the database at `address`. Initialises an empty one, and migrates an older one.
+    /// `clock` is the node's own clock, which decides nothing.
+    pub async fn open(
+        address: Address,
+        clock: Arc<dyn Clock>,
+        time: Time,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, OpenError> {
+        let opened = migrate::open(&address, &*clock, time, entropy).await?;
+        Self::start(address, clock, time, Holds::With(opened)).await
+    }
+
+    /// Like [`Self::open`], exclusively: no node uses the database, and none can start until this
+    /// value is closed. It does not listen to other nodes, because there are none.
+    pub async fn open_alone(
+        address: Address,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, OpenError> {
+        let opened = migrate::open(&address, &*clock, Time::Its, entropy).await?;
+        opened.end().await;
+        let alone = Alone::with(&address).await?;
+        Self::start(address, clock, Time::Its, Holds::Alone(alone)).await
+    }
+
+    async fn start(
+        address: Address,
+        clock: Arc<dyn Clock>,
+        time: Time,
+        holds: Holds,
+    ) -> Result<Self, OpenError> {
+        let (opened, alone) = match holds {
+            Holds::With(opened) => (Some(opened), None),
+            Holds::Alone(alone) => (None, Some(alone)),
+        };
+        let node = Node::new(&address, clock, time)
+            .await
+            .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+        let node = Arc::new(node);
+        let (heard, messages) = mpsc::channel(HEARD);
+        let messages = Arc::new(AsyncMutex::new(messages));
+        let (teller, hearer, watcher) = (Arc::clone(&node), Arc::clone(&node), Arc::clone(&node));
+        let panicked = || {
+            let metrics = node.metrics.clone();
+            move || metrics.panicked()
+        };
+        let telling =
+            panics::restarted(panicked(), move || events::tell_others(Arc::clone(&teller)));
+        let hearing = panics::restarted(panicked(), move || {
+            events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
+        });
+        let opened = Arc::new(Mutex::new(opened));
+        let watching = panics::restarted(panicked(), move || {
+            let opened = Arc::clone(&opened);
+            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone(), opened)
+        });
+        let mut tasks = vec![
+            tokio::spawn(telling).abort_handle(),
+            tokio::spawn(hearing).abort_handle(),
+        ];
+        if alone.is_none() {
+            tasks.push(tokio::spawn(watching).abort_handle());
+        }
+        let recording = Arc::clone(&node);
+        let record: Make<(InteractionId, NewInteraction), Recorded> =
+            Arc::new(move |writer, taps| {
+                let node = Arc::clone(&recording);
+                Box::pin(async move { taps::record::taps(&node, writer, taps).await })
+            });
+        let updating = Arc::clone(&node);
+        let update: Make<VariableUpdate, Updated> = Arc::new(move |_, updates| {
+            let node = Arc::clone(&updating);
+            Box::pin(async move { taps::update::variables(&node, updates).await })
+        });
+        Ok(Self {
+            taps: Lanes::start(node.number, &node.metrics, &record),
+            updates: Lanes::start(node.number, &node.metrics, &update),
+            node,
+            tasks,
+            _alone: alone,
+        })
+    }
+
+    /// Opens all connections now: later, the node's callers may have used up all file descriptors.
+    pub async fn connect(&self) -> Result<(), StorageError> {
+        let sessions = (0..session::CONNECTIONS).map(|_| self.session());
+        try_join_all(sessions).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn now(&self) -> Result<Timestamp, StorageError> {
+        self.present().await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
+        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+        self.node.advance(millis).await
+    }
+
+    fn simulated_offset(&self) -> i64 {
+        self.configuration.simulated_offset()
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
+        self.node.advance_simulated(i64::from(millis)).await
+    }
+
+    fn tell(&self, event: Event) {
+        self.node.events.tell(event);
+    }
+
+    fn events(&self) -> broadcast::Receiver<Told> {
+        self.events.subscribe()
+    }
+
+    fn configuration_epoch(&self) -> Option<u64> {
+        self.configuration.epoch()
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn ready(&self) -> Result<(), StorageError> {
+        self.taps.check()?;
+        self.updates.check()?;
+        match timeout(READY, self.node.probe()).await {
+            Ok(answer) => answer,
+            Err(_) => Err(StorageError::Unavailable("it does not answer".to_owned())),
+        }
+    }
+
+    fn metrics(&self) -> &StorageMetrics {
+        &self.node.metrics
+    }
+
+    fn queues(&self) -> Vec<Queue> {
+        vec![self.taps.queue("taps"), self.updates.queue("updates")]
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn check_writable(&self) -> Result<(), StorageError> {
+        // Only one node does this at a time, because writes of configuration run one at a time.
+        let write = self.begin().await?;
+        let written = write
+            .batch(
+                "INSERT INTO settings (name, value) VALUES ('writable', '');
+                 DELETE FROM settings WHERE name = 'writable'",
+            )
+            .await;
+        self.end(write, written).await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
+        self.sweep_once(keep_since).await
+    }
+
+    async fn backup(&self, _: BackupNote, _: Option<BackupKey>) -> Result<File, StorageError> {
+        Err(StorageError::Unsupported(
+            "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
+             pg_dump copies the database, pg_basebackup and the archived log the whole server. \
+             Keep the file inlay.key beside the copy.",
+        ))
+    }
+
+    fn makes_backups(&self) -> bool {
+        false
+    }
+
+    async fn check_backup(&self, _: &Path) -> Result<BackupContent, String> {
+        Err("A backup of this kind is of a SQLite database.".to_owned())
+    }
+
+    async fn close(&self) {
+        self.taps.stop().await;
+        self.updates.stop().await;
+        // The notes only serve traces, so a failure here loses nothing else.
+        let _ = self.store_notes().await;
+        self.tasks.iter().for_each(AbortHandle::abort);
+        self.pool.close();
+    }
+}
+
+impl Drop for PostgresStorage {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}

@@ -1,0 +1,117 @@
+//! The history of interactions: its SQL.
+
+mod erase;
+mod history;
+mod overview;
+mod stream;
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use super::PostgresStorage;
+use super::row::column;
+use super::session::Session;
+use crate::calling;
+use crate::interactions::NO_TAG;
+use crate::plane::Database as _;
+use crate::plane::interactions::traced;
+use crate::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
+use domain::clock::Timestamp;
+use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::interaction::TagName;
+use domain::scope::Reach;
+use domain::trace::TracedInteraction;
+use domain::world::World;
+
+#[async_trait]
+impl Interactions for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn interactions(
+        &self,
+        filter: InteractionFilter,
+        from: Option<InteractionId>,
+        limit: usize,
+    ) -> Result<Stretch, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let stretch = history::stretch(&snapshot, &filter, &calling::reach(), from, limit).await?;
+        snapshot.end().await?;
+        Ok(stretch)
+    }
+
+    async fn interaction(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<TracedInteraction>, StorageError> {
+        let _noted = self.notes.stay().await;
+        let asked = (id, self.notes.of(id));
+        self.read_snapshot("interaction", asked, |db, (id, noted)| {
+            Box::pin(traced(db, *id, noted))
+        })
+        .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn overview(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        world: World,
+    ) -> Result<Overview, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let overview = overview::read(&snapshot, since, until, world).await?;
+        snapshot.end().await?;
+        Ok(overview)
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = erase::visitors(&write, tag).await;
+        self.end(write, outcome).await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn erase_history(
+        &self,
+        tag: Option<TagId>,
+        from: Option<InteractionId>,
+    ) -> Result<Option<InteractionId>, StorageError> {
+        let tag = tag.unwrap_or(NO_TAG);
+        if from.is_none() {
+            self.store_notes().await?;
+        }
+        let write = self.begin().await?;
+        let outcome = erase::history(&write, tag, from).await;
+        self.end(write, outcome).await
+    }
+}
+
+/// Slugs and names of tags, in any order; `None` for a tag that is now outside the reach.
+async fn tag_names(
+    session: &Session,
+    tags: &[i64],
+    reach: &Reach,
+) -> Result<HashMap<TagId, Option<TagName>>, StorageError> {
+    let rows = session
+        .rows(
+            "SELECT id, slug, name, experience_id FROM tags WHERE id = ANY ($1)",
+            &[&tags],
+        )
+        .await?;
+    let names = rows.iter().map(|found| {
+        let tag_id = TagId(column(found, 0)?);
+        let experience: Option<i64> = column(found, 3)?;
+        let name = if reach.has(experience.map(ExperienceId)) {
+            Some(TagName {
+                tag_id,
+                slug: column(found, 1)?,
+                tag_name: column(found, 2)?,
+            })
+        } else {
+            None
+        };
+        Ok((tag_id, name))
+    });
+    names.collect()
+}

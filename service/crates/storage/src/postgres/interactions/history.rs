@@ -1,0 +1,155 @@
+//! Walks the history in pieces, the newest interaction first.
+
+use std::sync::LazyLock;
+
+use super::tag_names;
+use crate::interactions::row::{COLUMNS, interaction};
+use crate::postgres::row;
+use crate::postgres::session::Session;
+use crate::{InteractionFilter, LOOKED_AT_MAX, StorageError, Stretch};
+use domain::clock::Timestamp;
+use domain::id::{InteractionId, TagId};
+use domain::interaction::Interaction;
+use domain::scope::Reach;
+use domain::world::World;
+
+/// Interactions in the first piece, and in later ones.
+const FIRST: usize = 100;
+const PIECE: usize = 2_000;
+
+/// How far the times of interactions may deviate from the order of their ids, in milliseconds: an
+/// id is reserved before the interaction's time is decided.
+const DISORDER: i64 = 60_000;
+
+/// The reservation time from which ids belong to interactions of `world` at `since` or later. For
+/// simulated interactions it is 0, because their time runs ahead of ids and proves nothing.
+pub(super) fn ids_since(since: Option<Timestamp>, world: World) -> i64 {
+    match since {
+        Some(since) if world == World::Real => since.plus_millis(-DISORDER).millis(),
+        _ => 0,
+    }
+}
+
+static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS} FROM interactions i
+         WHERE i.id <= $1 AND i.id >= (SELECT history_since($2)) ORDER BY i.id DESC LIMIT $3"
+    )
+});
+
+/// Walks a tag's chain, which ends where older interactions were removed.
+static OF_TAG: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH RECURSIVE chain AS (
+             SELECT i.*, 1::BIGINT AS place FROM interactions i
+             WHERE i.id = $1 AND i.id >= (SELECT history_since($2)) AND i.tag_id = $4
+             UNION ALL
+             SELECT i.*, c.place + 1 FROM chain c JOIN interactions i ON i.id = c.previous
+             WHERE i.id >= (SELECT history_since($2)) AND i.tag_id = $4 AND c.place < $3
+         )
+         SELECT {COLUMNS} FROM chain i ORDER BY i.place"
+    )
+});
+
+/// Passes the history, or a tag's, to `f` until it returns false: from `from` on, back to ids
+/// reserved at `ids_since`.
+pub(super) async fn walk(
+    session: &Session,
+    tag: Option<TagId>,
+    from: Option<InteractionId>,
+    ids_since: i64,
+    mut f: impl FnMut(Interaction) -> bool,
+) -> Result<(), StorageError> {
+    let mut next = match (from, tag) {
+        (Some(from), _) => Some(from),
+        (None, None) => Some(InteractionId(i64::MAX)),
+        (None, Some(tag)) => newest_of(session, tag).await?,
+    };
+    let mut piece = FIRST;
+    while let Some(from) = next {
+        let limit = row::limit(piece);
+        let rows = match tag {
+            None => {
+                session
+                    .rows(&NEWEST_FIRST, &[&from.0, &ids_since, &limit])
+                    .await?
+            }
+            Some(tag) => {
+                session
+                    .rows(&OF_TAG, &[&from.0, &ids_since, &limit, &tag.0])
+                    .await?
+            }
+        };
+        next = None;
+        for found in &rows {
+            let interaction = interaction(found)?;
+            next = match tag {
+                None => Some(InteractionId(interaction.id.0 - 1)),
+                Some(_) => interaction.previous,
+            };
+            if !f(interaction) {
+                return Ok(());
+            }
+        }
+        if rows.len() < piece {
+            return Ok(());
+        }
+        piece = PIECE;
+    }
+    Ok(())
+}
+
+async fn newest_of(session: &Session, tag: TagId) -> Result<Option<InteractionId>, StorageError> {
+    let newest = session
+        .row(
+            "SELECT last_interaction FROM visits WHERE tag_id = $1 AND client = ''",
+            &[&tag.0],
+        )
+        .await?;
+    newest
+        .map(|newest| row::column(&newest, 0).map(InteractionId))
+        .transpose()
+}
+
+pub(super) async fn stretch(
+    session: &Session,
+    filter: &InteractionFilter,
+    reach: &Reach,
+    from: Option<InteractionId>,
+    limit: usize,
+) -> Result<Stretch, StorageError> {
+    let mut looked_at = 0;
+    let mut found = Vec::new();
+    let mut next = None;
+    let ids_since = ids_since(filter.since, filter.world);
+    walk(session, filter.history(), from, ids_since, |interaction| {
+        if found.len() == limit || looked_at == LOOKED_AT_MAX {
+            next = Some(interaction.id);
+            return false;
+        }
+        looked_at += 1;
+        if interaction.is_within(reach) && filter.selects(&interaction) {
+            found.push(interaction);
+        }
+        true
+    })
+    .await?;
+    let mut tags: Vec<i64> = found
+        .iter()
+        .filter_map(|interaction| Some(interaction.tag_id?.0))
+        .collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let names = tag_names(session, &tags, reach).await?;
+    let found = found.into_iter().map(|interaction| {
+        let name = interaction.tag_id.map(|tag| {
+            let name = names.get(&tag).cloned();
+            name.ok_or_else(|| row::unreadable("tag"))
+        });
+        Ok((interaction, name.transpose()?.flatten()))
+    });
+    Ok(Stretch {
+        found: found.collect::<Result<_, StorageError>>()?,
+        next,
+    })
+}

@@ -1,0 +1,235 @@
+//! The path of a tap: its SQL.
+
+pub(super) mod record;
+pub(super) mod update;
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use futures_util::future::try_join;
+
+use super::row::{self, column};
+use super::session::Session;
+use super::{PostgresStorage, plane};
+use crate::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
+use crate::plane::{Database as _, experiences, inlays as inlay_rows, tags};
+use crate::{
+    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
+};
+use domain::clock::Timestamp;
+use domain::experience::{LedBy, PublishedExperience};
+use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
+use domain::rolling_key::IssuedKey;
+use domain::tag::{Properties, PropertyClass, PropertyKey};
+
+#[async_trait]
+impl Taps for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+        tag_tap(&self.session().await?, tag).await
+    }
+
+    /// Always empty: there are several nodes, and each would read all tags.
+    async fn tag_taps(&self, _after: TagId, _limit: usize) -> Result<Vec<TagTap>, StorageError> {
+        Ok(Vec::new())
+    }
+
+    async fn published_now(
+        &self,
+        experience: ExperienceId,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published_now", experience, |db, experience| {
+            Box::pin(experiences::published_now(db, *experience))
+        })
+        .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn properties(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+    ) -> Result<Properties, StorageError> {
+        properties(&self.session().await?, tag, class).await
+    }
+
+    async fn published(
+        &self,
+        version: VersionRef,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published", version, |db, version| {
+            Box::pin(experiences::published(db, *version))
+        })
+        .await
+    }
+
+    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
+        self.node.expect_test_tap(path, origin).await
+    }
+
+    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
+        self.node.expected_taps.take(path_and_query)
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        // Reserve the id before the commit, because it identifies a tap that is sent again.
+        let id = self.reserve().await?;
+        self.taps.make((id, tap)).await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn issued_key(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        issued_key(
+            &self.session().await?,
+            id,
+            self.configuration.simulated_offset(),
+        )
+        .await
+    }
+
+    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
+        self.notes.payload_reads.note(id, at);
+    }
+
+    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+        self.notes.refused_updates.note(id, at, refusal);
+    }
+
+    fn note_rule(&self, id: InteractionId, rule: LedBy) {
+        self.notes.rules.note(id, rule);
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError> {
+        let macros = serde_json::Value::from(macros).to_string();
+        self.session()
+            .await?
+            .run(
+                "INSERT INTO left_out (interaction_id, macros) VALUES ($1, $2)
+                 ON CONFLICT (interaction_id) DO UPDATE SET macros = excluded.macros",
+                &[&id.0, &macros],
+            )
+            .await?;
+        Ok(())
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        self.updates.make(update).await
+    }
+}
+
+fn tag_by(column: &str, value: &str) -> String {
+    let columns = tags::CONFIGURED;
+    format!("SELECT {columns} FROM tags t WHERE {column} = {value} AND t.deleted_at IS NULL")
+}
+
+fn inlays_of(tag: &str) -> String {
+    let (columns, from) = (inlay_rows::BOUND_COLUMNS, inlay_rows::BOUND_FROM);
+    format!(
+        "SELECT {columns} FROM {from} WHERE i.tag_id = {tag} AND i.deleted_at IS NULL ORDER BY i.id"
+    )
+}
+
+static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug", "$1"));
+static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id", "$1"));
+static INLAYS_BY_SLUG: LazyLock<String> =
+    LazyLock::new(|| inlays_of("(SELECT t.id FROM tags t WHERE t.slug = $1)"));
+static INLAYS_BY_ID: LazyLock<String> = LazyLock::new(|| inlays_of("$1"));
+
+async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    // Send both queries at the same time.
+    let (tags, found_inlays) = match key {
+        TagKey::Slug(slug) => {
+            let tag = [&slug as &(dyn tokio_postgres::types::ToSql + Sync)];
+            try_join(
+                session.rows(&TAG_BY_SLUG, &tag),
+                session.rows(&INLAYS_BY_SLUG, &tag),
+            )
+            .await?
+        }
+        TagKey::Id(TagId(id)) => {
+            let tag = [&id as &(dyn tokio_postgres::types::ToSql + Sync)];
+            try_join(
+                session.rows(&TAG_BY_ID, &tag),
+                session.rows(&INLAYS_BY_ID, &tag),
+            )
+            .await?
+        }
+    };
+    let Some(found) = tags.first() else {
+        // Few slugs are former ones, so they are searched last.
+        return match key {
+            TagKey::Slug(slug) => match former_tag(session, slug).await? {
+                Some(id) => Box::pin(tag_tap(session, TagKey::Id(id))).await,
+                None => Ok(None),
+            },
+            TagKey::Id(_) => Ok(None),
+        };
+    };
+    let tag = tags::configured(&mut plane::row(found)?)?;
+    let mut inlays = TagInlays::default();
+    for row in plane::rows(&found_inlays)? {
+        inlays.add(row)?;
+    }
+    Ok(Some(TagTap { tag, inlays }))
+}
+
+/// The tag whose former slug is `slug`.
+async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, StorageError> {
+    let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
+    let found = session.row(sql, &[&slug]).await?;
+    found.map(|row| column(&row, 0).map(TagId)).transpose()
+}
+
+pub(super) async fn properties(
+    session: &Session,
+    tag: TagId,
+    class: PropertyClass,
+) -> Result<Properties, StorageError> {
+    let rows = session
+        .rows(
+            "SELECT key, value FROM properties WHERE tag_id = $1 AND class = $2",
+            &[&tag.0, &class.as_str()],
+        )
+        .await?;
+    let mut properties = Properties::default();
+    for found in &rows {
+        let key = PropertyKey::parse(column(found, 0)?).map_err(|_| row::unreadable("property"))?;
+        properties.0.insert(key, column(found, 1)?);
+    }
+    Ok(properties)
+}
+
+static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS}, present(), keys_expired_to(i.simulated)
+         FROM interaction_of($1) i {KEY_UPDATE}
+         WHERE i.key_hash IS NOT NULL"
+    )
+});
+
+async fn issued_key(
+    session: &Session,
+    id: InteractionId,
+    simulated_offset: i64,
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+    let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
+        return Ok(None);
+    };
+    let expired_to: i64 = column(&found, AFTER_KEYED + 1)?;
+    if id.0 <= expired_to {
+        return Ok(None);
+    }
+    let now = row::time(&found, AFTER_KEYED)?;
+    keyed(&found, now, simulated_offset).map(Some)
+}

@@ -1,0 +1,185 @@
+//! The epoch of the last change of each part of the configuration. A cache must drop its data of a
+//! part if it read them under an earlier epoch than the part's.
+//!
+//! Parts share slots by their ids, so a change may invalidate too many parts, but never too few.
+//! Only the writer moves epochs, and it does so before it acknowledges a change.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Part;
+use domain::id::{ExperienceId, TagId};
+
+/// Slots of a page. A page takes no memory until a change touches it.
+const PAGE: usize = 1 << 12;
+/// Pages of slots for tags and for experiences. Ids are consecutive, so no two share a slot until
+/// there are more than a million. The slots take at most 8 MB for each kind.
+const PAGES: usize = 1 << 8;
+
+/// The parts of the configuration that a transaction changes.
+#[derive(Default)]
+pub(super) struct Changed {
+    any: bool,
+    all: bool,
+    parts: Vec<Part>,
+}
+
+impl Changed {
+    /// Marks all parts as changed, because the changed part is unknown.
+    pub(super) fn all(&mut self) {
+        self.any = true;
+        self.all = true;
+    }
+
+    /// Marks this part as changed; `None` if no cache holds the changed data.
+    pub(super) fn only(&mut self, part: Option<Part>) {
+        self.any = true;
+        self.parts.extend(part);
+    }
+}
+
+/// The current epoch, and that of each part's last change.
+pub(super) struct Epochs {
+    newest: AtomicU64,
+    all: AtomicU64,
+    tags: Slots,
+    experiences: Slots,
+    url_templates: AtomicU64,
+}
+
+/// The epochs of all parts of a kind, by id.
+struct Slots(Box<[OnceLock<Box<[AtomicU64]>>]>);
+
+impl Slots {
+    fn new() -> Self {
+        Self((0..PAGES).map(|_| OnceLock::new()).collect())
+    }
+
+    fn place(id: i64) -> (usize, usize) {
+        let id = usize::try_from(id).unwrap_or_default();
+        (id / PAGE % PAGES, id % PAGE)
+    }
+
+    fn get(&self, id: i64) -> u64 {
+        let (page, slot) = Self::place(id);
+        let page = self.0[page].get();
+        page.map_or(0, |page| page[slot].load(Ordering::Acquire))
+    }
+
+    fn set(&self, id: i64, epoch: u64) {
+        let (page, slot) = Self::place(id);
+        let page = self.0[page].get_or_init(|| (0..PAGE).map(|_| AtomicU64::new(0)).collect());
+        page[slot].store(epoch, Ordering::Release);
+    }
+}
+
+impl Default for Epochs {
+    fn default() -> Self {
+        Self {
+            newest: AtomicU64::new(1),
+            all: AtomicU64::new(0),
+            tags: Slots::new(),
+            experiences: Slots::new(),
+            url_templates: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Epochs {
+    /// The current epoch: data read from now on is read under it.
+    pub(super) fn newest(&self) -> u64 {
+        self.newest.load(Ordering::Acquire)
+    }
+
+    /// The epoch of a part's last change.
+    pub(super) fn of(&self, part: Part) -> u64 {
+        let changed = match part {
+            Part::Tag(TagId(id)) => self.tags.get(id),
+            Part::Experience(ExperienceId(id)) => self.experiences.get(id),
+            Part::UrlTemplates => self.url_templates.load(Ordering::Acquire),
+        };
+        changed.max(self.all.load(Ordering::Acquire))
+    }
+
+    /// Starts a new epoch, if the committed transaction changed anything.
+    pub(super) fn publish(&self, changed: &Changed) {
+        if !changed.any {
+            return;
+        }
+        let epoch = self.newest() + 1;
+        if changed.all {
+            self.all.store(epoch, Ordering::Release);
+        }
+        for part in &changed.parts {
+            match *part {
+                Part::Tag(TagId(id)) => self.tags.set(id, epoch),
+                Part::Experience(ExperienceId(id)) => self.experiences.set(id, epoch),
+                Part::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
+            }
+        }
+        // Must come last: data read under the new epoch must not count as older than the change.
+        self.newest.store(epoch, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(epochs: &Epochs, of: impl FnOnce(&mut Changed)) -> u64 {
+        let mut changed = Changed::default();
+        of(&mut changed);
+        epochs.publish(&changed);
+        epochs.newest()
+    }
+
+    #[test]
+    fn a_change_is_of_its_part_alone() {
+        let epochs = Epochs::default();
+        let (one, other) = (Part::Tag(TagId(7)), Part::Tag(TagId(8)));
+        let start = epochs.newest();
+        assert!(
+            epochs.of(one) <= start,
+            "what was read before any change holds"
+        );
+        assert_eq!(change(&epochs, |_| ()), start, "nothing was changed");
+
+        let read = epochs.newest();
+        let changed = change(&epochs, |changed| changed.only(Some(one)));
+        assert!(epochs.of(one) > read, "what was read before it is void");
+        assert_eq!(epochs.of(one), changed);
+        for kept in [other, Part::Experience(ExperienceId(7)), Part::UrlTemplates] {
+            assert!(epochs.of(kept) <= read, "{kept:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_of_a_part_is_of_all() {
+        let epochs = Epochs::default();
+        let read = epochs.newest();
+        change(&epochs, Changed::all);
+        for part in [
+            Part::Tag(TagId(1)),
+            Part::Experience(ExperienceId(1)),
+            Part::UrlTemplates,
+        ] {
+            assert!(epochs.of(part) > read, "{part:?}");
+        }
+        let told = change(&epochs, |changed| changed.only(None));
+        assert_eq!(told, read + 2, "others hear of it");
+        assert!(
+            epochs.of(Part::Tag(TagId(1))) < told,
+            "and no cache is void"
+        );
+    }
+
+    #[test]
+    fn tags_that_share_a_slot_are_void_together() {
+        let epochs = Epochs::default();
+        let read = epochs.newest();
+        let far = i64::try_from(PAGE * PAGES).unwrap() + 3;
+        change(&epochs, |changed| changed.only(Some(Part::Tag(TagId(far)))));
+        assert!(epochs.of(Part::Tag(TagId(3))) > read);
+        assert!(epochs.of(Part::Tag(TagId(4))) <= read);
+    }
+}

@@ -1,0 +1,50 @@
+//! Taps in the order of their commits.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+
+use crate::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
+use crate::sqlite::{SqliteStorage, row};
+use crate::{Place, StorageError, TapStream};
+use domain::webhook::TapHappening;
+
+static AFTER: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS}, i.id, {HAPPENING_COLUMNS}
+         FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
+         WHERE i.id > ?1 ORDER BY i.id LIMIT ?2"
+    )
+});
+
+#[async_trait]
+impl TapStream for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn stream_taps(
+        &self,
+        after: Place,
+        limit: usize,
+        _settled: bool,
+    ) -> Result<Vec<TapHappening>, StorageError> {
+        self.read_long(move |connection| read(connection, after, limit))
+            .await
+    }
+}
+
+fn read(
+    connection: &Connection,
+    after: Place,
+    limit: usize,
+) -> Result<Vec<TapHappening>, StorageError> {
+    let mut select = connection.prepare_cached(&AFTER)?;
+    let mut rows = select.query((after.seq, row::limit(limit)))?;
+    let mut taps = Vec::new();
+    while let Some(found) = rows.next()? {
+        let mut tap = happening(found)?;
+        // The writer commits one tap after the other, so `seq` is enough to identify the place.
+        tap.place.id = 0;
+        taps.push(tap);
+    }
+    Ok(taps)
+}

@@ -1,0 +1,312 @@
+//! Opens and upgrades a database file. A file that is foreign, empty, damaged or newer stays
+//! untouched.
+
+mod copy;
+mod error;
+mod examine;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
+use super::fold;
+use copy::back_up;
+use domain::clock::Timestamp;
+use domain::entropy::{self, Entropy};
+use domain::private_file;
+pub use error::OpenError;
+pub use examine::{check_audit, check_rows, examine, scheduled_backups};
+pub(super) use examine::{look_into, starts_as_ours};
+
+refinery::embed_migrations!("../../migrations/sqlite");
+
+/// Opens the database for writing, new or existing, with the newest schema.
+pub(super) fn open(
+    path: &Path,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<Connection, OpenError> {
+    check_sqlite()?;
+    if path
+        .try_exists()
+        .map_err(|error| OpenError::Io(path.to_owned(), error))?
+    {
+        let found = examine(path)?.format;
+        let mut connection = connection::writer(path)?;
+        if found < newest_known() {
+            back_up(&connection, path, found, now)?;
+            if found < fold::BY_ID {
+                fold::settle_older(&connection)
+                    .map_err(|error| OpenError::Migration(error.to_string()))?;
+            }
+            run(ours(), &mut connection)?;
+        }
+        Ok(connection)
+    } else {
+        create(path, |connection| make_secrets(connection, entropy))?;
+        Ok(connection::writer(path)?)
+    }
+}
+
+/// Checks that the SQLite of this program is safe; returns its version.
+pub fn check_sqlite() -> Result<&'static str, OpenError> {
+    version_gate(rusqlite::version_number(), rusqlite::version())
+}
+
+fn version_gate(number: i32, text: &'static str) -> Result<&'static str, OpenError> {
+    if number < SQLITE_AT_LEAST {
+        Err(OpenError::OldSqlite(text))
+    } else {
+        Ok(text)
+    }
+}
+
+fn make_secrets(connection: &Connection, entropy: &dyn Entropy) -> rusqlite::Result<()> {
+    for name in ["key_mask", "client"] {
+        let secret = entropy::bytes::<32>(entropy);
+        connection.execute(
+            "INSERT INTO secrets (name, value) VALUES (?1, ?2)",
+            (name, secret),
+        )?;
+    }
+    Ok(())
+}
+
+/// Creates a new database next to `path`, filled by `fill`, and renames it to `path` when it is
+/// complete. So an interrupted start leaves no incomplete database, and a failed one leaves no
+/// file.
+pub(super) fn create(
+    path: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), OpenError> {
+    let draft = beside(path, ".new");
+    let remove = || remove(&draft).map_err(|error| OpenError::Io(path.to_owned(), error));
+    remove()?;
+    let created = make(&draft, path, fill);
+    if created.is_err() {
+        // The first error matters more than that of a file that cannot be removed, either.
+        let _ = remove();
+    }
+    created
+}
+
+/// Removes a database and its log.
+fn remove(draft: &Path) -> io::Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        match std::fs::remove_file(beside(draft, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn make(
+    draft: &Path,
+    path: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), OpenError> {
+    let io = |error| OpenError::Io(path.to_owned(), error);
+    private_file::create_empty(draft).map_err(io)?;
+    let mut connection = Connection::open(draft)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // The first read maps the log's shared memory. Its error shows a drive that cannot share
+    // memory.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    run(ours(), &mut connection)?;
+    fill(&connection)?;
+    connection.close().map_err(|(_, error)| error)?;
+    private_file::rename_new(draft, path).map_err(io)?;
+    private_file::sync_folder_of(path).map_err(io)
+}
+
+/// All migrations of this program.
+pub(super) fn ours() -> refinery::Runner {
+    migrations::runner()
+}
+
+pub(super) fn newest_known() -> u32 {
+    ours()
+        .get_migrations()
+        .iter()
+        .map(|migration| migration.version().unsigned_abs())
+        .max()
+        .unwrap_or_default()
+}
+
+/// Runs all pending migrations in one transaction, together with the notes of their versions: an
+/// interrupted upgrade leaves the database as it was.
+pub(super) fn run(
+    migrations: refinery::Runner,
+    connection: &mut Connection,
+) -> Result<(), OpenError> {
+    migrations
+        .set_grouped(true)
+        .run(connection)
+        .map(|_| ())
+        .map_err(|error| OpenError::Migration(error.to_string()))
+}
+
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use refinery::Target;
+
+    use super::*;
+    use crate::transfer::schema::tables;
+
+    #[test]
+    fn a_sqlite_that_can_lose_committed_writes_is_refused() {
+        assert!(matches!(
+            version_gate(3_051_002, "3.51.2"),
+            Err(OpenError::OldSqlite("3.51.2"))
+        ));
+        assert!(check_sqlite().is_ok());
+    }
+
+    /// The migrations of this program, followed by one for each of `more`.
+    fn runner(more: &[&str]) -> refinery::Runner {
+        let mut all = ours().get_migrations().clone();
+        // Migrations come in the order of their file names, in which V10 precedes V9.
+        for (version, sql) in (newest_known() + 1..).zip(more) {
+            let name = format!("V{version}__later");
+            all.push(refinery::Migration::unapplied(&name, sql).unwrap());
+        }
+        refinery::Runner::new(&all)
+    }
+
+    /// Every statement of the schema, and the versions in its history.
+    pub(super) fn schema(connection: &Connection) -> (Vec<String>, Vec<u32>) {
+        fn all<T: rusqlite::types::FromSql>(connection: &Connection, sql: &str) -> Vec<T> {
+            let mut select = connection.prepare(sql).unwrap();
+            let rows = select.query_map([], |row| row.get(0)).unwrap();
+            rows.map(Result::unwrap).collect()
+        }
+        (
+            all(
+                connection,
+                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name",
+            ),
+            all(
+                connection,
+                "SELECT version FROM refinery_schema_history ORDER BY version",
+            ),
+        )
+    }
+
+    /// A database as the first version created it, with rows in every table.
+    fn first_version(path: &Path) -> Connection {
+        let mut connection = Connection::open(path).unwrap();
+        run(ours().set_target(Target::Version(1)), &mut connection).unwrap();
+        let rows = include_str!("../../../../../tests/fixtures/first_version.sql")
+            .replace(":tags", "100")
+            .replace(":interactions", "100")
+            .replace(":now", "1700000000000");
+        connection.execute_batch(&rows).unwrap();
+        // Later versions have more tables.
+        let counts = counts(&connection);
+        for table in tables().filter(|table| table.name != "secrets") {
+            assert_ne!(counts.get(table.name), Some(&0), "{}", table.name);
+        }
+        connection
+    }
+
+    /// How many rows each table has.
+    fn counts(connection: &Connection) -> BTreeMap<String, u64> {
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
+            AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_schema_history'";
+        let mut tables = connection.prepare(tables).unwrap();
+        let names = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let counted = names.map(|name| {
+            let name = name.unwrap();
+            let sql = format!("SELECT count(*) FROM {name}");
+            let count = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
+            (name, count)
+        });
+        counted.collect()
+    }
+
+    /// Tap 7 was committed before tap 5, whose id was reserved first. The row of their tag contains
+    /// one of them, and the count of their hour neither.
+    #[test]
+    fn an_upgrade_folds_what_an_older_version_left_in_the_order_of_its_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = Connection::open(folder.path().join("tapdesk.db")).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
+        let before = Target::Version(fold::BY_ID.cast_signed() - 1);
+        run(ours().set_target(before), &mut connection).unwrap();
+        let left = "INSERT INTO interactions (id, at, tag_id, reason, tech, country, returning_month, returning_day,
+                 key_issued, simulated, seq)
+             VALUES (7, 70, 1, 'static', 'u', '', 0, 0, 1, 0, 1), (5, 71, 1, 'static', 'u', '', 0, 0, 1, 0, 2);
+             INSERT INTO visits VALUES (1, x'', 1, 70, 7, 1);
+             INSERT INTO webhook_states VALUES (1, 1, NULL, 1, 0, 0, 0, -1, 0, 0, 0, 0, NULL, 0, 0)";
+        connection.execute_batch(left).unwrap();
+        fold::settle_older(&connection).unwrap();
+        run(ours(), &mut connection).unwrap();
+        let row = |sql: &str| -> (i64, i64) {
+            let row = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            row.unwrap()
+        };
+        let visits = "SELECT scans, last_interaction FROM visits";
+        assert_eq!(row(visits), (2, 5));
+        assert_eq!(row("SELECT taps, hour FROM tap_counts"), (2, 0));
+        assert_eq!(fold::recover(&connection).unwrap().dirty(), 0);
+        // Webhooks get the second tap, and the first one twice rather than never.
+        let told = "SELECT tap_seq, again_seq FROM webhook_states";
+        assert_eq!(row(told), (4, -1));
+        let keys = "SELECT up_to, simulated_up_to FROM expired_keys";
+        assert_eq!(row(keys), (7, 0));
+    }
+
+    #[test]
+    fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        let mut connection = first_version(&path);
+        let (before, rows) = (schema(&connection), counts(&connection));
+
+        let second = ["CREATE TABLE a (x);", "ALTER TABLE tags ADD COLUMN y;"];
+        let third = ["CREATE TABLE b (x);", "DROP TABLE tokens;"];
+        let failing = "INSERT INTO nowhere VALUES (1);";
+        for statement in 0..=2 {
+            let cut = |whole: [&str; 2]| whole[..statement].concat() + failing;
+            for steps in [
+                vec![cut(second)],
+                vec![second.concat(), cut(third)],
+                vec![second.concat(), third.concat(), failing.to_owned()],
+            ] {
+                let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+                let error = run(runner(&steps), &mut connection).unwrap_err();
+                assert!(matches!(error, OpenError::Migration(_)), "{error}");
+                assert_eq!(schema(&connection), before);
+                assert_eq!(counts(&connection), rows);
+            }
+        }
+
+        run(
+            runner(&[&second.concat(), &third.concat()]),
+            &mut connection,
+        )
+        .unwrap();
+        assert_eq!(schema(&connection).1.last(), Some(&(newest_known() + 2)));
+        let kept = counts(&connection);
+        for (table, count) in rows {
+            let gone = ["tokens", "rolling_keys"].contains(&table.as_str());
+            let expected = (!gone).then_some(&count);
+            assert_eq!(kept.get(&table), expected, "{table}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The path of a tap: its SQL.
+
+mod record;
+mod update;
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Params};
+
+use super::{SqliteStorage, plane, row};
+use crate::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
+use crate::plane::inlays::{BOUND, BOUND_COLUMNS};
+use crate::plane::{Database as _, experiences, tags};
+use crate::{
+    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
+};
+use domain::clock::Timestamp;
+use domain::experience::{LedBy, PublishedExperience};
+use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
+use domain::rolling_key::IssuedKey;
+use domain::tag::{Properties, PropertyClass, PropertyKey};
+
+#[async_trait]
+impl Taps for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+        self.read(|connection| tag_tap(connection, tag))
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError> {
+        let values = (after.0, row::limit(limit));
+        self.read_long(move |connection| tag_taps(connection, &TAGS_AFTER, values))
+            .await
+    }
+
+    async fn published_now(
+        &self,
+        experience: ExperienceId,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published_now", experience, |db, experience| {
+            Box::pin(experiences::published_now(db, *experience))
+        })
+        .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn properties(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+    ) -> Result<Properties, StorageError> {
+        self.read(|connection| properties(connection, tag, class))
+    }
+
+    async fn published(
+        &self,
+        version: VersionRef,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published", version, |db, version| {
+            Box::pin(experiences::published(db, *version))
+        })
+        .await
+    }
+
+    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
+        self.expected_taps.expect(path, origin);
+        Ok(())
+    }
+
+    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
+        self.expected_taps.take(path_and_query)
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        let recent = Arc::clone(&self.recent_keys);
+        self.writer
+            .run_here(move |write| {
+                let recorded = record::tap(write, &tap)?;
+                recent.note(&tap, &recorded);
+                Ok(recorded)
+            })
+            .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn issued_key(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        let now = self.clock.now();
+        let simulated = self.simulated_offset.load(Ordering::Relaxed);
+        let found = match self.recent_keys.get(id, now, simulated) {
+            None => self.read(|connection| issued_key(connection, id, now, simulated))?,
+            known => known,
+        };
+        Ok(found.filter(|(_, interaction)| !self.expired_keys.has(id, interaction.simulated)))
+    }
+
+    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
+        self.notes.payload_reads.note(id, at);
+    }
+
+    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+        self.notes.refused_updates.note(id, at, refusal);
+    }
+
+    fn note_rule(&self, id: InteractionId, rule: LedBy) {
+        self.notes.rules.note(id, rule);
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError> {
+        let macros = serde_json::Value::from(macros).to_string();
+        self.write(move |write| {
+            write
+                .connection
+                .prepare_cached(
+                    "INSERT INTO left_out (interaction_id, macros) VALUES (?1, ?2)
+                     ON CONFLICT DO UPDATE SET macros = excluded.macros",
+                )?
+                .execute((id.0, &macros))?;
+            Ok(())
+        })
+        .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        let recent = Arc::clone(&self.recent_keys);
+        let expired = Arc::clone(&self.expired_keys);
+        self.writer
+            .run_here(move |write| update::variables(write, &recent, &expired, &update))
+            .await
+    }
+}
+
+/// Selects tags with their inlays in one statement: one row for each inlay, whose columns come
+/// first, or one row for a tag without inlays.
+fn tags_by(condition: &str) -> String {
+    let tag = tags::CONFIGURED;
+    format!(
+        "SELECT {BOUND_COLUMNS}, {tag} FROM tags t
+             LEFT JOIN inlays i ON i.tag_id = t.id AND i.deleted_at IS NULL
+             LEFT JOIN counters c ON c.inlay_id = i.id
+             LEFT JOIN master_keys m ON m.id = i.master_key_id
+         WHERE {condition} ORDER BY t.id, i.id"
+    )
+}
+
+static TAG_BY_SLUG: LazyLock<String> =
+    LazyLock::new(|| tags_by("t.slug = ?1 AND t.deleted_at IS NULL"));
+static TAG_BY_ID: LazyLock<String> =
+    LazyLock::new(|| tags_by("t.id = ?1 AND t.deleted_at IS NULL"));
+static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
+    tags_by(
+        "t.id IN (SELECT id FROM tags WHERE id > ?1 AND deleted_at IS NULL ORDER BY id LIMIT ?2)",
+    )
+});
+
+fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    let found = match key {
+        TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
+        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.0])?.pop(),
+    };
+    match (found, key) {
+        (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {
+            // Few slugs are former ones, so they are searched last.
+            Some(id) => tag_tap(connection, TagKey::Id(id)),
+            None => Ok(None),
+        },
+        (found, _) => Ok(found),
+    }
+}
+
+/// The tags that a statement of [`tags_by`] selects.
+fn tag_taps(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Result<Vec<TagTap>, StorageError> {
+    let mut select = connection.prepare_cached(sql)?;
+    let mut rows = select.query(values)?;
+    let mut found = Vec::<TagTap>::new();
+    while let Some(row) = rows.next()? {
+        let has_inlay = row.get_ref(0)? != ValueRef::Null;
+        let id = TagId(row.get(BOUND)?);
+        if found.last().is_none_or(|tap| tap.tag.id != id) {
+            found.push(TagTap {
+                tag: tags::configured(&mut plane::columns(row, BOUND..)?)?,
+                inlays: TagInlays::default(),
+            });
+        }
+        if let Some(tap) = found.last_mut().filter(|_| has_inlay) {
+            tap.inlays.add(plane::columns(row, ..BOUND)?)?;
+        }
+    }
+    Ok(found)
+}
+
+/// The tag whose former slug is `slug`.
+fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
+    let tag = connection
+        .prepare_cached("SELECT tag_id FROM former_slugs WHERE slug = ?1")?
+        .query_row([slug], |row| row.get(0).map(TagId))
+        .optional()?;
+    Ok(tag)
+}
+
+pub(super) fn properties(
+    connection: &Connection,
+    tag: TagId,
+    class: PropertyClass,
+) -> Result<Properties, StorageError> {
+    let mut statement = connection
+        .prepare_cached("SELECT key, value FROM properties WHERE tag_id = ?1 AND class = ?2")?;
+    let mut rows = statement.query((tag.0, class.as_str()))?;
+    let mut properties = Properties::default();
+    while let Some(row) = rows.next()? {
+        let key = PropertyKey::parse(row.get_ref(0)?.as_str().unwrap_or_default())
+            .map_err(|_| row::unreadable("property"))?;
+        properties.0.insert(key, row.get(1)?);
+    }
+    Ok(properties)
+}
+
+static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS} FROM interactions i {KEY_UPDATE}
+         WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
+    )
+});
+
+fn issued_key(
+    connection: &Connection,
+    id: InteractionId,
+    now: Timestamp,
+    simulated_offset: i64,
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+    let found = connection
+        .prepare_cached(&ISSUED_KEY)?
+        .query_row([id.0], |r| Ok(keyed(r, now, simulated_offset)))
+        .optional()?;
+    found.transpose()
+}

@@ -1,0 +1,499 @@
+//! Tags and their properties.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Conflict, StorageError};
+use domain::clock::Timestamp;
+use domain::id::{ExperienceId, InlayId, TagId};
+use domain::inventory::NewInlay;
+use domain::revision::Precondition;
+use domain::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagColumn, TagFields, TagRow};
+use domain::world::World;
+
+/// An edit of a tag, applied inside the operation that stores it. An `Err`
+/// stores nothing.
+pub type TagEdit = Box<dyn Fn(TagFields) -> Result<TagFields, Conflict> + Send + Sync>;
+
+/// The operations on tags.
+#[async_trait]
+pub trait Tags: Send + Sync {
+    /// Stores new tags, whose slugs are not empty. A tag that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `tags`.
+    ///
+    /// # Errors
+    ///
+    /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`],
+    /// and [`Conflict::Missing`] for the experience.
+    async fn insert_tags(
+        &self,
+        tags: Vec<TagFields>,
+        simulated: bool,
+    ) -> Result<Vec<Result<TagId, Conflict>>, StorageError>;
+
+    /// Stores a new real tag, and returns it as stored. With `add_variables`, the tag gets the
+    /// variables that the page of its experience writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::insert_tags`].
+    async fn insert_tag(
+        &self,
+        tag: TagFields,
+        add_variables: bool,
+    ) -> Result<(Tag, usize), StorageError>;
+
+    /// The tag with this id, with its properties and counts.
+    async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError>;
+
+    /// Some of the tags that `list` selects, in its order, each with its place: the next piece
+    /// begins after that place. Counts are exact. An order by taps, and a place in it, may miss
+    /// taps of the last 30 seconds if there were many.
+    async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError>;
+
+    /// How many tags match `filter`.
+    async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError>;
+
+    /// Roughly how many tags match `filter`. The number is exact unless counting takes longer than
+    /// [`COUNTING`].
+    async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError>;
+
+    /// The ids of all existing tags that `select` names, in ascending order.
+    async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError>;
+
+    /// The property keys of all tags that match `filter`.
+    async fn property_keys(
+        &self,
+        filter: TagFilter,
+    ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError>;
+
+    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `rows`. With `upsert`, a row whose slug
+    /// belongs to a tag changes that tag; otherwise the row is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Self::insert_tags`] and of a new inlay, and [`Conflict::Invalid`] for a
+    /// cell.
+    async fn import_tags(
+        &self,
+        rows: Vec<Arc<ImportRow>>,
+        upsert: bool,
+    ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
+
+    /// Applies `edit` to a tag. A replaced slug stays with the tag, as a former slug.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`, and those of [`Self::insert_tags`].
+    async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
+        let edited = self.edit_tag_with(id, edit, false).await?;
+        Ok(edited.map(|(tag, _)| tag))
+    }
+
+    /// Like [`Self::edit_tag`]. With `add_variables`, a tag that is assigned to an experience gets
+    /// the variables that its page writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::edit_tag`].
+    async fn edit_tag_with(
+        &self,
+        id: TagId,
+        edit: TagEdit,
+        add_variables: bool,
+    ) -> Result<Option<(Tag, usize)>, StorageError>;
+
+    /// Makes one change to all of these tags, or to none. Returns, for each changed tag, the change
+    /// that undoes it. Skips tags that are already so, do not exist, or are deleted (for
+    /// [`TagChange::Restore`]: not deleted).
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the experience.
+    async fn change_tags(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+        let variables = FormVariables::Leave;
+        let changed = self.change_tags_with(ids, change, variables).await?;
+        Ok(changed.into_iter().map(|tag| (tag.id, tag.back)).collect())
+    }
+
+    /// Like [`Self::change_tags`]; `variables` decides how an assignment treats the variables of
+    /// forms.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::change_tags`].
+    async fn change_tags_with(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+        variables: FormVariables,
+    ) -> Result<Vec<ChangedTag>, StorageError>;
+
+    /// Releases a former slug: its tag URL then leads nowhere, and any tag can take the slug.
+    /// `None` if the tag does not exist or has no such former slug.
+    async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError>;
+
+    /// Deletes a tag like [`TagChange::Delete`], but only if it still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
+    async fn delete_tag_if(
+        &self,
+        id: TagId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
+
+    /// Sets a property. `None` if the tag does not exist.
+    async fn put_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        value: String,
+    ) -> Result<Option<Put>, StorageError> {
+        self.put_property_if(tag, class, key, value, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::put_property`], but only if the property still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`Conflict::Invalid`] if the tag has the maximum number of
+    /// properties.
+    async fn put_property_if(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        value: String,
+        expected: Precondition,
+    ) -> Result<Option<Put>, StorageError>;
+
+    /// The variables of `keys` that some tag in use with this experience does not have.
+    async fn missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+    ) -> Result<MissingVariables, StorageError>;
+
+    /// Adds the missing variables to at most `limit` of these tags, with empty values; to all of
+    /// them or to none. Returns how many tags changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Invalid`] if a tag has the maximum number of variables.
+    async fn add_missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+        limit: usize,
+    ) -> Result<u64, StorageError>;
+
+    /// Removes a property. `None` if the tag or the key does not exist.
+    async fn delete_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+    ) -> Result<Option<()>, StorageError> {
+        self.delete_property_if(tag, class, key, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::delete_property`], but only if the property still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
+    async fn delete_property_if(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
+}
+
+/// How long tags are counted before their number is estimated instead: an answer within 100 ms
+/// feels immediate.
+pub const COUNTING: Duration = Duration::from_millis(75);
+
+/// A number of tags, counted or estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// The number of tags; an estimate is rounded to two digits.
+    pub tags: u64,
+    /// Whether the tags were counted.
+    pub exact: bool,
+}
+
+/// Variables that tags do not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingVariables {
+    /// Variables that at least one tag does not have.
+    pub keys: Vec<PropertyKey>,
+    /// How many tags lack at least one of them.
+    pub tags: u64,
+}
+
+/// Whether a stored object is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// The object did not exist before.
+    New,
+    /// The object existed, and has its new or unchanged value.
+    Set,
+}
+
+/// Selects tags; an absent member selects all. The default is every real tag that is not deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagFilter {
+    /// A part of the name, the slug, a former slug or the title, ignoring case.
+    pub q: Option<String>,
+    /// Tags assigned to this experience.
+    pub experience_id: Option<ExperienceId>,
+    /// `true` for tags assigned to any experience, `false` for the others.
+    pub assigned: Option<bool>,
+    /// Tags with this status.
+    pub status: Option<Status>,
+    /// `true` for tags whose taps are verified, `false` for the others.
+    pub verifier_enabled: Option<bool>,
+    /// `true` for tags with a printed QR code, `false` for the others.
+    pub has_qr_code: Option<bool>,
+    /// `true` for tags of which an inlay reported an open tamper loop, `false` for the others.
+    pub opened: Option<bool>,
+    /// Real tags, simulated ones, or both.
+    pub world: World,
+    /// Whether to select the deleted tags instead of the others.
+    pub deleted: bool,
+}
+
+/// A piece of the list of tags.
+#[derive(Clone, Debug)]
+pub struct TagList {
+    /// Selects the tags of the list.
+    pub filter: TagFilter,
+    /// The order of the list.
+    pub order: TagOrder,
+    /// The place in this order after which the piece begins; `None` for the first piece.
+    pub after: Option<TagPlace>,
+    /// Most tags in the piece.
+    pub limit: usize,
+}
+
+/// An order of tags; `-` means descending. Tags that compare equal are ordered by id, in the same
+/// direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum TagOrder {
+    /// By creation, the oldest first.
+    #[default]
+    #[serde(rename = "created")]
+    Created,
+    /// By creation, the newest first.
+    #[serde(rename = "-created")]
+    CreatedDescending,
+    /// By name, ascending. `A` to `Z` compare like `a` to `z`, other letters by their character
+    /// code.
+    #[serde(rename = "name")]
+    Name,
+    /// By name, descending; see `name`.
+    #[serde(rename = "-name")]
+    NameDescending,
+    /// By number of taps, the least tapped first.
+    #[serde(rename = "scans")]
+    Scans,
+    /// By number of taps, the most tapped first.
+    #[serde(rename = "-scans")]
+    ScansDescending,
+    /// By last tap, ascending; tags that were never tapped come first.
+    #[serde(rename = "last_scan")]
+    LastScan,
+    /// By last tap, the most recent first.
+    #[serde(rename = "-last_scan")]
+    LastScanDescending,
+}
+
+impl TagOrder {
+    /// Whether the order is descending.
+    pub const fn descends(self) -> bool {
+        matches!(
+            self,
+            Self::CreatedDescending
+                | Self::NameDescending
+                | Self::ScansDescending
+                | Self::LastScanDescending
+        )
+    }
+
+    /// Whether the order compares names.
+    pub const fn is_by_name(self) -> bool {
+        matches!(self, Self::Name | Self::NameDescending)
+    }
+
+    /// Whether the order compares taps.
+    pub const fn is_by_taps(self) -> bool {
+        matches!(
+            self,
+            Self::Scans | Self::ScansDescending | Self::LastScan | Self::LastScanDescending
+        )
+    }
+
+    /// The place of `tag` in this order.
+    pub fn place(self, tag: &Tag) -> TagPlace {
+        match self {
+            Self::Created | Self::CreatedDescending => TagPlace::Created(tag.id),
+            Self::Name | Self::NameDescending => TagPlace::Name(tag.fields.name.clone(), tag.id),
+            Self::Scans | Self::ScansDescending => TagPlace::Scans(tag.scan_count, tag.id),
+            Self::LastScan | Self::LastScanDescending => {
+                TagPlace::LastScan(tag.last_scan_at, tag.id)
+            }
+        }
+    }
+}
+
+/// A place in an order of tags: the value that is compared, and the id that decides between equal
+/// values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TagPlace {
+    /// In the order of creation, which is the order of ids.
+    Created(TagId),
+    /// In an order by name.
+    Name(String, TagId),
+    /// In an order by number of taps.
+    Scans(u64, TagId),
+    /// In an order by last tap.
+    LastScan(Option<Timestamp>, TagId),
+}
+
+/// A row of an imported table of tags.
+#[derive(Clone, Debug)]
+pub struct ImportRow {
+    /// The slug of a new tag, or the current or a former slug of the tag that the row changes.
+    pub slug: Slug,
+    /// Whether the row names the slug; if not, it is generated and belongs to no tag.
+    pub named: bool,
+    /// The cells, which set the fields of the tag.
+    pub row: TagRow,
+    /// A new inlay on the tag; its `tag_id` is set to the tag's.
+    pub inlay: Option<NewInlay>,
+    /// Whether a tag that is assigned to an experience gets the variables that its page writes.
+    pub add_variables: bool,
+}
+
+/// The tag that has a slug now, or had it before.
+#[derive(Clone, Copy)]
+pub(super) struct SlugOwner {
+    pub(super) tag: TagId,
+    /// Whether the slug is a former slug of the tag.
+    pub(super) former: bool,
+    /// Whether the caller may learn which tag it is.
+    pub(super) within_reach: bool,
+}
+
+impl SlugOwner {
+    /// The conflict for another tag that wants the slug.
+    pub(super) fn refuses(self, slug: &Slug) -> Conflict {
+        let (slug, tag) = (slug.to_string(), self.tag);
+        if self.former && self.within_reach {
+            Conflict::SlugReserved { slug, tag }
+        } else {
+            Conflict::SlugTaken(slug)
+        }
+    }
+}
+
+impl ImportRow {
+    /// The new tag that the row creates.
+    pub(super) fn create(&self) -> Result<TagFields, Conflict> {
+        Ok(self.row.create(self.slug.clone())?)
+    }
+
+    /// The fields of the existing tag after the row. The tag is found by its current or a former
+    /// slug, and keeps its current slug.
+    pub(super) fn change(&self, before: &TagFields) -> Result<TagFields, Conflict> {
+        Ok(self.row.change(before.clone())?)
+    }
+}
+
+/// The result of an imported row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The tag that the row created or changed.
+    pub tag: TagId,
+    /// The tag's current slug.
+    pub slug: Slug,
+    /// Whether the tag is new.
+    pub put: Put,
+    /// The tag's new inlay, if the row has one.
+    pub inlay: Option<InlayId>,
+    /// The columns that became empty in the tag.
+    pub deleted: Vec<TagColumn>,
+    /// If the row changed an existing tag: the previous cells of the changed columns.
+    pub before: BTreeMap<String, String>,
+    /// How many variables of forms the tag got.
+    pub variables_added: usize,
+}
+
+/// Selects tags by their ids or by a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagSelect {
+    /// Tags with ids in certain ranges.
+    Ranges {
+        /// Ranges of ids, first and last included.
+        ranges: Vec<(TagId, TagId)>,
+        /// Whether to select the deleted tags instead of the others.
+        deleted: bool,
+    },
+    /// Tags that match a filter.
+    Filter(TagFilter),
+}
+
+/// A change that can be made to many tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TagChange {
+    /// Assigns the tags to an experience, or to none.
+    Assign(Option<ExperienceId>),
+    /// Sets the status of the tags.
+    Status(Status),
+    /// Deletes the tags. Their slugs stay reserved for them.
+    Delete,
+    /// Restores deleted tags as they were, except for an experience that has been deleted
+    /// meanwhile.
+    Restore,
+}
+
+/// How an assignment treats the variables that the page of an experience writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FormVariables {
+    /// Adds the missing variables to each tag, with empty values.
+    Add,
+    /// Adds no variables, and removes none.
+    #[default]
+    Leave,
+    /// Adds no variables, and removes these where they are still empty.
+    Remove(Vec<PropertyKey>),
+}
+
+/// A tag that a bulk change has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedTag {
+    /// The tag that changed.
+    pub id: TagId,
+    /// The change that undoes it.
+    pub back: TagChange,
+    /// The variables of forms that the tag got.
+    pub added: Vec<PropertyKey>,
+}
