@@ -72,7 +72,7 @@ for (const [name, { version, licence }] of Object.entries(PACKAGES)) {
 const entries = json("crawler-user-agents", "crawler-user-agents.json");
 const { isbot } = await import(pathToFileURL(file("isbot", "index.mjs")));
 
-// The rules of service/src/visitor/user_agent.rs.
+// The rules of service/crates/domain/src/visitor/user_agent.rs.
 const isWord = (char) => char !== undefined && /[a-z0-9]/i.test(char);
 const isEdge = (text, at) => !(isWord(text[at - 1]) && isWord(text[at]));
 function shows(rule, agent) {

@@ -1,14 +1,14 @@
 //! The Tapdesk service: from a tap of an NFC inlay to an updated tag variable.
 //!
-//! Its parts are crates in `service/crates`, each of which depends on those before it: [`inlay`],
-//! `domain`, [`encoding`], [`storage`], `app`, `http`; and `client`, which depends on none. This
-//! crate starts them, and gives programs that embed the service one name for all of them.
+//! Its parts are crates in `service/crates`. Each depends on those before it: [`inlay`], `domain`,
+//! [`encoding`], [`storage`], `app`, `http`. The crate `client` depends on none. This crate starts
+//! the service and has its command line. Programs that embed the service use only this crate.
 //!
 //! Start reading at `tap.rs` in `app`, the use case. `http` has every public route on one screen.
 //! [`storage`] names the operations that can race, and decides each in one step.
 //!
 //! Absent by design: a reader of time outside [`clock`], of randomness outside [`entropy`], of
-//! statuses outside `error.rs` in `http`, of SQL outside the backends' folders in [`storage`].
+//! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
 pub use app::{Parts, Service, TapUrl, demo, housekeeping, rotate};
 pub use client::whole_rows;

@@ -11,7 +11,14 @@ const SOURCES: [&str; 3] = ["rs", "mjs", "sh"];
 #[test]
 fn every_variable_in_the_documents_is_read_somewhere() {
     let mut sources = String::new();
-    for folder in ["service/src", "src-tauri/src", "tests", "ui/tests"] {
+    let folders = [
+        "service/crates",
+        "service/src",
+        "src-tauri/src",
+        "tests",
+        "ui/tests",
+    ];
+    for folder in folders {
         for path in files(folder, &SOURCES) {
             sources += &fs::read_to_string(root().join(path)).expect("text");
         }

@@ -1,8 +1,18 @@
 //! The use cases of the Tapdesk service. Start reading at [`tap`]: from a tap of an inlay to its
 //! answer.
 //!
-//! [`Service`] has what all of them share: storage, keys, settings and caches. It knows nothing of
-//! the use cases around it; they are given it.
+//! | Modules | Subject |
+//! |---|---|
+//! | [`tap`], [`studio`] | a tap, and the pages that the service itself serves |
+//! | [`payload`] | the data that the owner's page gets for a key |
+//! | [`encode`] | encodes inlays through a relay that holds the reader |
+//! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
+//! | [`deliver`], [`backup`], [`housekeeping`] | recurring work: webhooks, backups, expired data |
+//! | [`rotate`] | wraps all secrets by a new key, while no service runs |
+//! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
+//!
+//! [`Service`] has the parts that all of them share: storage, keys, settings and caches. It knows
+//! none of the use cases; each gets it as an argument.
 
 // # A tap
 

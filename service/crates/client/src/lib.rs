@@ -1,4 +1,7 @@
-//! What calls a running Tapdesk service: the command line, and the desktop. It shares no code with
-//! the service.
+//! Parts of clients of a running Tapdesk service, shared by the command line and the desktop. They
+//! share no code with the service.
+//!
+//! [`whole_rows`] finds the rows of an interrupted export that are complete, so that a download can
+//! resume after them.
 
 pub mod whole_rows;

@@ -1,9 +1,20 @@
-//! What the Tapdesk service speaks of: tags, experiences, interactions, inlays as their owner
-//! configures them, keys, settings. It depends on the chips' functions in `inlay` alone, and has no
+//! The domain of the Tapdesk service: tags, experiences, interactions, inlays as their owner
+//! configures them, keys and settings. It knows the functions of chips in [`inlay`], but no
 //! database, no network and no runtime.
 //!
-//! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]; all other code is
-//! given what they read.
+//! | Modules | Subject |
+//! |---|---|
+//! | [`tag`], [`tag_url`] | a tag, its properties, and the address in chips' URLs |
+//! | [`experience`], [`macros`] | a redirect or a page for visitors, and the placeholders in it |
+//! | [`interaction`], [`trace`], [`visitor`] | a tap, its steps in words, its visitor |
+//! | [`rolling_key`], [`inventory`], [`keyring`] | keys of taps and inlays; wrapped keys |
+//! | [`report`], [`sheet`], [`submission`] | counts of taps, test sheets, sent forms |
+//! | [`webhook`], [`audit`] | events for owners' servers; the log of changes |
+//! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
+//! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
+//!
+//! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]. All other code
+//! gets time, randomness and files as arguments.
 
 // # Words that all modules use
 

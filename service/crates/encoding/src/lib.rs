@@ -1,6 +1,6 @@
 //! The encoding of one inlay: from a blank chip to a tag whose tap was verified, and back.
 //!
-//! A relay holds the reader; it passes commands on without interpreting them. This module decides
+//! A relay holds the reader; it passes commands on without interpreting them. This crate decides
 //! which commands follow from the answers: answers in, the next [`Turn`] out. It reads and writes
 //! nothing. Its changes to the [`Journal`] are on disk before the turn's commands leave. So the
 //! journal can name the key of every slot of the chip, wherever the encoding is interrupted.

@@ -1,4 +1,16 @@
-//! Lists every route of the service in one place.
+//! The HTTP interface of the Tapdesk service. [`router`] lists every public route.
+//!
+//! | Modules | Subject |
+//! |---|---|
+//! | `public` | taps, the two operations of a rolling key, forms, images, health |
+//! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
+//! | `access`, `admins`, `tied` | routes that need a token; valid tokens |
+//! | `origin`, `clients`, `countries` | the sender of a request: address, identity, country |
+//! | `rate_limiter` | the limit of refused calls per client |
+//! | `reserved` | paths that no URL template may match |
+//! | `error` | the only mapping from errors to statuses and codes |
+//! | `document` | the OpenAPI document |
+//! | `serve`, `state` | a router on a listener, and the state that only HTTP needs |
 
 mod access;
 mod admin;

@@ -4,8 +4,15 @@
 //! call and acts with another. A method that writes returns after its commit is on disk. A missing
 //! row is `Ok(None)`. Each backend keeps its own time, and that time decides about keys.
 //!
-//! `plane` implements the configuration by owners once for both databases. A database only runs
-//! those operations; it has its own implementation of the path of a tap.
+//! | Modules | Subject |
+//! |---|---|
+//! | `taps`, `tags`, `inlays` and other nouns | the operations on each noun, as a trait |
+//! | [`sqlite`], `postgres` | the backends; each has its own implementation of the path of a tap |
+//! | `plane` | the configuration by owners, written once; a backend only runs its operations |
+//! | `notes`, `payload_reads`, `refused_updates`, `rules` | noted now, stored with a later commit |
+//! | `traces` | the personal data in each table, and how it is erased |
+//! | [`transfer`], `migrate_store` | moves a whole database from one backend to the other |
+//! | [`calling`] | the caller for whom the current task works |
 
 mod administration;
 mod audit;

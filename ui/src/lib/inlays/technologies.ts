@@ -1,5 +1,5 @@
 // The chips' capabilities, for forms and explanations. The service checks again; its rules are in
-// `service/src/inlay/technology.rs`.
+// `service/crates/inlay/src/technology.rs`.
 
 import type { Mode, Technology } from "../api/types";
 

@@ -42,7 +42,7 @@ use storage::calling;
 /// experiences.
 const LIMITED: &str = "x-limited-tokens";
 
-/// The caller of a request. `http.rs` adds it to each request.
+/// The caller of a request. `lib.rs` adds it to each request.
 #[derive(Clone)]
 pub(crate) struct Requester {
     pub(crate) service: Arc<Service>,
