@@ -78,6 +78,10 @@ fn every_answer_is_described_and_tells_when_to_try_again_if_that_may_help() {
     let document = parsed();
     for (name, operation) in operations(&document) {
         for (status, answer) in operation["responses"].as_object().expect("answers") {
+            let answer = match answer["$ref"].as_str() {
+                Some(reference) => document.pointer(&reference[1..]).expect(reference),
+                None => answer,
+            };
             let description = answer["description"].as_str().unwrap_or_default();
             assert!(!description.is_empty(), "{name}: {status}");
             let waits = &answer["headers"]["Retry-After"]["schema"]["type"];
@@ -85,6 +89,21 @@ fn every_answer_is_described_and_tells_when_to_try_again_if_that_may_help() {
             assert_eq!(waits == "integer", helps, "{name}: {status}");
         }
     }
+}
+
+/// Half of the document were problems, of which only a few differ.
+#[test]
+fn a_problem_stands_once_in_the_document() {
+    let document = parsed();
+    for (name, operation) in operations(&document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            let content = answer["content"].as_object();
+            let is_problem = content.is_some_and(|is| is.contains_key("application/problem+json"));
+            assert!(!is_problem, "{name} writes out its {status}");
+        }
+    }
+    let shared = document["components"]["responses"].as_object().unwrap();
+    assert!(shared.contains_key("NotFound"), "{:?}", shared.keys());
 }
 
 #[test]

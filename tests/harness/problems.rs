@@ -32,7 +32,10 @@ static DECLARED: LazyLock<Declared> = LazyLock::new(|| {
         operations.map(|(method, operation)| Operation {
             method: method.to_uppercase(),
             parts: path.split('/').map(fixed).collect(),
-            statuses: statuses(&operation["responses"]),
+            statuses: statuses(
+                &operation["responses"],
+                &document["components"]["responses"],
+            ),
         })
     });
     Declared {
@@ -47,10 +50,15 @@ fn fixed(part: &str) -> Option<String> {
     (!part.starts_with('{')).then(|| part.to_owned())
 }
 
-fn statuses(responses: &Value) -> HashSet<u16> {
+fn statuses(responses: &Value, shared: &Value) -> HashSet<u16> {
     let responses = responses.as_object().expect("responses").iter();
-    let problems =
-        responses.filter(|(_, answer)| answer["content"]["application/problem+json"].is_object());
+    let problems = responses.filter(|(_, answer)| {
+        let answer = match answer["$ref"].as_str() {
+            Some(reference) => &shared[reference.rsplit('/').next().expect("a name")],
+            None => answer,
+        };
+        answer["content"]["application/problem+json"].is_object()
+    });
     problems
         .map(|(status, _)| status.parse().expect("a status"))
         .collect()

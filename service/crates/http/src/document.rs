@@ -1,6 +1,7 @@
 //! Builds the OpenAPI document, except for the descriptions that the admin routes have themselves.
 
 mod patch;
+mod responses;
 mod shape;
 mod webhooks;
 
@@ -71,6 +72,7 @@ pub(super) fn complete(document: &mut openapi::OpenApi) {
     }
     shape::complete(document);
     open_parts(document);
+    responses::share(document);
 }
 
 /// The security scheme of the admin API.

@@ -273,7 +273,8 @@ mod tests {
 
     /// The columns whose comment in a migration says that they are wrapped.
     fn of_schema() -> BTreeSet<(String, String)> {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
         let mut columns = BTreeSet::new();
         for file in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
