@@ -17,7 +17,7 @@ export default mergeConfig(
         {
           extends: true,
           // Found while a test runs, they would be loaded anew, and Svelte with them: twice.
-          optimizeDeps: { entries: ["index.html", mounted, "src/lib/ui/mounted/*.svelte"], include: ["vitest-browser-svelte"] },
+          optimizeDeps: { entries: ["index.html", mounted, "src/mounted/*.svelte"], include: ["vitest-browser-svelte"] },
           test: {
             name: "mounted",
             include: [mounted],

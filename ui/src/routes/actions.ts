@@ -3,7 +3,7 @@
 
 import type { Action } from "../lib/frame/palette/actions";
 import { exportInteractions } from "./interactions/export";
-import { exportSubmissions } from "./submissions/export";
+import { exportSubmissions } from "../lib/submissions/export";
 import { exportTags } from "./tags/export";
 
 export const screenActions: Action[] = [

@@ -3,7 +3,7 @@
 
 import type { Component } from "svelte";
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
-import type { Screen } from "../lib/frame/router.svelte";
+import type { Screen } from "../lib/window/router.svelte";
 
 const loads: Record<Screen, () => Promise<{ default: Component }>> = {
   overview: () => import("./overview/Overview.svelte"),

@@ -2,9 +2,9 @@
 // it in this session. Encoding and printing ask here first.
 
 import { get, getVersion, patchVersion, post } from "../api/client";
-import { rights } from "../frame/rights.svelte";
-import { settings } from "../frame/settings.svelte";
-import { perConnection } from "../shell/connection.svelte";
+import { rights } from "../stores/rights.svelte";
+import { settings } from "../stores/settings.svelte";
+import { perConnection } from "../api/connection.svelte";
 import { shell } from "../shell/shell.svelte";
 import { hostOf, isLoopback, isNumeric } from "./typed";
 import type { TagUrl, TagUrlCheck } from "../api/types";

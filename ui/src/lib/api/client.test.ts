@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { notices } from "../frame/notices.svelte";
+import { notices } from "../window/notices.svelte";
 import type { ShellState } from "../shell/desktop";
-import { reach } from "../shell/reach";
+import { reach } from "./reach";
 import { shell } from "../shell/shell.svelte";
 import { get, post } from "./client";
 import { saysUnreachable, whenOutdated } from "./problem";

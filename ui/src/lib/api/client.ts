@@ -1,15 +1,14 @@
 // The client of the admin API. Paths, parameters, bodies and responses are checked against types
 // that are generated from the OpenAPI document. Scripts can do everything that screens do.
 
-import type { Downloaded } from "../shell/desktop";
-import { switchedSince } from "../shell/connection.svelte";
-import { reach } from "../shell/reach";
-import { shell } from "../shell/shell.svelte";
-import { heardTime } from "../ui/now.svelte";
-import { RowCount } from "../ui/rows";
+import { switchedSince } from "./connection.svelte";
+import { reach } from "./reach";
+import { heardTime } from "../format/now.svelte";
+import { RowCount } from "./rows";
 import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
 import { Problem, Switched, Unreachable } from "./problem";
 import type * as schema from "./schema";
+import { service } from "./service";
 import { writes } from "./writes";
 
 export { Problem };
@@ -39,8 +38,8 @@ export const mayWrite = (): Promise<boolean> => confirmWrite();
  * later.
  */
 async function change(method: string, address: string, init: RequestInit): Promise<Response> {
-  if (reach.lost) throw new Unreachable(`${shell.ready?.connection.name} does not answer. Nothing was changed.`);
-  const response = await fetch(shell.base + address, { method, ...init }).catch(noAnswer);
+  if (reach.lost) throw new Unreachable(`${service.name()} does not answer. Nothing was changed.`);
+  const response = await fetch(service.base() + address, { method, ...init }).catch(noAnswer);
   const why = await unreachable(response);
   if (why === null) return response;
   throw new Unreachable(why);
@@ -58,7 +57,7 @@ async function read(method: string, address: string, init: RequestInit): Promise
       // The screens may show another service by now.
       if (switched()) throw new Switched(false);
     }
-    const answer = fetch(shell.base + address, { method, ...init }).catch(noAnswer);
+    const answer = fetch(service.base() + address, { method, ...init }).catch(noAnswer);
     // A hanging service may not respond long after it is known to be lost.
     const response = await reach.unlessLost(answer);
     if (response === null) continue;
@@ -196,10 +195,17 @@ export const filePosted = <P extends PathOf<"post">>(path: P, body: BodyOf<P, "p
   body,
 });
 
+/** The part of a file that has arrived. */
+export interface FileProgress {
+  bytes: number;
+  /** Line ends outside of quotes. */
+  rows: number;
+}
+
 /** Fetches a file in pieces; `heard` is called with the progress. */
 export async function fetchFile(
   { address, body }: FileRequest,
-  heard: (progress: Downloaded) => void = () => undefined,
+  heard: (progress: FileProgress) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const response = await send(body === undefined ? "GET" : "POST", address, { ...(body !== undefined && sentJson(body)), signal });
@@ -227,7 +233,7 @@ export async function publicCall(method: string, path: string, body?: unknown): 
   if (writes(method, path) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   const switched = switchedSince();
   const sent = performance.now();
-  const response = await fetch(`${shell.base}${path}`, { method, ...(body !== undefined && sentJson(body)) });
+  const response = await fetch(`${service.base()}${path}`, { method, ...(body !== undefined && sentJson(body)) });
   const answer = await response.json().catch(() => null);
   if (switched()) throw new Switched(writes(method, path));
   return { status: response.status, body: answer, ms: performance.now() - sent };

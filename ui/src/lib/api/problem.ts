@@ -1,6 +1,6 @@
 // Errors of the service and of the shell: as messages, and for forms by field.
 
-import { reach } from "../shell/reach";
+import { reach } from "./reach";
 import type * as schema from "./schema";
 
 /** An error of the service, with its message (`application/problem+json`), or of the shell. */

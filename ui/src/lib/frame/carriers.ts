@@ -1,7 +1,7 @@
 // Counts of everything that leads phones to a port of this computer, in words.
 
 import type { Carriers } from "../shell/desktop";
-import { agreeing, counted } from "../ui/format";
+import { agreeing, counted } from "../format/format";
 
 export const anyCarriers = ({ inlays, labels, phones }: Carriers): boolean => inlays > 0 || labels > 0 || phones;
 

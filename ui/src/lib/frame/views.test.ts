@@ -1,7 +1,7 @@
 import { beforeAll, expect, test, vi } from "vitest";
 
 vi.mock("../shell/shell.svelte", () => ({ shell: { ready: { connection: { id: "here" } } } }));
-vi.mock("./router.svelte", () => ({ href: (screen: string, _: null, query: object) => `#/${screen}?${JSON.stringify(query)}` }));
+vi.mock("../window/router.svelte", () => ({ href: (screen: string, _: null, query: object) => `#/${screen}?${JSON.stringify(query)}` }));
 const store = new Map<string, string>();
 beforeAll(() =>
   vi.stubGlobal("localStorage", {

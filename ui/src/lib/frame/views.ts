@@ -1,7 +1,7 @@
 // Saved views: the filters and the order of a list, under a name.
 
-import { kept } from "./kept";
-import { href, type Screen } from "./router.svelte";
+import { kept } from "../window/kept";
+import { href, type Screen } from "../window/router.svelte";
 
 export interface View {
   name: string;

@@ -1,7 +1,7 @@
 // Progress of the rotation of the wrapping key, as text.
 
 import type { RotationProgress } from "../shell/desktop";
-import { count } from "../ui/format";
+import { count } from "../format/format";
 
 const phases = {
   checking: "Checking that every secret opens",

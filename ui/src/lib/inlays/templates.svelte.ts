@@ -2,7 +2,7 @@
 
 import { get } from "../api/client";
 import type { Technology, UrlTemplate } from "../api/types";
-import { perConnection } from "../shell/connection.svelte";
+import { perConnection } from "../api/connection.svelte";
 
 class Templates {
   all = $state.raw<UrlTemplate[]>([]);

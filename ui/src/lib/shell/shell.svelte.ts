@@ -1,8 +1,8 @@
 // The shell's state, for every screen.
 
-import { around } from "../ui/around";
-import { reach } from "./reach";
-import { onShellState, serviceBase, setUnsaved, shellState, showing, type Ready, type ShellState } from "./desktop";
+import { service } from "../api/service";
+import { reach } from "../api/reach";
+import { onShellState, serviceBase, shellState, showing, type Ready, type ShellState } from "./desktop";
 
 class Shell {
   state = $state<ShellState>({ phase: "starting" });
@@ -41,6 +41,6 @@ class Shell {
 
 export const shell = new Shell();
 
-around.connection = () => shell.ready?.connection.id ?? null;
-around.onBack = (heard) => reach.onBack(heard);
-around.unsaved = (unsaved) => void setUnsaved(unsaved);
+service.connection = () => shell.ready?.connection.id ?? null;
+service.name = () => shell.ready?.connection.name ?? "";
+service.base = () => shell.base;

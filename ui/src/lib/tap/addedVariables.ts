@@ -1,4 +1,4 @@
-import { counted } from "../ui/format";
+import { counted } from "../format/format";
 
 /**
  * A sentence about variables of forms that were added to tags with their experience: "3 variables

@@ -2,7 +2,7 @@
 // The service stores none of them: a tap spends its code, keys are stored only as hashes, and a tap
 // is one row.
 
-import { perConnection } from "../shell/connection.svelte";
+import { perConnection } from "../api/connection.svelte";
 
 export interface OwnTap {
   /** The URL that was sent. */

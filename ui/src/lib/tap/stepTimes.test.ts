@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lasted } from "../ui/format";
+import { lasted } from "../format/format";
 import { timesOf } from "./ownTaps";
 import { stepTimes } from "./stepTimes";
 

@@ -2,7 +2,7 @@
 // read and when the update came; durations are known only for taps by this window.
 
 import type { Step, TracedInteraction } from "../api/types";
-import { lasted } from "../ui/format";
+import { lasted } from "../format/format";
 import type { OwnTimes } from "./ownTaps";
 
 type Traced = Pick<TracedInteraction, "at" | "payload_reads" | "update" | "refused_update">;

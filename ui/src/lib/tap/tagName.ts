@@ -1,6 +1,6 @@
 // The name of a tag for one of its taps.
 
-import { count } from "../ui/format";
+import { count } from "../format/format";
 
 /** The tag's name, or its number if the tag is no longer accessible. */
 export const tagName = ({ tag_id, tag_name }: { tag_id: number | null; tag_name: string | null }) =>

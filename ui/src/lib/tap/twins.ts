@@ -4,7 +4,7 @@
 import { get, post, Problem, remove } from "../api/client";
 import { Switched } from "../api/problem";
 import type { Tag, VirtualInlay, VirtualTapped } from "../api/types";
-import { perConnection } from "../shell/connection.svelte";
+import { perConnection } from "../api/connection.svelte";
 import { ownTaps, timesOf } from "./ownTaps";
 
 /** A virtual inlay, and the version of the tag that its twin copies. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { notices } from "../frame/notices.svelte";
+import { notices } from "../window/notices.svelte";
 import { atOnce } from "./checkbox";
 
 test("a refused change shows what is stored, and why", async () => {

@@ -1,6 +1,6 @@
 // A checkbox that takes effect at once, without a button that saves.
 
-import { notices } from "../frame/notices.svelte";
+import { notices } from "../window/notices.svelte";
 
 /**
  * Calls `change` with the new value; for `onchange`. If that is refused, reports the reason and

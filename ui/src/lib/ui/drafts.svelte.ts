@@ -4,9 +4,9 @@
 
 import { onDestroy, untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
-import { around } from "./around";
+import { around } from "../window/around";
 import { Draft } from "./draft.svelte";
-import { notices } from "../frame/notices.svelte";
+import { notices } from "../window/notices.svelte";
 
 /** A form with its place. */
 export interface Form {

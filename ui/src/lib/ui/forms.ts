@@ -1,7 +1,7 @@
 // Ways to send forms: their button, and Ctrl+Enter in any of their fields. Enter without Ctrl sends
 // only a small form: in a large one, the person may not have looked at the other fields.
 
-import { byCommand } from "../frame/keyNames";
+import { byCommand } from "../window/keyNames";
 
 /** Whether an event is the chord that sends a form. */
 const isChord = (event: KeyboardEvent) =>

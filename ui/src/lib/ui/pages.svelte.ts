@@ -3,8 +3,8 @@
 import { wordsOf } from "../api/problem";
 import type { Page, Query } from "../api/client";
 import type { ParametersOf } from "../api/operations";
-import { notices } from "../frame/notices.svelte";
-import { count } from "./format";
+import { notices } from "../window/notices.svelte";
+import { count } from "../format/format";
 import { fetchPage, type ItemOf, type ListPath } from "./list/fetchPage";
 
 const PAGE = 100;

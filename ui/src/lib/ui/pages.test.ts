@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { notices } from "../frame/notices.svelte";
+import { notices } from "../window/notices.svelte";
 import { Pages } from "./pages.svelte";
 
 vi.mock("../shell/desktop", () => ({ serviceBase: () => "" }));

@@ -1,8 +1,8 @@
 // The initial values of a new run, from the last one on this computer, and default names for empty
 // fields.
 
-import { kept } from "../../lib/frame/kept";
-import { newForm, type EncodingForm } from "../../lib/reader/encodingForm";
+import { kept } from "../../lib/window/kept";
+import { newForm, type EncodingForm } from "../../lib/encoding/encodingForm";
 
 export interface RunForm {
   name: string;

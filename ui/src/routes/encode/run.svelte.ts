@@ -5,10 +5,10 @@ import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client
 import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
 import { templates } from "../../lib/inlays/templates.svelte";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
-import { Encoder } from "../../lib/reader/encoder.svelte";
-import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/reader/encodings";
+import { Encoder } from "../../lib/encoding/encoder.svelte";
+import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/encoding/encodings";
 import { firstPassOf } from "./firstPass";
-import { count as digits } from "../../lib/ui/format";
+import { count as digits } from "../../lib/format/format";
 import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { play, type Tone } from "../../lib/ui/sound";
 

@@ -2,7 +2,7 @@
 // half of its tags.
 
 import type { TagImportRow } from "../../lib/api/types";
-import type { ImportRun } from "../tags/importRun.svelte";
+import type { ImportRun } from "../../lib/tables/importRun.svelte";
 
 /** Most tags of one run. */
 export const RUN_MAX = 10_000;

@@ -2,8 +2,8 @@
 
 import type { Experience } from "../../lib/api/types";
 import type { Draft } from "../../lib/ui/draft.svelte";
-import { counted } from "../../lib/ui/format";
-import { notices } from "../../lib/frame/notices.svelte";
+import { counted } from "../../lib/format/format";
+import { notices } from "../../lib/window/notices.svelte";
 import type { Resource } from "../../lib/ui/resource.svelte";
 import { patchOf, storedOf, type Content } from "./content";
 

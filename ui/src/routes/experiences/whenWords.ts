@@ -2,7 +2,7 @@
 
 import type { CounterMove, OperatingSystem, Tech, VerificationState, When } from "../../lib/api/types";
 import { sealWords } from "../../lib/inlays/seals";
-import { counted } from "../../lib/ui/format";
+import { counted } from "../../lib/format/format";
 
 export const outcomes: [VerificationState, string][] = [
   ["verified", "verified"],

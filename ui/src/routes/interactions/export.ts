@@ -1,8 +1,8 @@
 import { fileAt } from "../../lib/api/client";
-import { saveDownload } from "../../lib/shell/download";
-import { counted } from "../../lib/ui/format";
-import { attempt, notices } from "../../lib/frame/notices.svelte";
-import { works } from "../../lib/frame/works.svelte";
+import { saveDownload } from "../../lib/window/download";
+import { counted } from "../../lib/format/format";
+import { attempt, notices } from "../../lib/window/notices.svelte";
+import { works } from "../../lib/window/works.svelte";
 
 /** Exports the interactions that the filters of the feed show as a CSV file. */
 export async function exportInteractions(filters: Record<string, string | undefined>): Promise<void> {

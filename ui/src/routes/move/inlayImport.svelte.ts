@@ -1,7 +1,7 @@
 // The import of inlays, which survives its step and its screen.
 
-import { perConnection } from "../../lib/shell/connection.svelte";
-import { ImportRun } from "../tags/importRun.svelte";
+import { perConnection } from "../../lib/api/connection.svelte";
+import { ImportRun } from "../../lib/tables/importRun.svelte";
 
 class InlayImport extends ImportRun {
   /** The name of the chosen preset; empty for the first one. */

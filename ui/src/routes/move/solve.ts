@@ -1,7 +1,7 @@
 // The request to the solver, and texts for its answer.
 
 import type { SolveCandidate, Solved, Technology } from "../../lib/api/types";
-import { count, counted } from "../../lib/ui/format";
+import { count, counted } from "../../lib/format/format";
 import { chipName } from "../../lib/inlays/technologies";
 import { derivationWords } from "../../lib/inlays/derivations";
 

@@ -2,7 +2,7 @@
 // and stays done.
 
 import type { Experience } from "../../lib/api/types";
-import type { Screen } from "../../lib/frame/router.svelte";
+import type { Screen } from "../../lib/window/router.svelte";
 
 /** The present state. Demo data does not count, because no person created it. */
 export interface Facts {

@@ -1,7 +1,7 @@
 // The numbers of the overview: how they changed, and the axes of their chart.
 
 import type { BucketTaps, Stats } from "../../lib/api/types";
-import { count, counted } from "../../lib/ui/format";
+import { count, counted } from "../../lib/format/format";
 
 export type State = "verified" | "not_verified" | "not_checked";
 export const states: State[] = ["verified", "not_verified", "not_checked"];

@@ -1,7 +1,7 @@
 // The sections of the settings, and their entries in the palette.
 
 import type { Setting } from "../../lib/frame/palette/here";
-import { rights } from "../../lib/frame/rights.svelte";
+import { rights } from "../../lib/stores/rights.svelte";
 import { fields } from "./serviceSettings";
 
 /** Each section with its heading. */

@@ -1,7 +1,7 @@
 // The fields of the service's settings, and the conversion of their texts.
 
 import type { Settings } from "../../lib/api/types";
-import { count } from "../../lib/ui/format";
+import { count } from "../../lib/format/format";
 import { wholeNumber } from "../../lib/ui/numbers";
 
 export interface SettingField {

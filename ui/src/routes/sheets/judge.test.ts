@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Experience, SheetRow, Verification } from "../../lib/api/types";
 import type { Reading } from "../../lib/shell/desktop";
 import type { Insertion } from "../../lib/reader/readers.svelte";
-import type { Known, Outcome } from "../reader/bench.svelte";
+import type { Known, Outcome } from "../../lib/reader/bench.svelte";
 import {
   judgeCopy,
   judgeLock,

@@ -9,7 +9,7 @@ import type { Tone } from "../../lib/ui/sound";
 import { chipName } from "../../lib/inlays/technologies";
 import { chipNames } from "../../lib/reader/chips";
 import { placeOf } from "../../lib/tap/tapUrl";
-import type { Known, Outcome } from "../reader/bench.svelte";
+import type { Known, Outcome } from "../../lib/reader/bench.svelte";
 
 export type VerdictName =
   | "ok"

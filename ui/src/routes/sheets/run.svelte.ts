@@ -4,13 +4,13 @@
 import { wordsOf } from "../../lib/api/problem";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
-import { experiences } from "../../lib/frame/names.svelte";
+import { experiences } from "../../lib/stores/names.svelte";
 import type { Insertion } from "../../lib/reader/readers.svelte";
-import { unlessSwitched } from "../../lib/shell/connection.svelte";
-import { settings } from "../../lib/frame/settings.svelte";
+import { unlessSwitched } from "../../lib/api/connection.svelte";
+import { settings } from "../../lib/stores/settings.svelte";
 import { play } from "../../lib/ui/sound";
 import { counterOf } from "../../lib/tap/tapUrl";
-import { lookUp, send } from "../reader/bench.svelte";
+import { lookUp, send } from "../../lib/reader/bench.svelte";
 import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mustRepeat, toneOf, uidOf, type Verdict } from "./judge";
 
 /** Most rows whose tags' names are loaded, because each name is a request. */

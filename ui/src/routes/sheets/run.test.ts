@@ -21,10 +21,10 @@ const sheet = {
   rows: [],
 };
 
-vi.mock("../../lib/frame/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
-vi.mock("../../lib/frame/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
+vi.mock("../../lib/stores/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
+vi.mock("../../lib/stores/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
 vi.mock("../../lib/ui/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
-vi.mock("../reader/bench.svelte", () => ({
+vi.mock("../../lib/reader/bench.svelte", () => ({
   lookUp: () => Promise.resolve(service.known),
   send: () => {
     order.push("send");

@@ -3,9 +3,9 @@
 
 import { get, post, publicCall } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
-import { base64 } from "../../lib/ui/format";
+import { base64 } from "../../lib/format/format";
 import { ownTaps, timesOf } from "../../lib/tap/ownTaps";
-import { simulatedTime } from "../../lib/frame/simulated.svelte";
+import { simulatedTime } from "../../lib/stores/simulated.svelte";
 import { reasonWords } from "../../lib/tap/reasons";
 
 export type Action =

@@ -1,6 +1,6 @@
 import type { Tag } from "../../lib/api/types";
-import { attempt, notices } from "../../lib/frame/notices.svelte";
-import { settings } from "../../lib/frame/settings.svelte";
+import { attempt, notices } from "../../lib/window/notices.svelte";
+import { settings } from "../../lib/stores/settings.svelte";
 
 /** Puts the URL of a tag on the clipboard. */
 export const copyUrl = (tag: Tag) =>

@@ -1,7 +1,7 @@
 // The encoding sheet of many tags as a CSV file, with a row per inlay.
 
 import type { MacFrom, Mirror, Tag } from "../../lib/api/types";
-import { formatCsv } from "./csv";
+import { formatCsv } from "../../lib/tables/csv";
 import { encode } from "./encoding";
 
 /** The CSV file of `tags` for an encoder's software. */

@@ -1,8 +1,8 @@
 import { fileAt } from "../../lib/api/client";
-import { counted } from "../../lib/ui/format";
-import { saveDownload } from "../../lib/shell/download";
-import { attempt, notices } from "../../lib/frame/notices.svelte";
-import { works } from "../../lib/frame/works.svelte";
+import { counted } from "../../lib/format/format";
+import { saveDownload } from "../../lib/window/download";
+import { attempt, notices } from "../../lib/window/notices.svelte";
+import { works } from "../../lib/window/works.svelte";
 import { listQuery, type Shown } from "./filter";
 
 /** Exports the tags that match the filters as a CSV file, which Import can read. */

@@ -2,7 +2,7 @@
 
 import type { ParametersOf } from "../../lib/api/operations";
 import type { TagFilter } from "../../lib/api/types";
-import { demoWorld } from "../../lib/frame/demoWorld.svelte";
+import { demoWorld } from "../../lib/window/demoWorld.svelte";
 
 export interface Shown {
   q?: string;

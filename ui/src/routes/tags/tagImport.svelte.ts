@@ -1,8 +1,8 @@
 // The import of tags, which survives its dialog and the screen of the tags.
 
-import { router } from "../../lib/frame/router.svelte";
-import { perConnection } from "../../lib/shell/connection.svelte";
-import { ImportRun } from "./importRun.svelte";
+import { router } from "../../lib/window/router.svelte";
+import { perConnection } from "../../lib/api/connection.svelte";
+import { ImportRun } from "../../lib/tables/importRun.svelte";
 
 class TagImport extends ImportRun {
   /** Whether its dialog is open. */

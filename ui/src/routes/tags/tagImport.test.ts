@@ -1,14 +1,14 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { upload } from "../../lib/api/client";
 import { Switched } from "../../lib/api/problem";
-import { notices } from "../../lib/frame/notices.svelte";
-import { works } from "../../lib/frame/works.svelte";
+import { notices } from "../../lib/window/notices.svelte";
+import { works } from "../../lib/window/works.svelte";
 import type { ShellState } from "../../lib/shell/desktop";
 import { shell } from "../../lib/shell/shell.svelte";
 import { tagImport } from "./tagImport.svelte";
 
 vi.mock("../../lib/api/client", () => ({ upload: vi.fn() }));
-vi.mock("../../lib/frame/router.svelte", () => ({ router: { place: { screen: "tags" }, go: vi.fn() } }));
+vi.mock("../../lib/window/router.svelte", () => ({ router: { place: { screen: "tags" }, go: vi.fn() } }));
 
 const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
 const file = new File([`name\n${Array.from({ length: 2_500 }, (_, index) => `Bottle ${index}`).join("\n")}\n`], "bottles.csv");

@@ -4,11 +4,11 @@
 import ArrowRight from "@lucide/svelte/icons/arrow-right";
 import Zap from "@lucide/svelte/icons/zap";
 import type { Scope } from "../../api/types";
-import { offersScreen } from "../navigation";
-import { rights } from "../rights.svelte";
-import { router, type Screen } from "../router.svelte";
-import type { Shortcut } from "../shortcuts.svelte";
-import { singleKeys } from "../singleKeys.svelte";
+import { offersScreen } from "../../window/navigation";
+import { rights } from "../../stores/rights.svelte";
+import { router, type Screen } from "../../window/router.svelte";
+import type { Shortcut } from "../../window/shortcuts.svelte";
+import { singleKeys } from "../../window/singleKeys.svelte";
 import { isMeant, type Entry, type Group } from "./entries";
 
 export interface Action {

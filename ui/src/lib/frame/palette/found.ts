@@ -5,11 +5,11 @@ import type { Submission } from "../../api/types";
 import { chipName } from "../../inlays/technologies";
 import { uidOf } from "../../inlays/uid";
 import { tagName } from "../../tap/tagName";
-import { count } from "../../ui/format";
+import { count } from "../../format/format";
 import { orderAddress } from "../addresses";
-import { demoWorld } from "../demoWorld.svelte";
-import { offersScreen } from "../navigation";
-import { router, type Screen } from "../router.svelte";
+import { demoWorld } from "../../window/demoWorld.svelte";
+import { offersScreen } from "../../window/navigation";
+import { router, type Screen } from "../../window/router.svelte";
 import { contains, kinds, type Entry, type Group } from "./entries";
 import { partSearch } from "./parts";
 

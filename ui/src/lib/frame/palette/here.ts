@@ -5,10 +5,10 @@ import Server from "@lucide/svelte/icons/server";
 import SlidersHorizontal from "@lucide/svelte/icons/sliders-horizontal";
 import { connect } from "../../shell/desktop";
 import { shell } from "../../shell/shell.svelte";
-import { navigation, offers, offersScreen } from "../navigation";
-import { attempt } from "../notices.svelte";
+import { navigation, offers, offersScreen } from "../../window/navigation";
+import { attempt } from "../../window/notices.svelte";
 import type { Recent } from "../recent.svelte";
-import { router } from "../router.svelte";
+import { router } from "../../window/router.svelte";
 import { viewsOf, WITH_VIEWS } from "../views";
 import { contains, isMeant, kinds, type Group } from "./entries";
 

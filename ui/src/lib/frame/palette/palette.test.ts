@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CurrentToken, Scope } from "../../api/types";
 
 const went: unknown[][] = [];
-vi.mock("../router.svelte", () => ({
+vi.mock("../../window/router.svelte", () => ({
   href: (screen: string) => `#/${screen}`,
   router: { go: (...place: unknown[]) => void went.push(place), place: { screen: "overview", selected: null, query: {} } },
 }));
@@ -21,12 +21,12 @@ vi.mock("../../shell/shell.svelte", () => {
   };
 });
 const demo = vi.hoisted(() => ({ on: false, simulated: "false" }));
-vi.mock("../demoWorld.svelte", () => ({ demoWorld: demo }));
+vi.mock("../../window/demoWorld.svelte", () => ({ demoWorld: demo }));
 const stored = new Map<string, string>();
 vi.stubGlobal("localStorage", { getItem: (key: string) => stored.get(key) ?? null });
 vi.stubGlobal("location", { hash: "" });
 
-const { rights } = await import("../rights.svelte");
+const { rights } = await import("../../stores/rights.svelte");
 const { actionGroup } = await import("./actions");
 const { searching } = await import("./found");
 const { isPart, partSearch } = await import("./parts");

@@ -3,8 +3,8 @@
 
 import { get } from "../../api/client";
 import type { Inlay, Tag } from "../../api/types";
-import { demoWorld } from "../demoWorld.svelte";
-import { offersScreen } from "../navigation";
+import { demoWorld } from "../../window/demoWorld.svelte";
+import { offersScreen } from "../../window/navigation";
 
 /** Most tags that are searched: as many as a large import creates, with some seconds of loading. */
 const MOST = 10_000;

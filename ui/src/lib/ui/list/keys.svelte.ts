@@ -3,7 +3,7 @@
 
 import { tick } from "svelte";
 import type { VirtualizerHandle } from "virtua/svelte";
-import { router } from "../../frame/router.svelte";
+import { router } from "../../window/router.svelte";
 import type { Selection } from "../selection.svelte";
 import { arrowOf, isBefore } from "./arrive";
 import { stepOf } from "./step";

@@ -2,9 +2,9 @@
 // connection.
 
 import { onDestroy, tick, untrack } from "svelte";
-import { notices } from "../../frame/notices.svelte";
-import { around } from "../around";
-import { count } from "../format";
+import { notices } from "../../window/notices.svelte";
+import { around } from "../../window/around";
+import { count } from "../../format/format";
 import { FARTHEST } from "../pages.svelte";
 
 interface Left {

@@ -1,7 +1,7 @@
 // Texts for factory orders.
 
 import type { FactoryOrder, FactoryOrderPosition, FactoryOrderReport } from "../../../lib/api/types";
-import { counted } from "../../../lib/ui/format";
+import { counted } from "../../../lib/format/format";
 
 /** The state of an order. */
 export function stateOf(order: Pick<FactoryOrder, "exported_at" | "position_count" | "received_count" | "rekeyed_count">): string {

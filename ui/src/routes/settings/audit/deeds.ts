@@ -1,7 +1,7 @@
 // A row of the audit log as a sentence: "Changed tag Bottle 41".
 
 import type { AuditRow } from "../../../lib/api/types";
-import { counted } from "../../../lib/ui/format";
+import { counted } from "../../../lib/format/format";
 
 /** The singular and the plural of a thing. */
 type Noun = readonly [one: string, many: string];

@@ -1,8 +1,8 @@
 // The state of an endpoint's deliveries, in words.
 
 import type { Webhook, WebhookAttempt } from "../../../lib/api/types";
-import { ago, count, duration, moment } from "../../../lib/ui/format";
-import { present } from "../../../lib/ui/now.svelte";
+import { ago, count, duration, moment } from "../../../lib/format/format";
+import { present } from "../../../lib/format/now.svelte";
 
 export interface DeliveryWords {
   text: string;

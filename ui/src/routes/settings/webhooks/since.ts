@@ -3,7 +3,7 @@
 
 import { get } from "../../../lib/api/client";
 import type { Webhook } from "../../../lib/api/types";
-import { present } from "../../../lib/ui/now.svelte";
+import { present } from "../../../lib/format/now.svelte";
 import type { World } from "./form";
 
 /** The most buckets that the service counts at once. */

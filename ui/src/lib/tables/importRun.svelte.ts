@@ -1,0 +1,229 @@
+// An import from a file, step by step: choose it, map its columns, check the rows, import them. It
+// is long work, and continues while other screens are shown.
+
+import { upload } from "../api/client";
+import { Problem } from "../api/problem";
+import type { ImportTable } from "../api/types";
+import { timeLeft } from "../format/format";
+import { Draft } from "../ui/draft.svelte";
+import { present } from "../format/now.svelte";
+import { switchedSince } from "../api/connection.svelte";
+import { attempt, notices, type Change } from "../window/notices.svelte";
+import { works, type Work } from "../window/works.svelte";
+import { meaningsOf } from "./headings";
+import { importTable, type Common, type Options, type Source, type Summary } from "./import";
+import { digestOf, forgetImport, importOf, remember, type ImportedFile } from "./importedFiles";
+import { undoImport, undoWords } from "./undoImport";
+
+/** Most rows that the service returns at a time. */
+const SHOWN_MAX = 1_000;
+
+export class ImportRun {
+  file = $state("");
+  /** The file as the service parsed it. */
+  table = $state.raw<ImportTable | null>(null);
+  mapping = $state<string[]>([]);
+  options = $state<Omit<Options, "dry_run">>({ on_error: "skip", mode: "insert", unknown_experience: "refuse", counter: "" });
+  /** The service's question about the counters of the file; empty if there is none. */
+  question = $state("");
+  result = $state.raw<Summary | null>(null);
+  step = $state<"choose" | "checking" | "checked" | "importing" | "done">("choose");
+  /** The last import of a file with the same bytes. */
+  before = $state.raw<ImportedFile | null>(null);
+  /** Whether the person confirmed that such a file is imported again. */
+  again = $state(false);
+  /** The file that is chosen and not imported yet: the window asks before it closes. */
+  readonly draft = new Draft({ file: "" });
+  #done = $state<number | null>(null);
+  #digest = "";
+  #work = $state.raw<Work | null>(null);
+  /** The source of the present import, or of the last one. */
+  #sent: Source | null = null;
+  #bytes = new ArrayBuffer(0);
+
+  /** The number of imported rows. */
+  get imported(): number {
+    return this.#work?.done ?? 0;
+  }
+
+  /** The remaining time, as text. */
+  get left(): string {
+    return this.#work ? timeLeft(this.#work.begun, this.#work.done, this.#work.total ?? 0) : "";
+  }
+
+  get busy(): boolean {
+    return this.step === "checking" || this.step === "importing";
+  }
+
+  /** Whether a check found that no row can be imported. */
+  get hopeless(): boolean {
+    return this.step === "checked" && this.result !== null && this.result.created + this.result.updated === 0;
+  }
+
+  /** Whether the same file was imported before, and the person has not confirmed another import. */
+  get isRepeat(): boolean {
+    return this.before !== null && !this.again;
+  }
+
+  /** The last import, if it can be undone. */
+  get undoable(): Change | null {
+    return notices.changes.find(({ id }) => id === this.#done) ?? null;
+  }
+
+  /** The effect of undoing the last import, as text. */
+  get undoWords(): string {
+    return this.undoable && this.result ? undoWords(this.result.results) : "";
+  }
+
+  /** Whether an import ended before all rows. */
+  get unfinished(): boolean {
+    return this.step === "done" && this.result !== null && this.result.next !== null;
+  }
+
+  /**
+   * Chooses a file. Its columns get the meanings that the service suggests, which knows the exports
+   * of `preset`.
+   */
+  async choose(file: File, preset?: string): Promise<void> {
+    const bytes = await file.arrayBuffer();
+    const table = await upload("/tags/import/table", bytes, "text/csv", { preset: preset ?? null });
+    this.#bytes = bytes;
+    this.#digest = await digestOf(bytes);
+    this.file = file.name;
+    this.before = importOf(this.#digest);
+    this.again = false;
+    this.#done = null;
+    this.options.counter = "";
+    this.#show(table);
+  }
+
+  /** Suggests the meanings of the columns for another service's export. */
+  async suggest(preset: string): Promise<void> {
+    this.edited();
+    if (this.table) this.#show(await upload("/tags/import/table", this.#bytes, "text/csv", { preset }));
+  }
+
+  #show(table: ImportTable): void {
+    this.table = table;
+    this.mapping = meaningsOf(
+      table.columns.map(({ heading, column }, index) => ({
+        heading,
+        column: column ?? null,
+        cells: table.rows.flatMap(({ cells }) => cells[index] || []),
+      })),
+    );
+    this.question = "";
+    this.edited();
+  }
+
+  /** The cells of some rows, by their numbers. */
+  async cellsOf(numbers: readonly number[]): Promise<Map<number, string[]>> {
+    const cells = new Map<number, string[]>();
+    for (let from = 0; from < numbers.length; from += SHOWN_MAX) {
+      const rows = numbers.slice(from, from + SHOWN_MAX).join(",");
+      const shown = await upload("/tags/import/table", this.#bytes, "text/csv", { rows });
+      for (const { row, cells: texts } of shown.rows) cells.set(row, texts);
+    }
+    return cells;
+  }
+
+  /** Discards the result, because the file or the mapping has changed. */
+  edited(): void {
+    this.result = null;
+    this.step = "choose";
+    this.#keep();
+  }
+
+  clear(): void {
+    this.table = null;
+    this.edited();
+  }
+
+  /**
+   * Whether closing the window would lose something: a file that is not imported, or the rest of
+   * one.
+   */
+  get #waits(): boolean {
+    return this.table !== null && (this.unfinished || this.step === "choose" || this.step === "checked");
+  }
+
+  #keep(): void {
+    if (this.#waits && !this.draft.changed) this.draft.onDiscard("file", () => this.#waits && this.clear());
+    this.draft.form.file = this.#waits ? this.file : "";
+  }
+
+  /** Undoes the last import. */
+  async undo(): Promise<void> {
+    if (this.undoable && (await notices.undoOne(this.undoable))) this.clear();
+  }
+
+  /**
+   * Reports the import with its undo. `text` describes the imported rows; `offer` leads back to its
+   * result.
+   */
+  report(sum: Summary, text: string, after: () => Promise<void>, offer?: { name: string; run: () => void }): void {
+    const { file, results } = { file: this.file, results: sum.results };
+    const undoes = undoWords(results);
+    const digest = this.#digest;
+    // An import of the rest is undone together with its beginning.
+    if (this.#done !== null) notices.forget(this.#done);
+    const undo = async () => {
+      await undoImport(file, results);
+      forgetImport(digest);
+      await after();
+    };
+    const how = { about: `Import of ${file}`, ...(offer ? { offer } : {}) };
+    this.#done = notices.done(text, undoes ? undo : undefined, how);
+  }
+
+  stop(): void {
+    this.#work?.stop();
+  }
+
+  /** Checks or imports the rows. */
+  async start(dry_run: boolean, common: Common = {}): Promise<Summary | null> {
+    if (!this.table) return null;
+    this.#sent = { bytes: this.#bytes, table: this.table, mapping: $state.snapshot(this.mapping), common };
+    return this.#send(dry_run, null);
+  }
+
+  /** Imports the rows that an earlier import did not reach. */
+  async resume(): Promise<Summary | null> {
+    return this.unfinished ? this.#send(false, this.result) : null;
+  }
+
+  async #send(dry_run: boolean, before: Summary | null): Promise<Summary | null> {
+    const source = this.#sent!;
+    const switched = switchedSince();
+    this.step = dry_run ? "checking" : "importing";
+    this.result = null;
+    this.#keep();
+    const options = { dry_run, ...$state.snapshot(this.options) };
+    const send = (work: Work | null) => {
+      this.#work = work;
+      const told = ({ rows }: Summary) => work && (work.done = rows - (before?.rows ?? 0));
+      return importTable(source, options, told, () => work?.stopping ?? false, before);
+    };
+    const rows = source.table.row_count - (before?.rows ?? 0);
+    const sum = await attempt(async () => {
+      try {
+        return await (dry_run ? send(null) : works.run(`Importing ${this.file}`, rows, send));
+      } catch (error) {
+        // A question to the person, which the form shows.
+        const asked = error instanceof Problem && error.errors.find(({ field }) => field === "counter");
+        if (!asked) throw error;
+        this.question = asked.message;
+        return null;
+      }
+    });
+    this.#work = null;
+    // If the rest failed at once, the earlier result stays.
+    this.result = sum ?? before;
+    this.step = this.result ? (dry_run ? "checked" : "done") : "choose";
+    this.#keep();
+    const { created = 0, updated = 0 } = sum ?? {};
+    if (!dry_run && !switched() && created + updated > 0)
+      remember({ digest: this.#digest, name: this.file, at: present(), created, updated });
+    return sum ?? null;
+  }
+}

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { userEvent } from "vitest/browser";
+import { cleanup, render } from "vitest-browser-svelte";
+import type { ShellState } from "../lib/shell/desktop";
+import { shell } from "../lib/shell/shell.svelte";
+import ImportInlays from "../routes/move/ImportInlays.svelte";
+
+const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
+const presets = ["Alpha", "Beta"].map((title) => ({ name: title.toLowerCase(), title, about: title, others: "ignore", columns: [] }));
+/** The file as the service parses it. */
+const table = {
+  encoding: "utf-8",
+  separator: ",",
+  row_count: 1,
+  columns: ["chip", "note"].map((heading) => ({ heading, column: null, guessed: false })),
+  rows: [{ row: 2, cells: ["04DE5F1EACC040", "x"] }],
+};
+
+beforeEach(() => {
+  connect("embedded");
+  vi.spyOn(window, "fetch").mockImplementation(
+    async (address) =>
+      new Response(
+        JSON.stringify(
+          String(address).includes("/import/table") ? table : { items: String(address).includes("presets") ? presets : [], next: null },
+        ),
+      ),
+  );
+});
+afterEach(async () => {
+  await cleanup();
+  vi.restoreAllMocks();
+  shell.state = { phase: "starting" };
+});
+
+const shown = () => render(ImportInlays, { chosen: null, onchoose: () => undefined, oncontinue: () => undefined });
+
+test("an import of inlays is there again when its step was left, with its columns, and only in its service", async () => {
+  const first = await shown();
+  await first.getByLabelText("Exported by").selectOptions("Beta");
+  await userEvent.upload(first.getByLabelText("File", { exact: true }), new File(["chip,note\n04DE5F1EACC040,x\n"], "inlays.csv"));
+  const column = first.getByRole("combobox").nth(2);
+  await column.selectOptions("uid");
+  await first.unmount();
+
+  const again = await shown();
+  await expect.element(again.getByText("inlays.csv")).toBeVisible();
+  await expect.element(again.getByLabelText("Exported by")).toHaveValue("beta");
+  await expect.element(again.getByRole("combobox").nth(2)).toHaveValue("uid");
+  await again.unmount();
+
+  connect("shop");
+  const other = await shown();
+  await expect.element(other.getByLabelText("Exported by")).toHaveValue("alpha");
+  expect(other.getByText("inlays.csv").query()).toBeNull();
+});
