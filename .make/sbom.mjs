@@ -67,7 +67,9 @@ write("target/sbom/screens.cdx.json", npm);
 
 const licenceOf = ({ licenses = [] }) => licenses.map(({ expression, license }) => expression ?? license.id ?? license.name).join(" AND ");
 const row = (one) => [one.group ? `${one.group}/${one.name}` : one.name, one.version, licenceOf(one)];
-const rows = [...bom.components, ...npm.components].filter(({ type }) => type === "library").map(row);
+// Crates of this workspace have no source.
+const others = crates.filter(({ source }) => source).map(component);
+const rows = [...others, ...npm.components].map(row);
 const lines = rows.sort(([a], [b]) => a.localeCompare(b)).map((one) => `  ${JSON.stringify(one)}`);
 writeFileSync("ui/src/routes/settings/about/licences.json", `[\n${lines.join(",\n")}\n]\n`);
 console.log(`sbom: ${bom.components.length} crates, ${npm.components.length} packages of the screens`);
