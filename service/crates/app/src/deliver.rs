@@ -1,5 +1,5 @@
-//! Delivers webhooks. [`route`] creates deliveries from events, for each endpoint from its own
-//! position. [`send`] makes the attempts, through [`client`].
+//! Delivers webhooks. `route` creates deliveries from events, for each endpoint from its own
+//! position. `send` makes the attempts, through `client`.
 
 mod client;
 mod resolver;

@@ -32,6 +32,7 @@ impl TapOrigin {
 
     /// The origin of a tap in this world, if `self` was announced: in the simulated world it is
     /// always the simulator.
+    #[must_use]
     pub const fn in_world(self, simulated: bool) -> Self {
         if simulated { Self::Simulator } else { self }
     }
