@@ -19,10 +19,9 @@ mod unit;
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
-use tapdesk_tests::ServiceProcess;
 use tapdesk_tests::process::Launch;
+use tapdesk_tests::{PATIENCE, ServiceProcess};
 use tokio::process::Command;
 
 /// The path of the service's binary.
@@ -74,7 +73,7 @@ async fn run_with(database: &Path, environment: &[(&str, &str)], arguments: &[&s
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let output = tokio::time::timeout(Duration::from_mins(1), command.output());
+    let output = tokio::time::timeout(PATIENCE, command.output());
     let output = output.await.expect("the command ends in time");
     let output = output.expect("the binary can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it speaks in text");

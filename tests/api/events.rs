@@ -1,13 +1,11 @@
 //! `/admin/v1/events`: events as they happen.
 
-use std::time::Duration;
-
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::relay::lay;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
-use tapdesk_tests::{Client, TestService};
+use tapdesk_tests::{Client, PATIENCE, TestService};
 
 /// A client of the event stream.
 pub(in crate::api) struct Listener {
@@ -45,7 +43,7 @@ impl Listener {
                     return Some((name, serde_json::from_str(&data).expect("data is JSON")));
                 }
             }
-            let chunk = tokio::time::timeout(Duration::from_secs(30), self.stream.chunk());
+            let chunk = tokio::time::timeout(PATIENCE, self.stream.chunk());
             let chunk = chunk.await.expect("something is heard in time");
             let chunk = chunk.expect("the stream does not break off")?;
             self.heard += str::from_utf8(&chunk).expect("events are text");
@@ -202,7 +200,7 @@ async fn sqlite_a_stream_ends_where_what_was_missed_cannot_be_read() {
     let last = service.last_interaction().await;
     let before = (last - 1).to_string();
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(Duration::from_secs(10)).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     file.execute_batch("ALTER TABLE tags RENAME TO away")
         .unwrap();
     let mut listener = Listener::behind(&service, &before).await;

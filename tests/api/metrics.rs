@@ -112,8 +112,6 @@ async fn the_metrics_count_what_happened() {
     assert!(value("tapdesk_commit_seconds_count ") >= 3);
     assert!(value("tapdesk_commit_writes_count ") >= 3);
     assert!(value("tapdesk_tag_cache_misses_total ") >= 1);
-    assert!(value("tapdesk_tag_cache_hits_total ") >= 1);
-    assert_eq!(value("tapdesk_database_up "), 1);
     for calm in [
         "storage_panics",
         "request_panics",
@@ -122,6 +120,21 @@ async fn the_metrics_count_what_happened() {
     ] {
         assert_eq!(value(&format!("tapdesk_{calm}_total ")), 0);
     }
+    eventually("the database is up", async || {
+        let metrics = service.metrics().await;
+        metrics.contains("\ntapdesk_database_up 1\n").then_some(())
+    })
+    .await;
+    // On PostgreSQL, a busy node may not know for a moment that its cache is current.
+    let tag = service.redirecting_tag(Value::Null).await;
+    eventually("a tap is served from the cache", async || {
+        service.tap(&tag.path()).await;
+        let metrics = service.metrics().await;
+        let start = "tapdesk_tag_cache_hits_total ";
+        let hits = metrics.lines().find_map(|line| line.strip_prefix(start));
+        (hits?.trim().parse::<u64>().ok()? > 0).then_some(())
+    })
+    .await;
 }
 
 /// The service is closed, but the process still runs, as when its database is gone.

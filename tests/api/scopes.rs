@@ -9,7 +9,7 @@ mod webhooks;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use tapdesk_tests::{Answer, Answering as _, Client, TestService};
+use tapdesk_tests::{Answer, Answering as _, Client, PATIENCE, TestService};
 
 /// All scopes.
 const SCOPES: [&str; 9] = [
@@ -266,8 +266,7 @@ async fn a_stream_ends_with_the_time_of_its_token() {
     stream.chunk().await.unwrap().expect("an event");
     service.advance(3_600_000);
     let ended = async { while stream.chunk().await.unwrap().is_some() {} };
-    let patience = std::time::Duration::from_secs(10);
-    tokio::time::timeout(patience, ended)
+    tokio::time::timeout(PATIENCE, ended)
         .await
         .expect("the stream ends");
 }

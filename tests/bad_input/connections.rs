@@ -230,7 +230,8 @@ async fn a_head_on_a_used_connection_has_its_limit_too_and_bytes_do_not_extend_i
 
 #[tokio::test]
 async fn an_idle_connection_is_closed_after_its_time_and_a_head_that_has_begun_is_not_idle() {
-    let service = with_limits(60_000, 300).await;
+    // Far longer than a busy test waits between a connection and its request.
+    let service = with_limits(60_000, 2_000).await;
     let mut slow = RawClient::connect(service.authority()).await;
     let (beginning, rest) = HEALTH.split_at(20);
     slow.send(beginning).await;
@@ -247,7 +248,8 @@ async fn an_idle_connection_is_closed_after_its_time_and_a_head_that_has_begun_i
 
 #[tokio::test]
 async fn an_answer_that_takes_longer_than_a_connection_may_be_idle_is_sent_to_its_end() {
-    let service = with_limits(60_000, 100).await;
+    // Far longer than a busy test waits between a connection and its request.
+    let service = with_limits(60_000, 2_000).await;
     let (tag, _) = service.bottle().await;
     let mut events = RawClient::connect(service.authority()).await;
     let head = format!(
@@ -258,7 +260,8 @@ async fn an_answer_that_takes_longer_than_a_connection_may_be_idle_is_sent_to_it
     events.read_until("\r\n\r\n").await;
     let idle = RawClient::connect(service.authority()).await;
     assert_eq!(idle.read_to_end().await, "");
-    service.tap(&tag.path()).await;
+    // The connections of the first client were idle, too, and are being closed.
+    service.another().tap(&tag.path()).await;
     let said = events.read_until("data:").await;
     assert!(said.contains("data:"), "it goes on: {said}");
 }

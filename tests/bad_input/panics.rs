@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock, SystemClock, Timestamp};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::storage::StorageError;
-use tapdesk_tests::{Answering as _, TestService};
+use tapdesk_tests::{Answering as _, TestService, eventually};
 
 /// A clock and a source of randomness that can be made to panic.
 #[derive(Debug, Default)]
@@ -97,11 +97,12 @@ async fn an_operation_that_panics_in_storage_is_counted() {
     let panicked = edit.await.unwrap_err();
     assert!(matches!(panicked, StorageError::Panicked), "{panicked}");
     service.tag(json!({"name": "After it"})).await;
-    let ready = service.get("/ready").answer().await;
-    assert_eq!(
-        (ready.status, ready.json()["status"].as_str()),
-        (200, Some("ready"))
-    );
+    let ready = eventually("the service is ready", async || {
+        let ready = service.get("/ready").answer().await;
+        (ready.status == 200).then_some(ready)
+    })
+    .await;
+    assert_eq!(ready.json()["status"], "ready");
     let metrics = service.get("/metrics").bearer_auth(service.admin_token());
     let metrics = metrics.answer().await;
     assert!(

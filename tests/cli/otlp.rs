@@ -84,8 +84,8 @@ fn launch_with(url: &str, every_milliseconds: &str) -> Launch {
     launch()
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         .env("OTEL_BSP_SCHEDULE_DELAY", every_milliseconds)
-        // The end of a test does not wait long if no collector listens.
-        .env("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")
+        // A collector of a busy test answers late.
+        .env("OTEL_EXPORTER_OTLP_TIMEOUT", "120000")
 }
 
 fn hex(bytes: &[u8]) -> String {

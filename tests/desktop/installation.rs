@@ -13,6 +13,7 @@ use tapdesk::keychain::{Keychain, Secret, SecretStore};
 use tapdesk::preferences::Preferences;
 use tapdesk::shell::Shell;
 use tapdesk::state::{Ready, ShellState, StartProblem};
+use tapdesk_tests::free_port;
 use tempfile::TempDir;
 
 /// A folder with all files of an installation.
@@ -89,8 +90,9 @@ impl Installation {
 
     async fn start_as(&self, keychain: Keychain, listen: Option<SocketAddr>) -> Arc<Shell> {
         if !self.folders().preferences.exists() {
-            // Parallel tests would all try the same first port.
-            self.prefer(|preferences| preferences.last_port = Some(0));
+            // Parallel tests would all try the same first port. The system would give another
+            // program a port that it has chosen itself, as soon as this one is being restarted.
+            self.prefer(|preferences| preferences.last_port = Some(free_port()));
         }
         let shell = Arc::new(Shell::new(self.folders(), keychain, listen));
         shell.start().await;

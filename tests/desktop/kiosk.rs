@@ -109,7 +109,8 @@ impl Hall {
 
 #[tokio::test]
 async fn a_tag_opens_its_experience_until_the_visitor_is_idle_and_nothing_stays() {
-    let (hall, mut card) = Hall::set_up(6).await;
+    // A busy machine takes some seconds to show the page.
+    let (hall, mut card) = Hall::set_up(20).await;
     let window = hall.open().await;
     hall.leave_picture(&window, "kiosk-attract").await;
     for visit in 1..=3 {
@@ -298,16 +299,16 @@ async fn only_the_pin_leads_out_of_the_kiosk() {
         try_pin("000000").await,
         json!({"outcome": "wait", "seconds": 5})
     );
+    // The second wait is long enough for the next try, even on a busy machine.
+    for seconds in [10, 20] {
+        eventually("the wait is over", async || {
+            (try_pin("1").await["seconds"] == seconds).then_some(())
+        })
+        .await;
+    }
     let waiting = try_pin(PIN).await;
     assert_eq!(waiting["outcome"], "wait", "even the PIN waits: {waiting}");
     hall.leave_picture(&window, "kiosk-waiting").await;
-    eventually("the wait is over", async || {
-        let outcome = window
-            .value_of(&invoke("kiosk_unlock", &json!({"pin": "1"})))
-            .await;
-        (outcome["seconds"] == 10).then_some(())
-    })
-    .await;
     assert!(!hall.desk.log().contains("the kiosk was left"));
     window.quit().await;
 }

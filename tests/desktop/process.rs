@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 use tapdesk_tests::virtual_reader::SOCKET;
-use tapdesk_tests::{Client, Pcscd};
+use tapdesk_tests::{Client, Pcscd, free_port};
 use tempfile::TempDir;
 
 /// The program with a home folder, and nothing else of a session.
@@ -24,7 +24,8 @@ fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join(".config/tapdesk");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("desktop.json"), r#"{"last_port": 0}"#).unwrap();
+    let preferences = json!({"last_port": free_port()}).to_string();
+    std::fs::write(config.join("desktop.json"), preferences).unwrap();
     home
 }
 
@@ -176,6 +177,8 @@ fn what_only_asks_starts_no_service_on_the_users_data() {
 #[tokio::test]
 async fn it_listens_where_the_environment_says_and_keeps_the_port_for_no_other_start() {
     let home = home();
+    let preferences = home.path().join(".config/tapdesk/desktop.json");
+    let before = std::fs::read_to_string(&preferences).unwrap();
     let mut command = program(home.path());
     let mut child = command
         .env("TAPDESK_LISTEN", "127.0.0.2:0")
@@ -187,8 +190,8 @@ async fn it_listens_where_the_environment_says_and_keeps_the_port_for_no_other_s
     let health = client.get("/health").send().await.unwrap();
     assert!(health.status().is_success());
     end(child);
-    let kept = std::fs::read_to_string(home.path().join(".config/tapdesk/desktop.json")).unwrap();
-    assert_eq!(kept, r#"{"last_port": 0}"#, "its choices are as they were");
+    let kept = std::fs::read_to_string(&preferences).unwrap();
+    assert_eq!(kept, before, "its choices are as they were");
 }
 
 #[test]

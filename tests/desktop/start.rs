@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use tapdesk::carriers::Carriers;
 use tapdesk::shell::Shell;
 use tapdesk::state::{KeyStoreKind, ProblemKind};
-use tapdesk_tests::{Client, skip};
+use tapdesk_tests::{Client, free_port, skip};
 
 use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
 
 fn taken_port() -> (TcpListener, u16) {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let port = free_port();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
     (listener, port)
 }
 

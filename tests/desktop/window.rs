@@ -13,7 +13,7 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tapdesk_tests::virtual_reader::SOCKET;
-use tapdesk_tests::{Pcscd, eventually, free_port};
+use tapdesk_tests::{PATIENCE, Pcscd, eventually, free_port};
 use tempfile::TempDir;
 
 /// The program under test: the one that cargo builds, or an installed one.
@@ -42,9 +42,6 @@ const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus C
   </policy>
 </busconfig>
 "#;
-
-/// Time limit of each wait.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A person's session: a home folder and a display, without a session bus unless one is started. It
 /// survives the windows that are opened in it.
@@ -77,7 +74,8 @@ struct Display {
 }
 
 impl Desk {
-    /// A new session with an empty home. The first start chooses a free port.
+    /// A new session with an empty home. Each start listens on the same free port, which the system
+    /// gives no other program during a restart.
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let desk = Self {
@@ -89,7 +87,7 @@ impl Desk {
             effort: Rc::default(),
         };
         fs::create_dir(desk.path("run")).expect("the home can be written");
-        desk.prefer(&json!({"last_port": 0}));
+        desk.prefer(&json!({"last_port": free_port()}));
         desk
     }
 

@@ -1,13 +1,11 @@
 //! The data of an encoding that others may see: events, webhooks.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::json;
 use tapdesk_tests::relay::{answers, bytes};
 use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
-use tapdesk_tests::{Receiver, TestService};
+use tapdesk_tests::{PATIENCE, Receiver, TestService};
 
 use super::bench::uid;
 use super::http::hex;
@@ -60,7 +58,7 @@ async fn events_and_webhooks_of_an_encoding_have_no_secret() {
 
     let mut told = String::new();
     while !told.contains("\"encoding_id\"") {
-        let next = tokio::time::timeout(Duration::from_secs(10), stream.chunk()).await;
+        let next = tokio::time::timeout(PATIENCE, stream.chunk()).await;
         let next = next.expect("it is told in time").unwrap();
         told.push_str(&String::from_utf8_lossy(&next.expect("the stream goes on")));
     }

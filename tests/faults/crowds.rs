@@ -1,17 +1,13 @@
 //! Many simultaneous connections, while the service gets no processor time.
 
-use std::time::Duration;
-
 use tapdesk_tests::raw::statuses;
-use tapdesk_tests::{RawClient, at_once};
+use tapdesk_tests::{PATIENCE, RawClient, at_once};
 
 use crate::faults::launch;
 
 /// More than the runtime's own listeners queue. The system resets the others after several attempts
 /// to have them accepted.
 const VISITORS: usize = 1_000;
-/// Far longer than a connection takes while the queue has room.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_1000_who_connect_while_the_service_has_no_time_each_is_answered() {

@@ -3,21 +3,27 @@
 use std::time::Duration;
 
 use rusqlite::Connection;
-use tapdesk_tests::{Answer, Answering as _, ServiceProcess, eventually};
+use tapdesk_service::clock::Stopwatch;
+use tapdesk_tests::{Answering as _, ServiceProcess, eventually};
 
 use crate::faults::launch;
 
-/// A load balancer should notice it within two seconds. The rest is for a busy machine.
-const NOTICED_WITHIN: Duration = Duration::from_secs(4);
+/// A load balancer should notice it within this time.
+const NOTICED_WITHIN: Duration = Duration::from_secs(2);
+/// The number of attempts, because a busy machine delays some answers.
+const ATTEMPTS: usize = 5;
 
-async fn ready(service: &ServiceProcess) -> Answer {
-    let answer = tokio::time::timeout(NOTICED_WITHIN, service.get("/ready").answer());
-    answer.await.expect("it answers in time")
-}
-
+/// Asserts that every answer tells of the lock, and that one of them is in time.
 async fn notices(service: &ServiceProcess, lock: &str) {
-    let answer = ready(service).await;
-    assert_eq!(answer.status, 503, "{lock}: {}", answer.body);
+    let mut took = Vec::new();
+    while took.iter().all(|time| *time >= NOTICED_WITHIN) {
+        assert!(took.len() < ATTEMPTS, "{lock}: {took:?}");
+        let watch = Stopwatch::start();
+        let answer = service.get("/ready").answer().await;
+        took.push(watch.elapsed());
+        assert_eq!(answer.status, 503, "{lock}: {}", answer.body);
+    }
+    println!("{lock}: {took:?}");
     let health = service.get("/health").answer().await;
     assert_eq!(health.status, 200, "nobody restarts it");
 }
@@ -32,7 +38,7 @@ async fn recovers(service: &ServiceProcess) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_table_is_noticed_by_ready_within_two_seconds() {
     let service = launch().start().await;
-    assert_eq!(ready(&service).await.status, 200);
+    recovers(&service).await;
     let Some(database) = &service.launch().postgres else {
         let other = Connection::open(service.launch().database()).unwrap();
         for lock in ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"] {

@@ -132,7 +132,7 @@ async fn get(folder: &Path, port: u16, path: &str) -> String {
             "--silent",
             "--http1.1",
             "--max-time",
-            "10",
+            "180",
             "--output",
             "/dev/null",
         ])

@@ -15,6 +15,9 @@ use crate::problems;
 /// close it under a request that comes after a long pause of the test.
 const KEPT_IDLE: Duration = Duration::from_secs(5);
 
+/// Pause before a refused request is repeated.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// The default `User-Agent` of a test's client. Without one, a request would not count as a
 /// person's tap.
 pub const AGENT: &str = "tapdesk-tests";
@@ -160,6 +163,18 @@ impl TapResult {
         self.rk
             .as_deref()
             .unwrap_or_else(|| panic!("no rolling key: {:?}", self.answer))
+    }
+}
+
+/// The response to a request, which is repeated as long as an overloaded service refuses it.
+async fn unrefused<F: Future<Output = Answer> + Send>(ask: impl Fn() -> F + Send + Sync) -> Answer {
+    loop {
+        let answer = ask().await;
+        if answer.status != 503 {
+            return answer;
+        }
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
@@ -321,6 +336,11 @@ impl Client {
         TapResult::of(self.get(url).answer().await)
     }
 
+    /// Taps as one of many visitors: PostgreSQL may have no connection for all of them in time.
+    pub async fn tap_in_crowd(&self, url: &str) -> TapResult {
+        TapResult::of(unrefused(|| self.get(url).answer()).await)
+    }
+
     /// Taps with a browser that has a cookie.
     pub async fn tap_with_cookie(&self, url: &str, cookie: &str) -> TapResult {
         TapResult::of(self.get(url).header("cookie", cookie).answer().await)
@@ -329,6 +349,13 @@ impl Client {
     /// The payload for a rolling key as received: an object, or `[]`.
     pub async fn payload(&self, rk: &str) -> Value {
         self.payload_answer(&base64(rk)).await.expect(200)
+    }
+
+    /// The [payload](Self::payload), as one of many callers.
+    pub async fn payload_in_crowd(&self, rk: &str) -> Value {
+        let path = format!("/v2/interactions/rk_payload?rk={}", base64(rk));
+        let answer = unrefused(|| self.get(&path).answer()).await;
+        answer.expect(200)
     }
 
     /// The response to a payload call with this text as `rk`, which must need no escaping.
@@ -341,6 +368,11 @@ impl Client {
     /// Updates variables with a rolling key as received.
     pub async fn update(&self, rk: &str, data: Value) -> Answer {
         self.update_request(rk, &data).answer().await
+    }
+
+    /// Makes an [update](Self::update), as one of many callers.
+    pub async fn update_in_crowd(&self, rk: &str, data: &Value) -> Answer {
+        unrefused(|| self.update_request(rk, data).answer()).await
     }
 
     /// The request of an [update](Self::update).

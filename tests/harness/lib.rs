@@ -59,7 +59,11 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Calls `question` repeatedly until it returns a value, for at most 30 seconds.
+/// Time limit of every wait that the product does not limit: it only detects a hang. On a machine
+/// that runs several suites at the same time, everything may take many times as long.
+pub const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Calls `question` repeatedly until it returns a value, for at most [`PATIENCE`].
 ///
 /// # Panics
 /// When no answer comes.
@@ -67,7 +71,7 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
     question: impl FnMut() -> F,
 ) -> T {
-    eventually_within(Duration::from_secs(30), what, question).await
+    eventually_within(PATIENCE, what, question).await
 }
 
 /// The same for at most `time`, for waits that are that long in the product itself.

@@ -187,7 +187,7 @@ impl Cluster {
     fn control(&self, arguments: &[&str]) {
         let done = command(&programs().join("pg_ctl"), &self.folder)
             .args(arguments)
-            .args(["--wait", "--silent", "--pgdata"])
+            .args(["--wait", "--timeout", "180", "--silent", "--pgdata"])
             .arg(self.folder.join("data"))
             .status();
         let done = done.is_ok_and(|status| status.success());
@@ -324,7 +324,7 @@ pid=$!
 tries=0
 until [ "$(sed -n 8p "$data/postmaster.pid" 2>/dev/null | tr -d ' ')" = ready ]; do
     tries=$((tries + 1))
-    if [ "$tries" -gt 600 ] || ! kill -0 "$pid" 2>/dev/null; then echo failed; break; fi
+    if [ "$tries" -gt 3600 ] || ! kill -0 "$pid" 2>/dev/null; then echo failed; break; fi
     sleep 0.05
 done
 echo ready

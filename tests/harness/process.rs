@@ -11,19 +11,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::OnceCell;
 
+use crate::PATIENCE;
 use crate::client::Client;
 use crate::postgres::TestDatabase;
 use crate::service::{ADMIN_TOKEN, default_database};
-
-/// Time limit of a start or an end.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The settings with which a process is started.
 #[derive(Clone, Debug)]

@@ -1,13 +1,10 @@
 //! A client without rules: it sends and receives bytes.
 
-use std::time::Duration;
-
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 
-/// Longer than any time limit of the service.
-const PATIENCE: Duration = Duration::from_mins(1);
+use crate::PATIENCE;
 
 /// A connection that can send anything.
 #[derive(Debug)]

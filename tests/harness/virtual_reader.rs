@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::PATIENCE;
 use crate::ports::free_ports;
 use crate::virtual_card::VirtualCard;
 
@@ -27,11 +28,8 @@ pub const SOCKET: &str = "PCSCLITE_CSOCK_NAME";
 const LAUNCH: &str = "mkdir -p /run/pcscd; exec 3<&0 0</dev/null; \
     export LISTEN_PID=$$ LISTEN_FDS=1; exec /usr/sbin/pcscd --foreground -c \"$0\" $1";
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
-/// How often a card tries to connect to its reader, and the pause between.
-const TRIES: usize = 4_000;
+/// The pause between two attempts of a card to connect to its reader.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A reader notices within half a second that a chip is gone, on an idle machine.
-const NOTICED: Duration = Duration::from_secs(20);
 
 /// A PC/SC service with two virtual readers, or none, which is stopped when this is dropped.
 pub struct Pcscd {
@@ -137,7 +135,7 @@ impl Pcscd {
     }
 
     fn connect(&self, port: u16) -> TcpStream {
-        for _ in 0..TRIES {
+        for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
             match TcpStream::connect(("127.0.0.1", port)) {
                 Ok(connection) => return connection,
                 Err(_) => thread::sleep(PAUSE),
@@ -177,7 +175,7 @@ impl<C> LaidDown<C> {
         let card = self.card.take().expect("it is taken away once");
         let card = card.join().expect("a chip does not panic");
         self.connection
-            .set_read_timeout(Some(NOTICED))
+            .set_read_timeout(Some(PATIENCE))
             .expect("a socket takes a timeout");
         // The driver closes its side when the card is gone.
         let mut rest = Vec::new();

@@ -1,13 +1,12 @@
 //! One node continues the work of another; if many requests race over both nodes, one wins.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_tests::{
-    Answering as _, Client, Receiver, TapResult, TestDatabase, at_once, eventually,
+    Answering as _, Client, PATIENCE, Receiver, TapResult, TestDatabase, at_once, eventually,
 };
 
 use crate::postgres::{node, two};
@@ -24,7 +23,7 @@ async fn of_1000_racers_over_both_nodes_with_one_key_exactly_one_succeeds() {
         let (client, rk) = (clients[i % 2].clone(), tap.key().to_owned());
         async move {
             let data = json!({"registered": i.to_string()});
-            client.update(&rk, data).await
+            client.update_in_crowd(&rk, &data).await
         }
     })
     .await;
@@ -51,8 +50,8 @@ async fn of_1000_racers_over_both_nodes_with_one_url_exactly_one_is_verified() {
         let (here, there) = (clients[i % 2].clone(), clients[(i + 1) % 2].clone());
         let url = url.clone();
         async move {
-            let tap = here.tap(&url).await;
-            there.payload(tap.key()).await
+            let tap = here.tap_in_crowd(&url).await;
+            there.payload_in_crowd(tap.key()).await
         }
     })
     .await;
@@ -144,7 +143,7 @@ impl Listener {
     /// Waits for `word`, and returns the stream up to then.
     async fn hears(&mut self, word: &str) -> &str {
         while !self.1.contains(word) {
-            let chunk = tokio::time::timeout(Duration::from_secs(30), self.0.chunk());
+            let chunk = tokio::time::timeout(PATIENCE, self.0.chunk());
             let chunk = chunk.await.expect("it hears something").expect("it lasts");
             let chunk = chunk.expect("the stream goes on");
             self.1 += &String::from_utf8_lossy(&chunk);
@@ -206,7 +205,7 @@ async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
     let deleted = one.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(deleted.status, 204);
     let ended = async { while stream.chunk().await.expect("it ends well").is_some() {} };
-    tokio::time::timeout(Duration::from_secs(10), ended)
+    tokio::time::timeout(PATIENCE, ended)
         .await
         .expect("the stream ends on the other node");
 }
@@ -228,8 +227,10 @@ async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
         for other in &nodes {
             assert_eq!(other.payload(tap.key()).await["tag_verified"], true);
         }
-        let ready = node.get("/ready").answer().await;
-        assert_eq!(ready.status, 200);
+        eventually("the node is ready", async || {
+            (node.get("/ready").answer().await.status == 200).then_some(())
+        })
+        .await;
     }
 }
 
@@ -246,7 +247,7 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     let tag = one.redirecting_tag(Value::Null).await;
     let taps = at_once(400, |i| {
         let (client, path) = ([&one, &other][i % 2].another(), tag.path());
-        async move { client.tap(&path).await.status }
+        async move { client.tap_in_crowd(&path).await.status }
     });
     assert!(taps.await.iter().all(|status| *status == 302));
     receiver.wait_for(400).await;

@@ -13,9 +13,9 @@ async fn of_1000_taps_with_one_url_exactly_one_is_true() {
         let verified = at_once(1_000, |_| {
             let (client, url) = (client.clone(), url.clone());
             async move {
-                let tap = client.tap(&url).await;
+                let tap = client.tap_in_crowd(&url).await;
                 assert_eq!(tap.status, 302, "{}", tap.answer.body);
-                client.payload(tap.key()).await["tag_verified"].clone()
+                client.payload_in_crowd(tap.key()).await["tag_verified"].clone()
             }
         })
         .await;
@@ -36,8 +36,8 @@ async fn of_many_codes_at_once_the_highest_is_true_and_the_counter_ends_there() 
         let url = url(u32::try_from(i).expect("few") + 1);
         let client = client.clone();
         async move {
-            let tap = client.tap(&url).await;
-            let payload = client.payload(tap.key()).await;
+            let tap = client.tap_in_crowd(&url).await;
+            let payload = client.payload_in_crowd(tap.key()).await;
             payload["tag_verified"].as_bool().expect("a verdict")
         }
     })

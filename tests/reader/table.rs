@@ -7,17 +7,14 @@ use tapdesk::reader::board::{Board, Laid, Lying, Table};
 use tapdesk::reader::monitor::Monitor;
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::clock::SystemClock;
+use tapdesk_tests::PATIENCE;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedReceiver;
-
-/// Time limit of any change, unless a test sets a shorter one.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A monitor, and all changes of its table in order.
 pub(crate) struct Watch {
     runtime: Runtime,
     tables: UnboundedReceiver<Table>,
-    patience: Duration,
     monitor: Monitor,
 }
 
@@ -33,7 +30,6 @@ impl Watch {
         Self {
             runtime: Runtime::new().unwrap(),
             tables: monitor.board().watch(),
-            patience: PATIENCE,
             monitor,
         }
     }
@@ -41,12 +37,6 @@ impl Watch {
     /// The board that is watched.
     pub(crate) fn board(&self) -> Arc<Board> {
         Arc::clone(self.monitor.board())
-    }
-
-    /// Sets the time limit of a change.
-    pub(crate) fn at_most(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
     }
 
     /// Waits for a table for which `wanted` returns a value.
@@ -64,7 +54,7 @@ impl Watch {
         };
         let found = self
             .runtime
-            .block_on(async { tokio::time::timeout(self.patience, found).await });
+            .block_on(async { tokio::time::timeout(PATIENCE, found).await });
         found
             .ok()
             .flatten()

@@ -19,6 +19,7 @@ use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::{Storage, VariableUpdate};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
+use tapdesk_tests::eventually;
 
 /// A kind of storage: the place of its databases, and the way to open them.
 pub(super) trait Backend {
@@ -45,6 +46,11 @@ pub(super) trait Backend {
 pub(super) const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub(super) const MINUTE: i64 = 60_000;
 pub(super) const DAY: i64 = 24 * 60 * MINUTE;
+
+/// Waits until a database is ready: on a busy machine, its answer may come too late.
+pub(super) async fn is_ready(storage: &dyn Storage) {
+    eventually("the database is ready", async || storage.ready().await.ok()).await;
+}
 
 /// An open database of a backend, and its clock.
 pub(super) struct Database<B> {

@@ -63,11 +63,10 @@ impl OwnReads {
                     let torn = uid.and_then(|uid| self.torn.remove(uid)).unwrap_or(0);
                     let chip = Chip::from(reading);
                     let body = json!({"url": url, "chip": chip, "torn": torn}).to_string();
-                    // Without this report, the service counts the read as a missing one.
-                    if tokio::time::timeout(PATIENCE, self.send(body))
-                        .await
-                        .is_err()
-                    {
+                    // Without this report, the service counts the read as a missing one. So it is
+                    // sent to its end, even if nobody waits for it any longer.
+                    let sending = tokio::spawn(send(Arc::clone(&self.shell), body));
+                    if tokio::time::timeout(PATIENCE, sending).await.is_err() {
                         tracing::debug!("the service did not note a read in time");
                     }
                 }
@@ -75,19 +74,19 @@ impl OwnReads {
             }
         }
     }
+}
 
-    async fn send(&self, body: String) {
-        let Some(backend) = self.shell.backend().await else {
-            return;
-        };
-        let request = Request::post("/admin/v1/own-reads")
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(body.into_bytes());
-        if let Ok(request) = request {
-            let status = backend.request(request).await.status();
-            if !status.is_success() {
-                tracing::debug!("the service did not note a read: {status}");
-            }
+async fn send(shell: Arc<Shell>, body: String) {
+    let Some(backend) = shell.backend().await else {
+        return;
+    };
+    let request = Request::post("/admin/v1/own-reads")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body.into_bytes());
+    if let Ok(request) = request {
+        let status = backend.request(request).await.status();
+        if !status.is_success() {
+            tracing::debug!("the service did not note a read: {status}");
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Events of submissions: sent to webhooks and event streams, but only to clients that may read
 //! them.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Client, Reaction, Receiver, TestService, eventually};
+use tapdesk_tests::{Client, PATIENCE, Reaction, Receiver, TestService, eventually};
 
 use super::{Form, list, send};
 
@@ -186,7 +184,7 @@ async fn heard(stream: &mut reqwest::Response, until: &str) -> String {
             heard += &String::from_utf8_lossy(&chunk);
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), listen)
+    tokio::time::timeout(PATIENCE, listen)
         .await
         .expect("it is told in time");
     heard

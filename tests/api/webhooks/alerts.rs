@@ -1,9 +1,7 @@
 //! Alerts for the operator.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use tapdesk_tests::{Reaction, Receiver, TestService, eventually, eventually_within};
+use tapdesk_tests::{PATIENCE, Reaction, Receiver, TestService, eventually};
 
 use super::{start, tags_of, webhook};
 use crate::api::events::Listener;
@@ -92,8 +90,6 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
 /// A missing table stands for a database that refuses writes for a while.
 #[tokio::test]
 async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
-    /// Longer than a round of housekeeping and the pause after it.
-    const ROUND: Duration = Duration::from_secs(30);
     let service = TestService::start_with(|options| {
         options.database = "sqlite".to_owned();
         options.settings.private_webhooks = true;
@@ -103,20 +99,19 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
     let events = json!({"events": ["alert.writer_failed"]});
     webhook(&service, &receiver, events).await;
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(ROUND).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     file.execute_batch("ALTER TABLE submissions RENAME TO away")
         .unwrap();
     let _house = service.keep_house();
-    eventually_within(ROUND, "a round that fails", async || {
-        let metrics = service.metrics().await;
-        let failed = "tapdesk_housekeeping_failures_total 1";
-        metrics.lines().any(|line| line == failed).then_some(())
+    eventually("a round that fails", async || {
+        let failed = figure(&service, "housekeeping_failures_total").await;
+        (failed > 0).then_some(())
     })
     .await;
     assert!(receiver.received().is_empty());
     file.execute_batch("ALTER TABLE away RENAME TO submissions")
         .unwrap();
-    let told = eventually_within(ROUND, "the alert", async || {
+    let told = eventually("the alert", async || {
         receiver
             .received()
             .first()
@@ -147,7 +142,7 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
         copied.push(json!(tag.id));
     }
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     file.execute_batch("ALTER TABLE outbox RENAME TO away")
         .unwrap();
     let swept = tapdesk_service::housekeeping::sweep(service.service()).await;
@@ -172,7 +167,7 @@ async fn sqlite_delivery_that_fails_inside_the_service_is_measured_each_time() {
     let _house = service.keep_house();
     let tag = service.redirecting_tag(Value::Null).await;
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     for round in 1..=2 {
         let before = figure(&service, "webhook_failures_total").await;
         file.execute_batch("ALTER TABLE webhook_states RENAME TO away")

@@ -1,10 +1,8 @@
 //! Sending events again, and continuing after a restart.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Reaction, Receiver, eventually};
+use tapdesk_tests::{PATIENCE, Reaction, Receiver, eventually};
 
 use super::{by_id, post, start, webhook};
 use crate::api::submissions::{Form, send};
@@ -101,7 +99,7 @@ async fn sqlite_what_is_no_tap_and_is_not_kept_gets_an_id_of_its_own() {
     let receiver = Receiver::start().await;
     let (id, told) = told_of_a_form(&service, &receiver).await;
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     file.execute_batch("DELETE FROM webhook_deliveries; UPDATE webhook_states SET kept = 0")
         .unwrap();
     let path = format!("/webhooks/{id}/resend");
@@ -203,7 +201,7 @@ async fn sqlite_a_restored_webhook_sends_nothing_old_and_gives_no_id_twice() {
     let path = format!("/webhooks/{id}");
     let since = json!({"since": "2026-01-01T00:00:00Z"});
     let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
     let again = async |name: &str, requests: usize| {
         file.execute_batch("DELETE FROM webhook_deliveries; UPDATE webhook_states SET kept = 0")
             .unwrap();

@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use tapdesk_tests::Client;
+use tapdesk_tests::{Client, PATIENCE};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
@@ -68,7 +68,7 @@ impl Exhibit {
     /// The data that the page finds in its next visit.
     pub(super) async fn next_visit(&self) -> Value {
         let mut heard = self.heard.lock().await;
-        let next = tokio::time::timeout(std::time::Duration::from_secs(30), heard.0.recv());
+        let next = tokio::time::timeout(PATIENCE, heard.0.recv());
         let told = next
             .await
             .expect("a visit begins")

@@ -6,10 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tapdesk_tests::PATIENCE;
 use tempfile::TempDir;
-
-/// Time limit of the phone for a page.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(super) struct Network {
     /// The address of this machine.

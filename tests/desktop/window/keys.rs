@@ -47,13 +47,13 @@ impl Window {
         self.effort.pressed();
     }
 
-    /// Holds the Escape key for longer than three seconds.
+    /// Holds the Escape key for longer than three seconds. A busy page learns of it late.
     pub(crate) async fn hold_escape(&self) {
         let value = Key::Escape.into();
         let hold = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value })
             .then(KeyAction::Pause {
-                duration: std::time::Duration::from_millis(3_500),
+                duration: std::time::Duration::from_secs(6),
             })
             .then(KeyAction::Up { value });
         self.perform_actions(hold).await.expect("a key can be held");

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
-use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag, skip};
+use tapdesk_tests::{
+    Answering as _, Launch, PATIENCE, ServiceProcess, TapResult, TestTag, eventually, skip,
+};
 
 use super::launch;
 
@@ -124,7 +125,10 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
     );
     assert_eq!(service.get("/health").answer().await.status, 200);
     // It stays ready, because reading still works.
-    assert_eq!(service.get("/ready").answer().await.status, 200);
+    eventually("it is ready", async || {
+        (service.get("/ready").answer().await.status == 200).then_some(())
+    })
+    .await;
     let shown = service.admin_get(&tag.admin_path()).await;
     assert_eq!(shown["variables"], json!({"registered": "false"}));
 
@@ -234,7 +238,7 @@ async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and
     recorded -= 1;
 
     let backup = service.admin(Method::POST, "/backup", json!({}));
-    let backup = tokio::time::timeout(Duration::from_secs(20), backup);
+    let backup = tokio::time::timeout(PATIENCE, backup);
     let backup = backup.await.expect("a backup answers");
     assert_eq!(backup.status, 507, "{}", backup.body);
     assert_eq!(service.scan_count(&tag).await, recorded);

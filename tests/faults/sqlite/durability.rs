@@ -72,21 +72,41 @@ async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the
     assert_synced(&traced.end().await, 2 * rounds);
 }
 
+/// How often many connections write at the same time, until commits are shared. On a busy machine,
+/// the requests may come one after the other.
+const ATTEMPTS: usize = 5;
+
 /// Many requests wait for one commit: none is answered by the commit before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_connections_that_share_commits_each_is_answered_after_its_own() {
-    let Some(traced) = Traced::start().await else {
-        return;
-    };
-    let (connections, rounds) = (32, 10);
-    let visitors = (0..connections).map(|_| async {
+    const COUNT: usize = 2 * CONNECTIONS * ROUNDS;
+    for _ in 0..ATTEMPTS {
+        let Some(traced) = Traced::start().await else {
+            return;
+        };
+        let answers = many_connections(traced).await;
+        assert_synced(&answers, COUNT);
+        println!("{} commits of {COUNT}", answers.syncs);
+        if answers.syncs < COUNT {
+            return;
+        }
+    }
+    panic!("commits are never shared");
+}
+
+const CONNECTIONS: usize = 32;
+/// Taps of each connection, each with an update.
+const ROUNDS: usize = 10;
+
+async fn many_connections(traced: Traced) -> Answers {
+    let visitors = (0..CONNECTIONS).map(|_| async {
         let (tag, inlay) = traced.service.bottle().await;
         (traced.service.another(), tag, inlay)
     });
     let visitors = join_all(visitors).await.into_iter();
     let visits = visitors.map(|(client, tag, mut inlay)| {
         tokio::spawn(async move {
-            for i in 0..rounds {
+            for i in 0..ROUNDS {
                 let tap = client.tap(&inlay.url(&tag)).await;
                 let data = json!({"registered": i.to_string()});
                 client.update(tap.key(), data).await.expect(200);
@@ -96,14 +116,7 @@ async fn of_many_connections_that_share_commits_each_is_answered_after_its_own()
     for visited in join_all(visits).await {
         visited.unwrap();
     }
-    let answers = traced.end().await;
-    let count = 2 * connections * rounds;
-    assert_synced(&answers, count);
-    assert!(
-        answers.syncs < count,
-        "commits are shared: {}",
-        answers.syncs
-    );
+    traced.end().await
 }
 
 /// The responses to taps and updates in a trace.

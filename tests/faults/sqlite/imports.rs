@@ -9,6 +9,8 @@ use tapdesk_tests::{Launch, TryAnswering as _, eventually};
 use super::launch;
 
 const ROWS: i64 = 4_000;
+/// How often an import is begun, to kill it before it is decided.
+const ATTEMPTS: usize = 10;
 
 fn file() -> String {
     (0..ROWS).fold(
@@ -36,7 +38,8 @@ async fn killed_once_there_are(table: &str) -> i64 {
     let request = request.header("content-type", "text/csv").body(file());
     let importing = tokio::spawn(async move { request.try_answer().await.is_ok() });
     eventually("the import is at work", async || {
-        (count(service.launch(), table) > 0).then_some(())
+        let is_at_work = count(service.launch(), table) > 0;
+        (is_at_work || importing.is_finished()).then_some(())
     })
     .await;
     let launch = service.kill().await;
@@ -52,7 +55,17 @@ async fn killed_once_there_are(table: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_import_that_is_killed_before_it_is_decided_leaves_nothing() {
-    assert_eq!(killed_once_there_are("import_rows").await, 0);
+    let mut attempts = 1;
+    loop {
+        let left = killed_once_there_are("import_rows").await;
+        if left == 0 {
+            return;
+        }
+        // On a busy machine, it may be decided before it is killed.
+        assert_eq!(left, ROWS);
+        assert!(attempts < ATTEMPTS, "it is always decided before");
+        attempts += 1;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -11,7 +11,7 @@ use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::storage::sqlite::APPLICATION_ID;
 use tapdesk_tests::strace::can_trace;
-use tapdesk_tests::{Launch, length};
+use tapdesk_tests::{Launch, eventually, length};
 
 use super::launch;
 
@@ -129,7 +129,11 @@ async fn killed(
             }
             kills += 1;
             let service = launch.start().await;
-            assert_eq!(service.get("/ready").send().await.unwrap().status(), 200);
+            eventually("it is ready", async || {
+                let ready = service.get("/ready").send().await.unwrap();
+                (ready.status() == 200).then_some(())
+            })
+            .await;
             assert!(service.terminate().await.success(), "{call} {nth}");
             let file = Connection::open(launch.database()).unwrap();
             let sound: String = file

@@ -1,7 +1,5 @@
 //! Several nodes on one database.
 
-use std::time::Duration;
-
 use futures_util::future::join_all;
 use serde_json::json;
 use tapdesk_service::entropy::{OsEntropy, bytes};
@@ -12,7 +10,7 @@ use tapdesk_service::storage::{Event, Told};
 use tapdesk_service::storage::{
     Interactions as _, Storage, TagChange, Tags as _, Taps as _, Updated,
 };
-use tapdesk_tests::{TestDatabase, eventually};
+use tapdesk_tests::{PATIENCE, TestDatabase, eventually};
 use tokio::sync::broadcast::Receiver;
 use tokio_postgres::Client;
 
@@ -45,7 +43,7 @@ async fn tap(node: &PostgresStorage, tap: Tap) -> Tapped {
 }
 
 async fn next(events: &mut Receiver<Told>) -> Told {
-    let next = tokio::time::timeout(Duration::from_secs(30), events.recv());
+    let next = tokio::time::timeout(PATIENCE, events.recv());
     next.await.expect("it is told").unwrap()
 }
 

@@ -7,7 +7,7 @@ use tapdesk_service::settings::Overrides;
 use tapdesk_service::sheet::{Expected, SheetFields};
 use tapdesk_service::storage::{StorageError, UpdateRefusal, Updated};
 
-use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
+use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, is_ready, tag_fields};
 
 pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     let tag = db
@@ -113,7 +113,7 @@ pub(crate) async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Datab
 }
 
 pub(crate) async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
-    db.ready().await.unwrap();
+    is_ready(&**db).await;
     db.close().await;
     let refusals = [
         db.ready().await.err(),

@@ -265,6 +265,11 @@ impl Server {
                     biased;
                     ended = answering.as_mut() => break ended,
                     () = connection.activity.asked_to_close() => {
+                        // It may have been polled just before it was asked. Only this poll looks
+                        // for a request that the runtime does not know of yet.
+                        if let Some(ended) = answering.as_mut().now_or_never() {
+                            break ended;
+                        }
                         if !connection.activity.has_begun() {
                             answering.as_mut().graceful_shutdown();
                         }

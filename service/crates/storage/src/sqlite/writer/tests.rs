@@ -94,7 +94,7 @@ async fn whoever_waits_for_a_fold_is_told_that_it_failed() {
     tapped.await.unwrap();
     // The tables for the fold do not exist.
     for _ in 0..3 {
-        let settled = tokio::time::timeout(Duration::from_secs(20), writer.settle());
+        let settled = tokio::time::timeout(Duration::from_mins(3), writer.settle());
         let failed = settled.await.expect("it ends").unwrap_err();
         assert!(failed.to_string().contains("no such table"), "{failed}");
         assert_eq!(writer.folded().dirty(), 1, "nothing is lost");
