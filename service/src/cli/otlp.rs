@@ -142,7 +142,7 @@ impl<E: Exports> Exports for Conventions<E> {
 fn rename(span: &mut SpanData) {
     match span.name.as_ref() {
         "request" => rename_request(span),
-        // Each operation of the configuration plane has one span.
+        // Each shared operation of the storage has one span.
         "storage" => {
             if let Some(operation) = take(span, "operation") {
                 span.name = operation.into();

@@ -1,4 +1,4 @@
-//! The audit log, in domain terms. `plane` writes its rows in the commit of the change.
+//! The audit log, in domain terms. `shared` writes its rows in the commit of the change.
 
 use async_trait::async_trait;
 

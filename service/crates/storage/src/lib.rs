@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `taps`, `tags`, `inlays` and other nouns | the operations on each noun, as a trait |
 //! | [`sqlite`], `postgres` | the backends; each has its own implementation of the path of a tap |
-//! | `plane` | the configuration by owners, written once; a backend only runs its operations |
+//! | `shared` | rules and SQL of configured data, for both databases; a backend only runs them |
 //! | `notes`, `payload_reads`, `refused_updates`, `rules` | noted now, stored with a later commit |
 //! | `traces` | the personal data in each table, and how it is erased |
 //! | [`transfer`], `migrate_store` | moves a whole database from one backend to the other |
@@ -35,11 +35,11 @@ pub mod migrate_store;
 mod notes;
 pub mod panics;
 mod payload_reads;
-mod plane;
 mod refused_updates;
 mod reports;
 mod rules;
 pub mod search;
+mod shared;
 mod sheets;
 mod submissions;
 mod tags;

@@ -2,7 +2,7 @@
 //!
 //! A caller continues only after its commit is on disk: WAL with `synchronous=FULL`, asserted on
 //! every connection. One process owns the file, by a lock file next to it. Only the statements in
-//! this folder and in `plane` touch the database.
+//! this folder and in `shared` touch the database.
 
 mod audit;
 mod backup;
@@ -15,7 +15,6 @@ mod interactions;
 mod lock;
 mod migrate;
 mod place;
-mod plane;
 mod ranking;
 mod readers;
 mod recent_keys;
@@ -25,6 +24,7 @@ mod rows;
 mod schema;
 mod seal;
 pub(super) mod search;
+mod shared;
 mod simulated_time;
 mod sweep;
 mod taps;
@@ -51,7 +51,7 @@ pub use transfer::SqliteEnd;
 
 use super::expected_taps::ExpectedTaps;
 use super::notes::Notes;
-use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
+use super::shared::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::{
     BackupContent, BackupNote, Part, Queue, READY, Storage, StorageError, StorageMetrics, Swept,
 };

@@ -90,7 +90,7 @@ const TRACES: &[(&str, Traces)] = &[
     ("encoding_exchanges", None),
 ];
 
-/// Statements that delete rows about the tag `?1`, to run in this order, in the plane's dialect.
+/// Statements that delete rows about the tag `?1`, to run in this order, in the shared dialect.
 pub(super) const OF_TAG: [&str; 5] = [
     "DELETE FROM outbox WHERE tag_id = ?1",
     "UPDATE webhook_states SET
@@ -118,7 +118,7 @@ pub(super) const ERASURES: &str =
 /// retrieval").
 pub(super) const CLIENTS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The time before which all interactions have lost their client, in the plane's dialect.
+/// The time before which all interactions have lost their client, in the shared dialect.
 pub(super) const CLIENTS_ERASED_TO: &str =
     "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'clients_erased_to'";
 

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::row::{self, column};
 use super::session::Session;
 use super::transaction::LOCKS;
-use crate::plane::dialect::Dialect;
+use crate::shared::dialect::Dialect;
 use crate::{StorageError, Swept, traces};
 use domain::clock::Timestamp;
 use domain::interaction::{RecordedReads, RecordedRefusal};

@@ -10,9 +10,9 @@ use futures_util::future::try_join;
 
 use super::row::{self, column};
 use super::session::Session;
-use super::{PostgresStorage, plane};
+use super::{PostgresStorage, shared};
 use crate::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
-use crate::plane::{Database as _, experiences, inlays as inlay_rows, tags};
+use crate::shared::{Database as _, experiences, inlays as inlay_rows, tags};
 use crate::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
@@ -176,9 +176,9 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             TagKey::Id(_) => Ok(None),
         };
     };
-    let tag = tags::configured(&mut plane::row(found)?)?;
+    let tag = tags::configured(&mut shared::row(found)?)?;
     let mut inlays = TagInlays::default();
-    for row in plane::rows(&found_inlays)? {
+    for row in shared::rows(&found_inlays)? {
         inlays.add(row)?;
     }
     Ok(Some(TagTap { tag, inlays }))

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
-use crate::plane::audit;
+use crate::shared::audit;
 use domain::audit::{Ends, GENESIS, Row};
 
 /// The first and the last row of the log, with their hashes.

@@ -11,7 +11,7 @@ use super::SqliteStorage;
 use super::fold::{Folded, Visit, Visitor};
 use super::search;
 use crate::StorageError;
-use crate::plane::tags::{Ranking, Taps};
+use crate::shared::tags::{Ranking, Taps};
 use domain::clock::{Stopwatch, Timestamp};
 use domain::id::{InteractionId, TagId};
 

@@ -19,7 +19,7 @@ use super::migrate::{self, OpenError, beside};
 use super::place::make_place;
 use super::{audit, rows, schema, seal};
 use crate::backups::SCHEDULE;
-use crate::plane;
+use crate::shared;
 use crate::transfer::mark;
 use crate::{BackupContent, BackupNote, BackupSeal};
 use domain::audit::{Ends, Note};
@@ -215,7 +215,7 @@ impl Restore {
             Reach::EVERYTHING,
             entropy::bytes(entropy),
         );
-        let row = plane::audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
+        let row = shared::audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
         let tx = connection.unchecked_transaction()?;
         audit::add(&tx, ends, &row)?;
         tx.commit()?;

@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::migrate::OpenError;
 use crate::BackupSchedule;
 use crate::backups::SCHEDULE;
-use crate::plane::administration::SETTINGS;
+use crate::shared::administration::SETTINGS;
 use crate::transfer::schema::tables;
 use crate::transfer::table::{Column, Kind, Table};
 use domain::experience::{Content, ImageType};
@@ -137,7 +137,7 @@ fn of_setting(name: &str) -> Option<Reads> {
     }
 }
 
-/// The columns whose texts have a syntax, as their readers in `plane` parse them: table, column,
+/// The columns whose texts have a syntax, as their readers in `shared` parse them: table, column,
 /// reader.
 const READERS: &[(&str, &str, Reads)] = &[
     ("tokens", "scopes", json::<BTreeSet<Scope>>),

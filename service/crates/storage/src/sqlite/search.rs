@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
 use crate::StorageError;
-use crate::plane::tags::INDEXED_TAGS;
 use crate::search::fold;
+use crate::shared::tags::INDEXED_TAGS;
 use domain::id::TagId;
 
 /// Adds the function `holds(folded, text, ...)` to a connection: whether one of the texts contains

@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params};
 
-use super::{SqliteStorage, plane, row};
+use super::{SqliteStorage, row, shared};
 use crate::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
-use crate::plane::inlays::{BOUND, BOUND_COLUMNS};
-use crate::plane::{Database as _, experiences, tags};
+use crate::shared::inlays::{BOUND, BOUND_COLUMNS};
+use crate::shared::{Database as _, experiences, tags};
 use crate::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
@@ -196,12 +196,12 @@ fn tag_taps(
         let id = TagId(row.get(BOUND)?);
         if found.last().is_none_or(|tap| tap.tag.id != id) {
             found.push(TagTap {
-                tag: tags::configured(&mut plane::columns(row, BOUND..)?)?,
+                tag: tags::configured(&mut shared::columns(row, BOUND..)?)?,
                 inlays: TagInlays::default(),
             });
         }
         if let Some(tap) = found.last_mut().filter(|_| has_inlay) {
-            tap.inlays.add(plane::columns(row, ..BOUND)?)?;
+            tap.inlays.add(shared::columns(row, ..BOUND)?)?;
         }
     }
     Ok(found)

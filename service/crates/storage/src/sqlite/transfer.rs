@@ -14,8 +14,8 @@ use super::{
     OpenError, any_wrapped_key, audit, connection, fold, last_interaction, migrate, search, sweep,
 };
 use crate::StorageError;
-use crate::plane;
 use crate::search::fold;
+use crate::shared;
 use crate::transfer::mark::{self, Mark};
 use crate::transfer::table::{Column, Kind, Table};
 use crate::transfer::value::{self, Key};
@@ -269,7 +269,7 @@ impl End for SqliteEnd {
             sweep::note_highest_removed(&transaction, mark.last_interaction)?;
         }
         let ends = audit::ends(&transaction)?;
-        let row = plane::audit::next(ends.head, now, caller, Some(note));
+        let row = shared::audit::next(ends.head, now, caller, Some(note));
         audit::add(&transaction, ends, &row)?;
         put_mark(&transaction, mark)?;
         Ok(transaction.commit()?)

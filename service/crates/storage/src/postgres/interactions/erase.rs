@@ -2,9 +2,9 @@
 
 use super::history::walk;
 use crate::interactions::NO_TAG;
-use crate::plane::dialect::Dialect;
 use crate::postgres::row;
 use crate::postgres::transaction::Write;
+use crate::shared::dialect::Dialect;
 use crate::{StorageError, traces};
 use domain::id::{InteractionId, TagId};
 

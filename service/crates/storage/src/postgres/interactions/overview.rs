@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use super::history::ids_since;
 use crate::interactions::row::{last_counter, reason};
-use crate::plane::inlays::{EXHAUSTED, FROM};
 use crate::postgres::row::{self, column};
 use crate::postgres::session::Session;
+use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::{Overview, SAMPLE_MAX, StorageError};
 use domain::clock::Timestamp;
 use domain::id::TagId;

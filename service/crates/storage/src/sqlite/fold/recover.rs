@@ -12,7 +12,7 @@ use super::pass::Slice;
 use super::state::{Folded, State};
 use crate::StorageError;
 use crate::interactions::row::reason;
-use crate::plane::counters::day;
+use crate::shared::counters::day;
 use crate::sqlite::{connection, last_interaction};
 use domain::clock::Timestamp;
 use domain::id::{InlayId, InteractionId, TagId};

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{is_before, newest_first, tag_name};
 use crate::interactions::row::reason;
-use crate::plane::inlays::{EXHAUSTED, FROM};
+use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::sqlite::fold::{Folded, Hour, Taps};
 use crate::{Overview, SAMPLE_MAX, StorageError};
 use domain::clock::Timestamp;

@@ -10,9 +10,9 @@ use url::Url;
 
 use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
-use crate::plane::audit;
+use crate::shared::audit;
 use crate::sqlite::connection::APPLICATION_ID;
-use crate::sqlite::plane::row;
+use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
 use crate::transfer::schema::{LEFT_OUT_SQLITE, missing};

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use crate::Event;
 use crate::StorageError;
 use crate::interactions::NO_TAG;
-use crate::plane::counters::{block, day, judge, show};
+use crate::shared::counters::{block, day, judge, show};
 use crate::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::sqlite::writer::Write;
 use domain::clock::Timestamp;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::issued_key;
 use crate::Event;
-use crate::plane::webhooks::outbox::{INSERT, WANTED};
+use crate::shared::webhooks::outbox::{INSERT, WANTED};
 use crate::sqlite::expired_keys::ExpiredKeys;
 use crate::sqlite::recent_keys::RecentKeys;
 use crate::sqlite::row::unreadable;

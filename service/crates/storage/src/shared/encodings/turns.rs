@@ -1,0 +1,416 @@
+//! Encodings and their turns.
+
+use serde_json::json;
+
+use super::{OPEN, chips};
+use crate::conflict::UNPROVED_MAX;
+use crate::shared::audit::shown;
+use crate::shared::webhooks::outbox;
+use crate::shared::{Query, Transaction, encoding_runs, inlays, insert_rows, url_templates};
+use crate::value::{Row, Value, unreadable, values};
+use crate::{Conflict, EncodingTurn, Ending, Event, StorageError, StoredEncoding};
+use domain::audit::Note;
+use domain::clock::Timestamp;
+use domain::id::{EncodingId, EncodingRunId, TagId, TokenId};
+use domain::webhook::{About, EventKind, object};
+use encoding::{Exchange, OpenedAddress, Reason, State, Target, of_word, shown_uid, word};
+use inlay::Uid;
+
+pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
+    progress, outcome, created_at, updated_at";
+
+pub(super) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
+    let id = row.take()?;
+    let (uid, run_id) = (row.take()?, row.take()?);
+    let tag: Option<TagId> = row.take()?;
+    let form = row.optional_text("form", |json| serde_json::from_str(json).ok())?;
+    let generation: Option<u32> = row.take()?;
+    let state = row.text("state", of_word)?;
+    let reason = row.optional_text("reason", of_word)?;
+    let (seq, progress) = (row.take()?, row.take()?);
+    let outcome = row.optional_text("outcome", |json| serde_json::from_str(json).ok())?;
+    Ok(StoredEncoding {
+        id: Some(id),
+        uid,
+        target: tag.map_or(Target::Factory, Target::Tag),
+        run_id,
+        form,
+        generation: generation.and_then(|number| number.try_into().ok()),
+        state,
+        reason,
+        seq,
+        progress,
+        outcome,
+        created_at: row.take()?,
+        updated_at: row.take()?,
+    })
+}
+
+pub(super) async fn encoding(
+    db: &mut dyn Query,
+    id: EncodingId,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM encodings WHERE id = ?1");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+/// Stores with a verified encoding whether its address could be opened.
+pub(super) async fn note_address_opened(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    address: OpenedAddress,
+) -> Result<(), StorageError> {
+    let found = encoding(tx, id).await?;
+    let Some(mut outcome) = found.and_then(|found| found.outcome) else {
+        return Ok(());
+    };
+    outcome.address = Some(address);
+    let json = serde_json::to_string(&outcome).map_err(|_| unreadable("encoding"))?;
+    let sql = "UPDATE encodings SET outcome = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![id, json]).await.map(drop)
+}
+
+/// The newest encoding of a chip.
+pub(super) async fn latest(
+    db: &mut dyn Query,
+    uid: Uid,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM encodings WHERE uid = ?1 ORDER BY id DESC LIMIT 1");
+    db.row(&sql, &values![uid]).await?.map(read).transpose()
+}
+
+/// The newest encoding of a chip that ended as verified or reset.
+pub(super) async fn finished(
+    db: &mut dyn Query,
+    uid: Uid,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM encodings WHERE uid = ?1 AND state IN ('verified', 'reset')
+         ORDER BY id DESC LIMIT 1"
+    );
+    db.row(&sql, &values![uid]).await?.map(read).transpose()
+}
+
+pub(super) async fn store(
+    tx: &mut dyn Transaction,
+    turn: &EncodingTurn,
+    token: Option<TokenId>,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let uid = turn.encoding.uid;
+    let latest = latest(tx, uid).await?;
+    let present = latest
+        .as_ref()
+        .and_then(|latest| Some((latest.id?, latest.seq)));
+    if present != turn.expected {
+        return Ok(None);
+    }
+    let mut encoding = turn.encoding.clone();
+    if let Some(kept) = &turn.place {
+        let Some(tag) = encoding_runs::keep(tx, kept, uid).await? else {
+            return Ok(None);
+        };
+        encoding.target = Target::Tag(tag);
+    }
+    let mut binds = false;
+    match &turn.ending {
+        Ending::None => {}
+        Ending::Bound(inlay) => {
+            check_template(tx, &encoding).await?;
+            if let Some(reason) = why_not_bound(tx, &encoding).await? {
+                encoding.state = State::Rejected;
+                encoding.reason = Some(reason);
+                encoding.outcome = None;
+            } else {
+                binds = true;
+                let inlay = inlays::bind_encoded(tx, inlay).await?;
+                if let Some(outcome) = &mut encoding.outcome {
+                    outcome.inlay_id = Some(inlay);
+                }
+            }
+        }
+        Ending::Reset => inlays::forget(tx, uid).await?,
+    }
+    chips::store(tx, &turn.journal).await?;
+    let id = write(tx, &encoding, token).await?;
+    if binds {
+        tell(tx, id, &encoding).await?;
+    }
+    add_exchanges(tx, id, &turn.exchanges).await?;
+    let before = latest.filter(|_| encoding.id.is_some());
+    tx.note(note(id, before.as_ref(), &encoding, turn));
+    encoding.id = Some(id);
+    encoding.updated_at = tx.now();
+    Ok(Some(encoding))
+}
+
+/// The audit note of a turn: the chip's target, each state that its encoding reaches, and the inlay
+/// that is bound.
+fn note(
+    id: EncodingId,
+    before: Option<&StoredEncoding>,
+    after: &StoredEncoding,
+    turn: &EncodingTurn,
+) -> Note {
+    let object = format!("encodings/{id}");
+    let tag_id = match after.target {
+        Target::Tag(tag) => Some(tag),
+        Target::Factory => None,
+    };
+    let Some(before) = before else {
+        let begun = json!({
+            "uid": shown_uid(after.uid),
+            "tag_id": tag_id,
+            "run_id": after.run_id,
+            "wipe": after.target == Target::Factory,
+            "replace": turn.replaces,
+            "state": after.state,
+            "reason": after.reason,
+        });
+        return Note::created(object, &begun);
+    };
+    let was = json!({"state": before.state, "reason": before.reason});
+    let mut is = json!({"state": after.state, "reason": after.reason});
+    if turn.replaces {
+        is["replace"] = json!(true);
+    }
+    if let (Ending::Bound(inlay), Some(outcome)) = (&turn.ending, &after.outcome) {
+        is["inlay_id"] = json!(outcome.inlay_id);
+        is["counter"] = json!(outcome.counter);
+        is["inlay"] = shown::inlay(inlay.uid, &inlay.fields);
+    }
+    Note {
+        object: Some(object),
+        ..Note::changed(&was, &is)
+    }
+}
+
+/// Why a verified chip is not bound: since it was placed on the reader, its tag got another inlay,
+/// or its inlay another tag. Nothing is overwritten; the journal keeps the chip's keys.
+async fn why_not_bound(
+    db: &mut dyn Query,
+    encoding: &StoredEncoding,
+) -> Result<Option<Reason>, StorageError> {
+    let Target::Tag(tag) = encoding.target else {
+        return Ok(None);
+    };
+    let form = encoding.form.as_ref();
+    let inlay = inlays::with_uid(db, encoding.uid).await?;
+    let bound = inlay.and_then(|inlay| inlay.fields.tag_id);
+    if bound == Some(tag) {
+        return Ok(None);
+    }
+    if bound.is_some() && bound != form.and_then(|form| form.taken_from) {
+        return Ok(Some(Reason::AlreadyEncoded));
+    }
+    let sql = "SELECT count(*) FROM inlays WHERE tag_id = ?1 AND uid <> ?2 AND deleted_at IS NULL";
+    let others = db.count(sql, &values![tag, encoding.uid]).await?;
+    let additional = form.is_some_and(|form| form.additional);
+    Ok((others > 0 && !additional).then_some(Reason::TagHasInlay))
+}
+
+/// Taps are checked with the current template, so a chip that was written with an earlier text is
+/// not bound.
+async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result<(), StorageError> {
+    let Some(form) = &encoding.form else {
+        return Ok(());
+    };
+    let Some(id) = form.url_template_id else {
+        return Ok(());
+    };
+    let present = url_templates::find(db, id).await?;
+    match present {
+        Some(present) if *present.fields.settings() == form.template => Ok(()),
+        _ => Err(Conflict::TemplateChanged.into()),
+    }
+}
+
+/// Cancels the open encoding of a chip. The higher `seq` shows a client in the middle of it that
+/// another turn was stored.
+pub(in crate::shared) async fn give_up(
+    tx: &mut dyn Transaction,
+    uid: Uid,
+) -> Result<(), StorageError> {
+    let sql = format!(
+        "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?2
+         WHERE uid = ?1 AND {OPEN}"
+    );
+    let now = tx.now();
+    tx.execute(&sql, &values![uid, now]).await.map(drop)
+}
+
+/// The event for listeners about an encoded inlay.
+pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
+    let (Some(encoding_id), Target::Tag(tag_id), Some(outcome)) =
+        (encoding.id, encoding.target, &encoding.outcome)
+    else {
+        return None;
+    };
+    Some(Event::Encoded {
+        encoding_id,
+        run_id: encoding.run_id,
+        tag_id,
+        inlay_id: outcome.inlay_id,
+        uid: encoding.uid,
+        counter: outcome.counter,
+        at: encoding.updated_at,
+    })
+}
+
+/// Stores a webhook event about an encoded inlay, in the commit that binds it.
+async fn tell(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    encoding: &StoredEncoding,
+) -> Result<(), StorageError> {
+    let (Target::Tag(tag), Some(outcome)) = (encoding.target, &encoding.outcome) else {
+        return Ok(());
+    };
+    let sql = "SELECT experience_id FROM tags WHERE id = ?1";
+    let about = About {
+        tag_id: Some(tag),
+        experience_id: tx.one(sql, &values![tag]).await?.take()?,
+        simulated: false,
+    };
+    let data = object(&json!({
+        "encoding_id": id,
+        "run_id": encoding.run_id,
+        "tag_id": tag,
+        "inlay_id": outcome.inlay_id,
+        "uid": encoding.uid,
+        "counter": outcome.counter,
+    }));
+    outbox::tell(tx, EventKind::InlayEncoded, about, data).await
+}
+
+async fn write(
+    tx: &mut dyn Transaction,
+    encoding: &StoredEncoding,
+    token: Option<TokenId>,
+) -> Result<EncodingId, StorageError> {
+    let json = |value: Result<String, _>| value.map_err(|_: serde_json::Error| unreadable("form"));
+    let form = encoding.form.as_ref().map(serde_json::to_string);
+    let outcome = encoding.outcome.as_ref().map(serde_json::to_string);
+    let (form, outcome) = (form.map(json).transpose()?, outcome.map(json).transpose()?);
+    let tag = match encoding.target {
+        Target::Tag(tag) => Some(tag),
+        Target::Factory => None,
+    };
+    let now = tx.now();
+    let common = values![
+        encoding.uid,
+        encoding.run_id,
+        tag,
+        form,
+        encoding.generation.map(u32::from),
+        word(encoding.state),
+        encoding.reason.map(word),
+        encoding.seq,
+        encoding.progress.as_ref(),
+        outcome,
+        now,
+    ];
+    let Some(id) = encoding.id else {
+        forget_rejected(tx, encoding.uid, encoding.run_id, tag).await?;
+        if let Some(token) = token {
+            refuse_more_unproved(tx, token).await?;
+        }
+        let mut all = common.to_vec();
+        all.push(token.into());
+        let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
+                 outcome, created_at, updated_at, token_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12) RETURNING id";
+        return tx.one(sql, &all).await?.take();
+    };
+    let mut all = common.to_vec();
+    all.push(id.into());
+    tx.execute(
+        "UPDATE encodings SET uid = ?1, run_id = ?2, tag_id = ?3, form = ?4, generation = ?5, state = ?6,
+             reason = ?7, seq = ?8, progress = ?9, outcome = ?10, updated_at = ?11 WHERE id = ?12",
+        &all,
+    )
+    .await?;
+    Ok(id)
+}
+
+/// Refuses a token that started too many encodings in a day with chips that proved no known key.
+/// Cancelled and rejected encodings count, too, because they are kept.
+async fn refuse_more_unproved(
+    tx: &mut dyn Transaction,
+    token: TokenId,
+) -> Result<(), StorageError> {
+    let sql = "SELECT count(*) FROM encodings e
+         WHERE e.token_id = ?1 AND e.created_at > ?2 AND e.state NOT IN ('verified', 'reset')
+             AND NOT EXISTS (SELECT 1 FROM chips c WHERE c.uid = e.uid AND c.confirmed IS NOT NULL)";
+    let since = tx.now().plus_millis(-DAY);
+    if tx.count(sql, &values![token, since]).await? < UNPROVED_MAX {
+        return Ok(());
+    }
+    Err(Conflict::TooManyUnproved.into())
+}
+
+/// A day, in milliseconds.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// Deletes earlier rejections of a chip for the same target. A chip left on a reader, or a client
+/// that asks repeatedly, must not fill the database; the newest rejection has the reason.
+async fn forget_rejected(
+    tx: &mut dyn Transaction,
+    uid: Uid,
+    run: Option<EncodingRunId>,
+    tag: Option<TagId>,
+) -> Result<(), StorageError> {
+    let sql = "SELECT id FROM encodings WHERE uid = ?1 AND state = 'rejected'
+         AND run_id IS NOT DISTINCT FROM ?2 AND tag_id IS NOT DISTINCT FROM ?3";
+    let found = tx.query(sql, &values![uid, run, tag]).await?;
+    let ids = found.into_iter().map(|mut row| row.take::<EncodingId>());
+    let ids = [Value::list(ids.collect::<Result<Vec<_>, _>>()?)];
+    let sql = "DELETE FROM encoding_exchanges WHERE encoding_id IN ids(?1)";
+    tx.execute(sql, &ids).await?;
+    let sql = "DELETE FROM encodings WHERE id IN ids(?1)";
+    tx.execute(sql, &ids).await.map(drop)
+}
+
+/// Most commands that are kept of an encoding: those of about the newest dozen placings of the
+/// chip.
+const EXCHANGES_MAX: u32 = 1_000;
+
+async fn add_exchanges(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    exchanges: &[Exchange],
+) -> Result<(), StorageError> {
+    let sql = "SELECT coalesce(max(number), 0) FROM encoding_exchanges WHERE encoding_id = ?1";
+    let last: u32 = tx.one(sql, &values![id]).await?.take()?;
+    let now = tx.now();
+    let rows = exchanges.iter().zip(last + 1..).map(|(exchange, number)| {
+        let status = exchange.status.map(u32::from);
+        values![id, number, now, &exchange.name, status].to_vec()
+    });
+    let columns = ["encoding_id", "number", "at", "name", "status"];
+    insert_rows(tx, "encoding_exchanges", &columns, rows.collect(), "").await?;
+    let added = u32::try_from(exchanges.len()).unwrap_or(u32::MAX);
+    let newest = last.saturating_add(added);
+    if newest > EXCHANGES_MAX {
+        let sql = "DELETE FROM encoding_exchanges WHERE encoding_id = ?1 AND number <= ?2";
+        tx.execute(sql, &values![id, newest - EXCHANGES_MAX])
+            .await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn exchanges(
+    db: &mut dyn Query,
+    id: EncodingId,
+) -> Result<Vec<(Timestamp, Exchange)>, StorageError> {
+    let sql =
+        "SELECT at, name, status FROM encoding_exchanges WHERE encoding_id = ?1 ORDER BY number";
+    let found = db.query(sql, &values![id]).await?;
+    let exchanges = found.into_iter().map(|mut row| {
+        let at = row.take()?;
+        let name = row.take()?;
+        let status: Option<u32> = row.take()?;
+        let status = status.and_then(|status| status.try_into().ok());
+        Ok((at, Exchange { name, status }))
+    });
+    exchanges.collect()
+}

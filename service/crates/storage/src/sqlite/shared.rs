@@ -1,0 +1,293 @@
+//! The shared part on SQLite. It writes on the writer thread, and reads on a thread that
+//! may block. Every query is answered before it returns, so an operation's future is ready at once.
+
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+use send_wrapper::SendWrapper;
+
+use super::SqliteStorage;
+use super::fold::{Counter, Folded, Visit, Visitor};
+use super::writer::Write;
+use crate::shared::dialect::Dialect;
+use crate::shared::tags::Ranking;
+use crate::shared::{Change, Database, Query, Read, TagCounts, Transaction};
+use crate::value::{Columns, Row, Value, unreadable, values};
+use crate::{Event, Part, StorageError};
+use domain::clock::Timestamp;
+use domain::id::{InlayId, TagId};
+use domain::interaction::ClientId;
+use inlay::counter::{CounterState, MirrorState};
+
+/// Tap counts that can be written in a few milliseconds.
+const FEW: usize = 2_000;
+
+/// A connection that reads. The connection stays on its thread, and so do the futures that use it:
+/// they are polled once, on the thread that created them.
+struct Reader<'a> {
+    connection: SendWrapper<&'a Connection>,
+    folded: &'a Folded,
+}
+
+#[async_trait]
+impl Query for Reader<'_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(&self.connection, sql, values)
+    }
+
+    fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
+        self.folded.get(Visitor::everyone(tag)).map(counts)
+    }
+
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
+        self.folded.get(inlay).map(versioned)
+    }
+}
+
+fn counts(visit: Visit) -> TagCounts {
+    TagCounts {
+        scans: visit.scans,
+        last_scan_at: visit.last_at,
+    }
+}
+
+fn versioned(counter: Counter) -> (u32, CounterState, MirrorState) {
+    (counter.key_version, counter.state, counter.mirror())
+}
+
+/// The shared part's view of a writer command.
+struct Command<'a, 'w>(SendWrapper<&'a mut Write<'w>>);
+
+#[async_trait]
+impl Query for Command<'_, '_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(self.0.connection, sql, values)
+    }
+
+    fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
+        self.0.fold.peek(Visitor::everyone(tag)).map(counts)
+    }
+
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
+        self.0.fold.peek(inlay).map(versioned)
+    }
+}
+
+#[async_trait]
+impl Transaction for Command<'_, '_> {
+    fn now(&self) -> Timestamp {
+        self.0.now
+    }
+
+    async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
+        let sql = Dialect::Sqlite.say(sql);
+        let mut statement = self.0.connection.prepare_cached(&sql)?;
+        Ok(statement.execute(params_from_iter(values))? as u64)
+    }
+
+    fn changes_configuration(&mut self) {
+        self.0.changes_configuration();
+    }
+
+    fn changes(&mut self, part: Option<Part>) {
+        self.0.changes(part);
+    }
+
+    async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
+        self.0.fold.hand_over_counter(inlay)
+    }
+
+    async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
+        let id: [u8; 16] = client.try_into().map_err(|_| unreadable("client"))?;
+        let sql = "DELETE FROM visits WHERE tag_id = ?1 AND client = ?2";
+        self.execute(sql, &values![tag, client]).await?;
+        self.0.fold.forget(Visitor::client(tag, ClientId(id)));
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Database for SqliteStorage {
+    async fn present(&self) -> Result<Timestamp, StorageError> {
+        Ok(self.clock.now())
+    }
+
+    fn tell(&self, event: Event) {
+        // An error means that there is no listener.
+        let _ = self.events.send(event.into());
+    }
+
+    async fn settle_few(&self) {
+        if (1..=FEW).contains(&self.writer.folded().dirty()) {
+            // If it fails, the order is only as old as the last fold.
+            let _ = self.writer.settle().await;
+        }
+    }
+
+    async fn settle_notes(&self) -> Result<(), StorageError> {
+        self.store_notes().await
+    }
+
+    async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
+        self.rank().await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn run_read<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let folded = self.writer.folded().clone();
+        self.read_long(move |connection| {
+            folded.exactly(|| ask(connection, &folded, operation, &arguments))
+        })
+        .await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn run_read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let folded = self.writer.folded().clone();
+        self.read_long(move |connection| {
+            folded.exactly(|| {
+                let snapshot = connection.unchecked_transaction()?;
+                ask(&snapshot, &folded, operation, &arguments)
+            })
+        })
+        .await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn run_change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.write(move |write| {
+            let mut command = Command(SendWrapper::new(write));
+            at_once(operation(&mut command, &arguments))
+        })
+        .await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn change_at_once(
+        &self,
+        name: &'static str,
+        sql: &'static str,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Row>, StorageError> {
+        self.write(move |write| query(write.connection, sql, &values))
+            .await
+    }
+}
+
+/// Runs a reading operation on a connection.
+fn ask<A, T>(
+    connection: &Connection,
+    folded: &Folded,
+    operation: Read<A, T>,
+    arguments: &A,
+) -> Result<T, StorageError> {
+    let mut reader = Reader {
+        connection: SendWrapper::new(connection),
+        folded,
+    };
+    at_once(operation(&mut reader, arguments))
+}
+
+/// The result of an operation. It waits only for the database, which answers at once.
+fn at_once<T>(operation: BoxFuture<'_, Result<T, StorageError>>) -> Result<T, StorageError> {
+    operation
+        .now_or_never()
+        .expect("a shared operation waits for its database alone")
+}
+
+fn query(
+    connection: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, StorageError> {
+    let mut statement = connection.prepare_cached(&Dialect::Sqlite.say(sql))?;
+    let mut found = statement.query(params_from_iter(values))?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next()? {
+        rows.push(self::row(row)?);
+    }
+    Ok(rows)
+}
+
+/// Reads a row in the shared form.
+pub(super) fn row(found: &rusqlite::Row<'_>) -> Result<Row, StorageError> {
+    columns(found, ..)
+}
+
+/// Reads some columns of a row in the shared form.
+pub(super) fn columns(
+    found: &rusqlite::Row<'_>,
+    which: impl RangeBounds<usize>,
+) -> Result<Row, StorageError> {
+    let all = 0..found.as_ref().column_count();
+    let some = all.filter(|column| which.contains(column));
+    let values = some.map(|column| found.value(column).map(Value::into_owned));
+    values.collect::<Result<_, _>>().map(Row::new)
+}
+
+impl Columns for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>, StorageError> {
+        Ok(match self.get_ref(column)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Text(text) => {
+                let text = std::str::from_utf8(text).map_err(|_| unreadable("text"))?;
+                Value::Text(text.into())
+            }
+            ValueRef::Blob(bytes) => Value::Bytes(bytes.into()),
+            ValueRef::Real(_) => return Err(unreadable("number")),
+        })
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Flag(flag) => ValueRef::Integer(i64::from(*flag)),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
