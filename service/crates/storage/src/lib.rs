@@ -10,7 +10,7 @@
 //! | [`sqlite`], `postgres` | the backends; each has its own implementation of the path of a tap |
 //! | `shared` | rules and SQL of configured data, for both databases; a backend only runs them |
 //! | `notes`, `payload_reads`, `refused_updates`, `rules` | noted now, stored with a later commit |
-//! | `traces` | the personal data in each table, and how it is erased |
+//! | `erasure` | the personal data in each table, and how it is erased |
 //! | [`transfer`], `migrate_store` | moves a whole database from one backend to the other |
 //! | [`calling`] | the caller for whom the current task works |
 
@@ -21,6 +21,7 @@ pub mod calling;
 mod conflict;
 mod encoding_runs;
 mod encodings;
+mod erasure;
 mod event;
 mod expected_taps;
 mod experiences;
@@ -44,7 +45,6 @@ mod sheets;
 mod submissions;
 mod tags;
 mod taps;
-mod traces;
 mod url_templates;
 mod value;
 mod visitors;

@@ -8,7 +8,7 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::LOCKS;
 use crate::shared::dialect::Dialect;
-use crate::{StorageError, Swept, traces};
+use crate::{StorageError, Swept, erasure};
 use domain::clock::Timestamp;
 use domain::interaction::{RecordedReads, RecordedRefusal};
 
@@ -70,7 +70,7 @@ impl Node {
             *removed = column::<i64>(&row, 0)?.unsigned_abs();
         }
         let [weeks, due] = removed;
-        let kept_since = now.plus_millis(-traces::CLIENTS_KEPT);
+        let kept_since = now.plus_millis(-erasure::CLIENTS_KEPT);
         let clients = erase_clients(session, kept_since).await?;
         let visits = self.forget_visitors(session, kept_since).await?;
         Ok(Swept {
@@ -205,7 +205,7 @@ impl Node {
 /// Erases the clients of some interactions older than `since`; returns whether more are left. They
 /// are found in the order of their times, after those whose clients are erased already.
 async fn erase_clients(session: &Session, since: Timestamp) -> Result<bool, StorageError> {
-    let mark = session.rows(traces::CLIENTS_ERASED_TO, &[]).await?;
+    let mark = session.rows(erasure::CLIENTS_ERASED_TO, &[]).await?;
     let mark = mark.first().map(|row| column::<i64>(row, 0)).transpose()?;
     // A clock that goes back moves the mark back, too: later interactions would be behind it.
     let mark = mark.unwrap_or(i64::MIN).min(since.millis());
@@ -227,8 +227,8 @@ async fn erase_clients(session: &Session, since: Timestamp) -> Result<bool, Stor
         Some(last) => column(last, 1)?,
         None => since.millis(),
     };
-    if !ids.is_empty() || reached.saturating_sub(mark) > traces::CLIENTS_LAG {
-        let sql = Dialect::Postgres.say(traces::SET_CLIENTS_ERASED_TO);
+    if !ids.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG {
+        let sql = Dialect::Postgres.say(erasure::SET_CLIENTS_ERASED_TO);
         session.run(&sql, &[&reached]).await?;
     }
     Ok(is_full)

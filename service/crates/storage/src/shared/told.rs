@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::Transaction;
 use crate::value::{Value, values};
 use crate::visitors::Entered;
-use crate::{StorageError, traces};
+use crate::{StorageError, erasure};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, SubmissionId, TagId};
 
@@ -36,7 +36,7 @@ impl ToldUpdate {
 
 /// Counts an erasure, so that deliveries under construction with erased data are not stored.
 pub(super) async fn erases(tx: &mut dyn Transaction) -> Result<(), StorageError> {
-    tx.execute(traces::ERASED, &[]).await.map(drop)
+    tx.execute(erasure::ERASED, &[]).await.map(drop)
 }
 
 /// Removes the events of an update, sent or not.

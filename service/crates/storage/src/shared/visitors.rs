@@ -12,7 +12,7 @@ use super::{Database, Query, Transaction, audit};
 use crate::search::fold;
 use crate::value::{Value, unreadable, values};
 use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter, Visitors};
-use crate::{Part, StorageError, traces};
+use crate::{Part, StorageError, erasure};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Change, Reason, TapOrigin};
@@ -367,7 +367,7 @@ async fn erase_taps(
     for mut row in tx.query(sql, &values![Value::list(taps)]).await? {
         clients.push(row.take()?);
     }
-    for sql in traces::clearing() {
+    for sql in erasure::clearing() {
         let sql = format!("{sql} IN ids(?1)");
         tx.execute(&sql, &values![Value::list(taps)]).await?;
     }

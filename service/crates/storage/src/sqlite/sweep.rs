@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::fold::Visitor;
 use super::writer::Write;
-use crate::{StorageError, Swept, traces};
+use crate::{StorageError, Swept, erasure};
 use domain::clock::Timestamp;
 use domain::experience::LedBy;
 use domain::id::TagId;
@@ -31,7 +31,7 @@ pub(super) fn run(
     position: &Position,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
-    let kept_since = write.now.plus_millis(-traces::CLIENTS_KEPT);
+    let kept_since = write.now.plus_millis(-erasure::CLIENTS_KEPT);
     let interactions = remove_interactions(write, keep_since)?;
     let clients = erase_clients(write.connection, kept_since)?;
     let visits = forget_visitors(write, position, kept_since)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
 /// times, after those whose clients are erased already.
 fn erase_clients(connection: &Connection, since: Timestamp) -> Result<usize, StorageError> {
     let mark: Option<i64> = connection
-        .prepare_cached(traces::CLIENTS_ERASED_TO)?
+        .prepare_cached(erasure::CLIENTS_ERASED_TO)?
         .query_row([], |row| row.get(0))
         .optional()?;
     // A clock that goes back moves the mark back, too: later interactions would be behind it.
@@ -69,9 +69,9 @@ fn erase_clients(connection: &Connection, since: Timestamp) -> Result<usize, Sto
         Some((_, at)) if due.len() == BATCH => *at,
         _ => since.millis(),
     };
-    if !due.is_empty() || reached.saturating_sub(mark) > traces::CLIENTS_LAG {
+    if !due.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG {
         connection
-            .prepare_cached(traces::SET_CLIENTS_ERASED_TO)?
+            .prepare_cached(erasure::SET_CLIENTS_ERASED_TO)?
             .execute([reached])?;
     }
     Ok(due.len())
@@ -149,7 +149,7 @@ fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize
         return Ok(0);
     };
     let interaction = "DELETE FROM interactions WHERE id".to_owned();
-    for sql in std::iter::once(interaction).chain(traces::removing_told()) {
+    for sql in std::iter::once(interaction).chain(erasure::removing_told()) {
         let mut remove = connection.prepare_cached(&format!("{sql} = ?1"))?;
         for id in &due {
             remove.execute([id])?;

@@ -5,7 +5,7 @@ use crate::interactions::NO_TAG;
 use crate::postgres::row;
 use crate::postgres::transaction::Write;
 use crate::shared::dialect::Dialect;
-use crate::{StorageError, traces};
+use crate::{StorageError, erasure};
 use domain::id::{InteractionId, TagId};
 
 /// Rows erased in one step.
@@ -44,10 +44,10 @@ pub(super) async fn visitors(
         }
     }
     let tag = tag.unwrap_or(NO_TAG);
-    write.run(traces::ERASED, &[]).await?;
+    write.run(erasure::ERASED, &[]).await?;
     lock_variables(write, tag).await?;
     write.run(MARK_SENT, &[&tag.0]).await?;
-    for sql in traces::OF_TAG {
+    for sql in erasure::OF_TAG {
         write.run(&Dialect::Postgres.say(sql), &[&tag.0]).await?;
     }
     // The row of the empty client has the tag's counts, so it stays. Lock it first, as taps do.
@@ -85,7 +85,7 @@ pub(super) async fn history(
     .await?;
     lock_variables(write, tag).await?;
     write.run(MARK_WRITTEN, &[&tag.0, &ids]).await?;
-    for sql in traces::clearing() {
+    for sql in erasure::clearing() {
         write.run(&format!("{sql} = ANY ($1)"), &[&ids]).await?;
     }
     Ok(next)

@@ -10,7 +10,7 @@ use crate::webhooks::{
     Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteFields, RouteState,
     SOON_MILLIS,
 };
-use crate::{StorageError, traces};
+use crate::{StorageError, erasure};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId, WebhookId};
 use domain::revision::Revision;
@@ -66,7 +66,7 @@ pub(super) async fn fields(
 }
 
 pub(super) async fn erasures(db: &mut dyn Query) -> Result<u64, StorageError> {
-    let found = db.row(traces::ERASURES, &[]).await?;
+    let found = db.row(erasure::ERASURES, &[]).await?;
     found.map_or(Ok(0), |mut row| row.take())
 }
 

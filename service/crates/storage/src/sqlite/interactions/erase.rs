@@ -6,7 +6,7 @@ use super::tag_history;
 use crate::interactions::NO_TAG;
 use crate::sqlite::fold::{Visit, Visitor};
 use crate::sqlite::writer::Write;
-use crate::{StorageError, traces};
+use crate::{StorageError, erasure};
 use domain::id::{InteractionId, TagId};
 use domain::interaction::ClientId;
 
@@ -40,9 +40,9 @@ pub(super) fn visitors(
         }
     }
     let tag = tag.unwrap_or(NO_TAG);
-    connection.prepare_cached(traces::ERASED)?.execute([])?;
+    connection.prepare_cached(erasure::ERASED)?.execute([])?;
     connection.prepare_cached(MARK_SENT)?.execute([tag.0])?;
-    for sql in traces::OF_TAG {
+    for sql in erasure::OF_TAG {
         connection.prepare_cached(sql)?.execute([tag.0])?;
     }
     // The row of the empty client has the tag's counts, so it stays.
@@ -91,7 +91,7 @@ pub(super) fn history(
     for id in &ids {
         mark.execute((tag.0, id))?;
     }
-    for sql in traces::clearing() {
+    for sql in erasure::clearing() {
         let mut clear = connection.prepare_cached(&format!("{sql} = ?1"))?;
         for id in &ids {
             clear.execute([id])?;

@@ -6,7 +6,7 @@ use super::transfer::table::Table;
 
 /// The effect of erasing a tag's visitors on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Traces {
+pub(super) enum Effect {
     /// No effect: its rows identify no visitor.
     None,
     /// Deletes the rows of the tag's visitors.
@@ -19,10 +19,10 @@ pub(super) enum Traces {
     Columns(&'static str),
 }
 
-use Traces::{Columns, None, OfTag, OfTaps, Rows};
+use Effect::{Columns, None, OfTag, OfTaps, Rows};
 
 /// Every table that a move copies, by name.
-const TRACES: &[(&str, Traces)] = &[
+const EFFECTS: &[(&str, Effect)] = &[
     ("secrets", None),
     ("settings", None),
     ("tokens", None),
@@ -134,7 +134,7 @@ pub(super) const CLIENTS_LAG: i64 = 24 * 60 * 60 * 1000;
 /// Statements that clear the visitor data of interactions, one for each table. Each ends before the
 /// key: the caller appends a condition to the `WHERE id` or similar.
 pub(super) fn clearing() -> impl Iterator<Item = String> {
-    traced().filter_map(|(table, traces)| match traces {
+    effects().filter_map(|(table, effect)| match effect {
         Columns(columns) => Some(format!(
             "UPDATE {} SET {columns} WHERE {}",
             table.name,
@@ -151,10 +151,10 @@ pub(super) fn removing_told() -> impl Iterator<Item = String> {
     told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
 }
 
-fn traced() -> impl Iterator<Item = (&'static Table, Traces)> {
+fn effects() -> impl Iterator<Item = (&'static Table, Effect)> {
     tables().filter_map(|table| {
-        let named = TRACES.iter().find(|(name, _)| *name == table.name);
-        named.map(|(_, traces)| (table, *traces))
+        let named = EFFECTS.iter().find(|(name, _)| *name == table.name);
+        named.map(|(_, effect)| (table, *effect))
     })
 }
 
@@ -172,15 +172,15 @@ mod tests {
 
     #[test]
     fn each_table_says_what_erasing_does_to_it() {
-        let named: Vec<_> = TRACES.iter().map(|(name, _)| *name).collect();
+        let named: Vec<_> = EFFECTS.iter().map(|(name, _)| *name).collect();
         let all: Vec<_> = tables().map(|table| table.name).collect();
         assert_eq!(named, all);
     }
 
     #[test]
     fn what_is_cleared_is_a_column() {
-        for (table, traces) in traced() {
-            let Columns(columns) = traces else { continue };
+        for (table, effect) in effects() {
+            let Columns(columns) = effect else { continue };
             for assignment in columns.split(", ") {
                 let (column, _) = assignment.split_once(" = ").unwrap();
                 assert!(
@@ -194,20 +194,20 @@ mod tests {
     #[test]
     fn visitors_are_rows_of_one_table_alone() {
         // `visits` is walked in batches by its own code.
-        let rows: Vec<_> = traced().filter(|(_, traces)| *traces == Rows).collect();
+        let rows: Vec<_> = effects().filter(|(_, effect)| *effect == Rows).collect();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].0.name, "visits");
     }
 
     #[test]
     fn rows_about_a_tag_are_removed() {
-        for (table, traces) in traced() {
+        for (table, effect) in effects() {
             let removes = format!("DELETE FROM {}\n", table.name);
             let goes = OF_TAG.iter().any(|sql| {
                 sql.starts_with(removes.trim_end())
                     && sql[removes.len() - 1..].starts_with(char::is_whitespace)
             });
-            assert_eq!(goes, traces == OfTag, "{}", table.name);
+            assert_eq!(goes, effect == OfTag, "{}", table.name);
         }
     }
 
