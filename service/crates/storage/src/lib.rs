@@ -9,7 +9,7 @@
 //! | `taps`, `tags`, `inlays` and other nouns | the operations on each noun, as a trait |
 //! | [`sqlite`], `postgres` | the backends; each has its own implementation of the path of a tap |
 //! | `shared` | rules and SQL of configured data, for both databases; a backend only runs them |
-//! | `notes`, `payload_reads`, `refused_updates`, `rules` | noted now, stored with a later commit |
+//! | `deferred` | details of a tap: noted in memory, stored with a later commit |
 //! | `erasure` | the personal data in each table, and how it is erased |
 //! | [`transfer`], `migrate_store` | moves a whole database from one backend to the other |
 //! | [`calling`] | the caller for whom the current task works |
@@ -19,6 +19,7 @@ mod audit;
 mod backups;
 pub mod calling;
 mod conflict;
+mod deferred;
 mod encoding_runs;
 mod encodings;
 mod erasure;
@@ -33,12 +34,8 @@ mod key_rotation;
 mod metrics;
 #[cfg(feature = "postgres")]
 pub mod migrate_store;
-mod notes;
 pub mod panics;
-mod payload_reads;
-mod refused_updates;
 mod reports;
-mod rules;
 pub mod search;
 mod shared;
 mod sheets;

@@ -49,8 +49,8 @@ pub use restore::{OpenKeyError, Restore, move_aside};
 pub use seal::check_backup;
 pub use transfer::SqliteEnd;
 
+use super::deferred::Deferred;
 use super::expected_taps::ExpectedTaps;
-use super::notes::Notes;
 use super::shared::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::{
     BackupContent, BackupNote, Part, Queue, READY, Storage, StorageError, StorageMetrics, Swept,
@@ -78,7 +78,7 @@ pub struct SqliteStorage {
     readers: Readers,
     writer: Writer,
     events: broadcast::Sender<Told>,
-    notes: Notes,
+    deferred: Deferred,
     expected_taps: ExpectedTaps,
     rankings: Rankings,
     /// The tag at which the next round of housekeeping starts to look for old visitors.
@@ -98,10 +98,10 @@ pub struct SqliteStorage {
 impl SqliteStorage {
     /// Turns the trace notes in memory into rows.
     async fn store_notes(&self) -> Result<(), StorageError> {
-        let moving = self.notes.move_on().await;
-        let reads = self.notes.payload_reads.take();
-        let refused = self.notes.refused_updates.take();
-        let rules = self.notes.rules.take();
+        let moving = self.deferred.move_on().await;
+        let reads = self.deferred.payload_reads.take();
+        let refused = self.deferred.refused_updates.take();
+        let rules = self.deferred.rules.take();
         let stored = self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
             sweep::store_rules(write, &rules)?;
@@ -173,7 +173,7 @@ impl SqliteStorage {
             ),
             clock,
             events,
-            notes: Notes::default(),
+            deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
             rankings: Rankings::default(),
             sweep_position: Arc::default(),
@@ -374,10 +374,10 @@ impl Storage for SqliteStorage {
         let expiry = expiry.await?;
         let keys = Arc::clone(&self.expired_keys);
         let position = Arc::clone(&self.sweep_position);
-        let moving = self.notes.move_on().await;
-        let reads = self.notes.payload_reads.take();
-        let refused = self.notes.refused_updates.take();
-        let rules = self.notes.rules.take();
+        let moving = self.deferred.move_on().await;
+        let reads = self.deferred.payload_reads.take();
+        let refused = self.deferred.refused_updates.take();
+        let rules = self.deferred.rules.take();
         let swept = self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
             sweep::store_rules(write, &rules)?;

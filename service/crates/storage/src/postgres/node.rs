@@ -16,8 +16,8 @@ use super::session::{Session, pool};
 use super::sweep::Position;
 use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
+use crate::deferred::Deferred;
 use crate::expected_taps::ExpectedTaps;
-use crate::notes::Notes;
 use crate::panics;
 use crate::{SIMULATED_AHEAD, StorageError, StorageMetrics};
 use domain::clock::{Clock, SystemClock, Timestamp};
@@ -39,7 +39,7 @@ pub struct Node {
     /// A number that no other node has, or ever had.
     pub(super) number: i64,
     pub(super) ids: Ids,
-    pub(super) notes: Notes,
+    pub(super) deferred: Deferred,
     pub(super) expected_taps: ExpectedTaps,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
@@ -76,7 +76,7 @@ impl Node {
             events: Events::new(number, metrics.clone()),
             number,
             ids: Ids::default(),
-            notes: Notes::default(),
+            deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
             sweep_position: Position::default(),
             metrics,

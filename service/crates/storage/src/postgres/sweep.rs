@@ -117,7 +117,7 @@ impl Node {
 
     /// Turns the trace notes in memory into rows.
     pub(super) async fn store_notes(&self) -> Result<(), StorageError> {
-        let _moving = self.notes.move_on().await;
+        let _moving = self.deferred.move_on().await;
         self.store_payload_reads().await?;
         self.store_refused_updates().await?;
         self.store_rules().await
@@ -126,7 +126,7 @@ impl Node {
     /// Stores the redirect rules that taps followed. Rules of taps whose visitor was erased
     /// meanwhile are dropped, because a rule can show a visitor's origin.
     async fn store_rules(&self) -> Result<(), StorageError> {
-        let mut rules = self.notes.rules.take();
+        let mut rules = self.deferred.rules.take();
         if rules.is_empty() {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Node {
 
     /// Adds payload reads from memory to the stored ones.
     async fn store_payload_reads(&self) -> Result<(), StorageError> {
-        let mut reads = self.notes.payload_reads.take();
+        let mut reads = self.deferred.payload_reads.take();
         if reads.is_empty() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl Node {
 
     /// Stores refused updates from memory; each replaces an earlier one of its interaction.
     async fn store_refused_updates(&self) -> Result<(), StorageError> {
-        let mut refusals = self.notes.refused_updates.take();
+        let mut refusals = self.deferred.refused_updates.take();
         if refusals.is_empty() {
             return Ok(());
         }

@@ -93,15 +93,15 @@ impl Taps for PostgresStorage {
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
-        self.notes.payload_reads.note(id, at);
+        self.deferred.payload_reads.note(id, at);
     }
 
     fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
-        self.notes.refused_updates.note(id, at, refusal);
+        self.deferred.refused_updates.note(id, at, refusal);
     }
 
     fn note_rule(&self, id: InteractionId, rule: LedBy) {
-        self.notes.rules.note(id, rule);
+        self.deferred.rules.note(id, rule);
     }
 
     #[tracing::instrument(level = "debug", skip_all)]

@@ -3,8 +3,8 @@
 use super::experiences::published;
 use super::{Query, inlays};
 use crate::StorageError;
+use crate::deferred::Noted;
 use crate::interactions::row::{COLUMNS, interaction};
-use crate::notes::Noted;
 use crate::value::values;
 use domain::experience::LedBy;
 use domain::id::{InlayId, InteractionId, TagId};

@@ -46,8 +46,8 @@ impl Interactions for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
-        let _noted = self.notes.stay().await;
-        let asked = (id, self.notes.of(id));
+        let _noted = self.deferred.stay().await;
+        let asked = (id, self.deferred.of(id));
         self.read_snapshot("interaction", asked, |db, (id, noted)| {
             Box::pin(traced(db, *id, noted))
         })

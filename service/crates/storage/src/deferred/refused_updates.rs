@@ -4,20 +4,20 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::UpdateRefusal;
+use crate::UpdateRefusal;
 use domain::clock::Timestamp;
 use domain::id::InteractionId;
 use domain::interaction::{RecordedRefusal, UpdateFault};
 
 /// Refused updates that are not stored yet: the newest of each interaction.
 #[derive(Default)]
-pub(super) struct RefusedUpdates(Mutex<HashMap<i64, RecordedRefusal>>);
+pub(crate) struct RefusedUpdates(Mutex<HashMap<i64, RecordedRefusal>>);
 
 /// Interactions kept between two writes; refused updates of further ones are not noted.
 const REFUSED_UPDATES_MAX: usize = 10_000;
 
 impl RefusedUpdates {
-    pub(super) fn note(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+    pub(crate) fn note(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
         let Some((fault, variable)) = fault(refusal) else {
             return;
         };
@@ -33,13 +33,13 @@ impl RefusedUpdates {
     }
 
     /// The unwritten refused update of one interaction.
-    pub(super) fn pending(&self, id: InteractionId) -> Option<RecordedRefusal> {
+    pub(crate) fn pending(&self, id: InteractionId) -> Option<RecordedRefusal> {
         let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.get(&id.0).cloned()
     }
 
     /// Takes all notes, to store them.
-    pub(super) fn take(&self) -> Vec<(i64, RecordedRefusal)> {
+    pub(crate) fn take(&self) -> Vec<(i64, RecordedRefusal)> {
         let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *refusals).into_iter().collect()
     }

@@ -9,13 +9,13 @@ use domain::interaction::RecordedReads;
 
 /// Payload reads that are not stored yet: for each payload, the reads since the last write.
 #[derive(Default)]
-pub(super) struct PayloadReads(Mutex<HashMap<i64, RecordedReads>>);
+pub(crate) struct PayloadReads(Mutex<HashMap<i64, RecordedReads>>);
 
 /// Payloads whose reads are kept between two writes; reads of further payloads are not noted.
 const PAYLOAD_READS_MAX: usize = 100_000;
 
 impl PayloadReads {
-    pub(super) fn note(&self, id: InteractionId, at: Timestamp) {
+    pub(crate) fn note(&self, id: InteractionId, at: Timestamp) {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let full = reads.len() >= PAYLOAD_READS_MAX;
         if let Some(read) = reads.get_mut(&id.0) {
@@ -32,13 +32,13 @@ impl PayloadReads {
     }
 
     /// The unwritten reads of one payload.
-    pub(super) fn pending(&self, id: InteractionId) -> Option<RecordedReads> {
+    pub(crate) fn pending(&self, id: InteractionId) -> Option<RecordedReads> {
         let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reads.get(&id.0).copied()
     }
 
     /// Takes all notes, to store them.
-    pub(super) fn take(&self) -> Vec<(i64, RecordedReads)> {
+    pub(crate) fn take(&self) -> Vec<(i64, RecordedReads)> {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *reads).into_iter().collect()
     }

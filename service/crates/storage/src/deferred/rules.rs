@@ -9,14 +9,14 @@ use domain::id::InteractionId;
 
 /// Rules that are not stored yet, by tap.
 #[derive(Default)]
-pub(super) struct Rules(Mutex<HashMap<i64, LedBy>>);
+pub(crate) struct Rules(Mutex<HashMap<i64, LedBy>>);
 
 /// Taps kept between two writes, which take at most some megabytes; rules of further taps are not
 /// noted.
 const RULES_MAX: usize = 100_000;
 
 impl Rules {
-    pub(super) fn note(&self, id: InteractionId, rule: LedBy) {
+    pub(crate) fn note(&self, id: InteractionId, rule: LedBy) {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rules.len() < RULES_MAX {
             rules.insert(id.0, rule);
@@ -24,13 +24,13 @@ impl Rules {
     }
 
     /// The unwritten rule of one tap.
-    pub(super) fn pending(&self, id: InteractionId) -> Option<LedBy> {
+    pub(crate) fn pending(&self, id: InteractionId) -> Option<LedBy> {
         let rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rules.get(&id.0).copied()
     }
 
     /// Takes all notes, to store them.
-    pub(super) fn take(&self) -> Vec<(i64, LedBy)> {
+    pub(crate) fn take(&self) -> Vec<(i64, LedBy)> {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *rules).into_iter().collect()
     }

@@ -1,17 +1,21 @@
 //! Trace data of requests that do not wait for a commit of their own. It is noted in memory, and
 //! stored with a later commit.
 
+mod payload_reads;
+mod refused_updates;
+mod rules;
+
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::payload_reads::PayloadReads;
-use super::refused_updates::RefusedUpdates;
-use super::rules::Rules;
 use domain::experience::LedBy;
 use domain::id::InteractionId;
 use domain::interaction::{RecordedReads, RecordedRefusal};
+use payload_reads::PayloadReads;
+use refused_updates::RefusedUpdates;
+use rules::Rules;
 
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct Deferred {
     pub(super) payload_reads: PayloadReads,
     pub(super) refused_updates: RefusedUpdates,
     pub(super) rules: Rules,
@@ -27,7 +31,7 @@ pub(super) struct Noted {
     pub(super) rule: Option<LedBy>,
 }
 
-impl Notes {
+impl Deferred {
     pub(super) fn of(&self, id: InteractionId) -> Noted {
         Noted {
             payload_reads: self.payload_reads.pending(id),
