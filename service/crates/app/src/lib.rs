@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`tap`], [`studio`] | a tap, and the pages that the service itself serves |
 //! | [`payload`] | the data that the owner's page gets for a key |
-//! | [`encode`] | encodes inlays through a relay that holds the reader |
+//! | [`encoder`] | encodes inlays through a relay that holds the reader |
 //! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
 //! | [`deliver`], [`backup`], [`housekeeping`] | recurring work: webhooks, backups, expired data |
 //! | [`rotate`] | wraps all secrets by a new key, while no service runs |
@@ -22,7 +22,7 @@ pub mod tap;
 
 // # Encoding
 
-pub mod encode;
+pub mod encoder;
 pub mod prove_address;
 pub mod tag_address;
 

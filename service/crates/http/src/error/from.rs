@@ -3,7 +3,7 @@
 use super::{ApiError, Code};
 use crate::body::BodyError;
 use app::demo::DemoError;
-use app::encode::EncodeError;
+use app::encoder::EncodeError;
 use app::tap::TapError;
 use domain::field_error::FieldError;
 use domain::keyring::KeyringError;

@@ -11,7 +11,7 @@ use crate::admin::Requester;
 use crate::admin::body::Body;
 use crate::admin::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::TagId;
@@ -73,7 +73,7 @@ pub(crate) async fn create(
         closed: false,
     };
     fields.validate().map_err(ApiError::Invalid)?;
-    encode::check_plan(&service, &run.plan, run.allow_unproved_address).await?;
+    encoder::check_plan(&service, &run.plan, run.allow_unproved_address).await?;
     let storage = &service.storage;
     let run = storage.insert_encoding_run(fields, run.plan, run.tag_ids);
     Ok((StatusCode::CREATED, run.await?.into()))

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::admin::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::id::EncodingRunId;
 use encoding::run::RunNext;
@@ -32,6 +32,6 @@ pub(crate) async fn skip(
     State(service): State<Arc<Service>>,
     Id(id): Id<EncodingRunId>,
 ) -> Result<Json<SkippedInRun>, ApiError> {
-    let next = encode::skip_of_run(&service, id).await?;
+    let next = encoder::skip_of_run(&service, id).await?;
     Ok(Json(SkippedInRun { next }))
 }

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 
 use crate::admin::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::id::EncodingId;
 
@@ -23,6 +23,6 @@ pub(crate) async fn abandon(
     State(service): State<Arc<Service>>,
     Id(id): Id<EncodingId>,
 ) -> Result<StatusCode, ApiError> {
-    encode::abandon(&service, id).await?;
+    encoder::abandon(&service, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -9,7 +9,7 @@ use crate::admin::Requester;
 use crate::admin::body::Body;
 use crate::admin::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::id::EncodingId;
 use domain::scope::Scope;
@@ -35,9 +35,9 @@ pub(crate) async fn answer(
     Body(answers): Body<Answers>,
 ) -> Result<Json<Turn>, ApiError> {
     let may_replace = requester.needs(Scope::Keys).is_ok();
-    let turn = encode::answer(&service, id, &answers, may_replace).await?;
+    let turn = encoder::answer(&service, id, &answers, may_replace).await?;
     if turn.state == encoding::State::Verified {
-        encode::open_address(&service, turn.id).await;
+        encoder::open_address(&service, turn.id).await;
     }
     Ok(Json(turn))
 }

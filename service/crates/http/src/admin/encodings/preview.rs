@@ -11,7 +11,7 @@ use super::start::read_uid;
 use crate::admin::body::Body;
 use crate::admin::url_templates::EncodingSheetView;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
-use app::encode::{self, Asked, Fact, FormOptions, KnownChip, Whom};
+use app::encoder::{self, Asked, Fact, FormOptions, KnownChip, Whom};
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, TagId, UrlTemplateId};
@@ -140,11 +140,11 @@ pub(crate) async fn preview(
             has_message: false,
         },
     };
-    let found = encode::preview(&service, &asked).await?;
+    let found = encoder::preview(&service, &asked).await?;
     Ok(Json(view(found)))
 }
 
-fn view(found: encode::Preview) -> EncodingPreview {
+fn view(found: encoder::Preview) -> EncodingPreview {
     let settings = &found.form.template;
     let (technology, mode) = (settings.technology, settings.mode);
     let slug = found.form.slug;

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::admin::body::Body;
 use crate::admin::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::clock::Timestamp;
 use domain::id::{EncodingRootId, InlayId, TagId};
@@ -88,7 +88,7 @@ pub(crate) async fn replace_root(
     State(service): State<Arc<Service>>,
     Body(NewEncodingRoot { compromised }): Body<NewEncodingRoot>,
 ) -> Result<(StatusCode, Json<EncodingRoot>), ApiError> {
-    encode::replace_root(&service, compromised).await?;
+    encoder::replace_root(&service, compromised).await?;
     Ok((StatusCode::CREATED, Json(view(&service).await?)))
 }
 

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::admin::Requester;
 use crate::admin::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::encode::{self, FormOptions, LaidDown, Started};
+use app::encoder::{self, FormOptions, LaidDown, Started};
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
@@ -128,10 +128,10 @@ pub(crate) async fn start(
 ) -> Result<(StatusCode, Json<Turn>), ApiError> {
     // Without the scope `keys`, a caller must not replace the keys of a finished chip.
     let undone = match body.run_id.filter(|_| body.wipe) {
-        Some(run) => encode::is_undo(&service, run, body.uid).await?,
+        Some(run) => encoder::is_undo(&service, run, body.uid).await?,
         None => false,
     };
-    let wiped = body.wipe && !undone && encode::is_finished(&service, body.uid).await?;
+    let wiped = body.wipe && !undone && encoder::is_finished(&service, body.uid).await?;
     if body.replace || wiped {
         requester.needs(Scope::Keys)?;
     }
@@ -157,11 +157,11 @@ pub(crate) async fn start(
     let (target, options) = match whom {
         (Some(tag), None, None, false) => (Target::Tag(tag), options),
         (None, Some(run), None, false) => {
-            let started = encode::start_in_run(&service, run, body.uid, &options);
+            let started = encoder::start_in_run(&service, run, body.uid, &options);
             return Ok(told(started.await?));
         }
         (None, None, Some(order), false) => {
-            encode::of_order(&service, order, body.uid, options).await?
+            encoder::of_order(&service, order, body.uid, options).await?
         }
         (None, _, None, true) => (Target::Factory, options),
         _ => {
@@ -177,7 +177,7 @@ pub(crate) async fn start(
         place: None,
         options,
     };
-    Ok(told(encode::start(&service, &laid).await?))
+    Ok(told(encoder::start(&service, &laid).await?))
 }
 
 fn told(started: Started) -> (StatusCode, Json<Turn>) {

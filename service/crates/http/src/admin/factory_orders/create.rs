@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::admin::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::TagId;
@@ -64,6 +64,6 @@ pub(crate) async fn create(
         plan,
         allow_unproved_address,
     } = order;
-    let order = encode::create_order(&service, name, plan, tag_ids, allow_unproved_address);
+    let order = encoder::create_order(&service, name, plan, tag_ids, allow_unproved_address);
     Ok((StatusCode::CREATED, Json(order.await?)))
 }

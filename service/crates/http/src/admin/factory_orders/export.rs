@@ -8,7 +8,7 @@ use axum::http::{HeaderName, header};
 
 use crate::admin::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
-use app::encode::{self, OrderRow};
+use app::encoder::{self, OrderRow};
 use app::service::Service;
 use domain::id::FactoryOrderId;
 use domain::tag::cell::encode as cell;
@@ -51,7 +51,7 @@ pub(crate) async fn export(
     State(service): State<Arc<Service>>,
     Id(id): Id<FactoryOrderId>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), ApiError> {
-    let (_, rows) = encode::order_rows(&service, id).await?;
+    let (_, rows) = encoder::order_rows(&service, id).await?;
     let csv = write(&rows).map_err(|_| ApiError::Internal)?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),

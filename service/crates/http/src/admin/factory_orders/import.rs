@@ -13,7 +13,7 @@ use crate::admin::body::Csv;
 use crate::admin::path::Id;
 use crate::admin::query::Query;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::FactoryOrderId;
@@ -127,7 +127,7 @@ pub(crate) async fn import(
         .iter()
         .map(|row| row.as_ref().ok().and_then(|row| row.uid))
         .collect();
-    let taken = encode::receive_order(&service, id, reported, query.dry_run);
+    let taken = encoder::receive_order(&service, id, reported, query.dry_run);
     let (settled, missing) = taken.await?;
     let mut result = ReportResult {
         dry_run: query.dry_run,

@@ -12,7 +12,7 @@ use crate::admin::body::Body;
 use crate::admin::path::Id;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::encode;
+use app::encoder;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::FactoryOrderId;
@@ -48,7 +48,7 @@ pub(crate) async fn keys(
     let passphrase = Zeroizing::new(passphrase);
     let passphrase = Passphrase::parse(&passphrase)
         .map_err(|error| ApiError::Invalid(FieldError::of("passphrase", error.to_string())))?;
-    let keys = encode::order_keys(&service, id).await?;
+    let keys = encoder::order_keys(&service, id).await?;
     service.storage.note_order_exported(id).await?;
     let entropy = Arc::clone(&service.entropy);
     // Sealing is slow on purpose, to make guesses of the passphrase slow.

@@ -1,7 +1,7 @@
 //! Reads the report of a bureau: a table in one of several shapes.
 
 use crate::body::Chunks;
-use app::encode::Reported;
+use app::encoder::Reported;
 use domain::table::counter::{self, Counter, Digits};
 use domain::table::{Sheet, damage};
 
