@@ -10,8 +10,8 @@ mod folder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::deliver::raise;
 use crate::service::Service;
+use crate::webhook_delivery::raise;
 use domain::clock::Timestamp;
 use domain::keyring::{KeyringError, Passphrase};
 use domain::plural::counted;

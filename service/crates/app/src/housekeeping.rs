@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::backup;
-use crate::deliver::{self, raise};
 use crate::service::Service;
+use crate::webhook_delivery::{self, raise};
 use domain::clock::Timestamp;
 use domain::webhook::{Alert, EventKind};
 use inlay::Uid;
@@ -44,7 +44,7 @@ pub async fn run(service: &Service) -> Infallible {
         never = panics::restarted(panicked, || fill(service)) => never,
         never = panics::restarted(panicked, || count(service)) => never,
         never = panics::restarted(panicked, || back_up(service)) => never,
-        never = deliver::run(service) => never,
+        never = webhook_delivery::run(service) => never,
     }
 }
 

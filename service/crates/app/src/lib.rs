@@ -7,7 +7,7 @@
 //! | [`payload`] | the data that the owner's page gets for a key |
 //! | [`encoder`] | encodes inlays through a relay that holds the reader |
 //! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
-//! | [`deliver`], [`backup`], [`housekeeping`] | recurring work: webhooks, backups, expired data |
+//! | [`webhook_delivery`], [`backup`], [`housekeeping`] | webhooks, backups, expired data |
 //! | [`rotate`] | wraps all secrets by a new key, while no service runs |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
@@ -29,9 +29,9 @@ pub mod tag_address;
 // # Beside requests
 
 pub mod backup;
-pub mod deliver;
 pub mod housekeeping;
 pub mod rotate;
+pub mod webhook_delivery;
 
 // # On request
 

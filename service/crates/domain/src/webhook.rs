@@ -2,8 +2,8 @@
 //!
 //! The event of a tap is the interaction itself, in the order of commits. Other events are rows of
 //! the outbox, written in the same transaction as their cause. This module defines endpoints,
-//! events and requests; `deliver` in the crate `app` sends them. Deliveries follow Standard
-//! Webhooks 1.0: <https://www.standardwebhooks.com>.
+//! events and requests; `webhook_delivery` in the crate `app` sends them. Deliveries follow
+//! Standard Webhooks 1.0: <https://www.standardwebhooks.com>.
 
 mod address;
 mod attempt;

@@ -13,8 +13,8 @@ use crate::admin::Requester;
 use crate::admin::body::Body;
 use crate::admin::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::deliver::{self, TestError};
 use app::service::Service;
+use app::webhook_delivery::{self, TestError};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::WebhookId;
@@ -55,7 +55,7 @@ pub(crate) async fn test(
     if found(&service, id).await?.fields.tells_of_tags() {
         requester.needs(Scope::Read)?;
     }
-    let tested = deliver::test(&service, id)
+    let tested = webhook_delivery::test(&service, id)
         .await
         .map_err(|error| match error {
             TestError::Storage(error) => error.into(),

@@ -71,7 +71,7 @@ pub(super) async fn run(service: &Service) -> Infallible {
 
 /// Creates deliveries until an error. The first successful round resets `failing`.
 async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, StorageError> {
-    let mut router = Router::new(service).await?;
+    let mut router = EventRouter::new(service).await?;
     let mut stored = Stopwatch::start();
     loop {
         let age = router.refreshed.elapsed();
@@ -95,7 +95,7 @@ async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, St
     }
 }
 
-struct Router<'a> {
+struct EventRouter<'a> {
     service: &'a Service,
     endpoints: HashMap<WebhookId, Endpoint>,
     epoch: Option<u64>,
@@ -106,7 +106,7 @@ struct Router<'a> {
     erasures: u64,
 }
 
-impl<'a> Router<'a> {
+impl<'a> EventRouter<'a> {
     async fn new(service: &'a Service) -> Result<Self, StorageError> {
         let mut router = Self {
             service,
