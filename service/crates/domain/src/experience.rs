@@ -50,7 +50,7 @@ pub use theme::{Corners, Font, Scheme, Theme};
 use crate::field_error::OfField;
 use crate::id::ImageId;
 use crate::macros::{self, Target, TargetError};
-use crate::object;
+use crate::strict_json;
 use crate::tag::PropertyKey;
 
 /// Most blocks of a page, including those in conditions.
@@ -155,7 +155,7 @@ pub struct ContentFields {
     /// For a studio experience: the appearance of its page.
     #[serde(
         default,
-        deserialize_with = "object::option",
+        deserialize_with = "strict_json::option",
         skip_serializing_if = "Option::is_none"
     )]
     #[schema(nullable = false)]

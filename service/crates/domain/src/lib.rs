@@ -20,10 +20,10 @@
 
 pub mod field_error;
 pub mod id;
-pub mod object;
 pub mod plural;
 pub mod revision;
 pub mod schema;
+pub mod strict_json;
 pub mod world;
 
 // # What is read of the world

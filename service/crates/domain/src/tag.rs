@@ -109,7 +109,7 @@ pub struct TagFields {
     #[serde(default)]
     pub variables: Properties,
     /// Where the tag is.
-    #[serde(default, deserialize_with = "crate::object::option")]
+    #[serde(default, deserialize_with = "crate::strict_json::option")]
     pub location: Option<Location>,
     /// Settings of widgets by their name; copied to the payload.
     #[serde(default)]

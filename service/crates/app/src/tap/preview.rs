@@ -13,7 +13,7 @@ use domain::clock::Timestamp;
 use domain::experience::{Content, ContentFields, Scheme, Theme};
 use domain::id::{ExperienceId, InteractionId, TagId};
 use domain::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
-use domain::object;
+use domain::strict_json;
 use domain::tag::{Properties, Tag, TagFields};
 use domain::visitor::{Languages, OperatingSystem, Visitor};
 use inlay::assessment::Tamper;
@@ -31,7 +31,7 @@ pub struct PreviewedTap {
     #[serde(default)]
     pub tag_id: Option<TagId>,
     /// The properties that the macros get if there is no tag yet. Nothing is stored.
-    #[serde(default, deserialize_with = "object::option")]
+    #[serde(default, deserialize_with = "strict_json::option")]
     pub sample: Option<TagFields>,
     /// Values of variables, in place of the tag's present ones.
     #[serde(default)]
@@ -66,7 +66,7 @@ pub struct PreviewedTap {
     #[serde(default)]
     pub scheme: Option<Scheme>,
     /// A content to preview instead of the draft.
-    #[serde(default, deserialize_with = "object::option")]
+    #[serde(default, deserialize_with = "strict_json::option")]
     pub content: Option<ContentFields>,
 }
 

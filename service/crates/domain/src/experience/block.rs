@@ -14,7 +14,7 @@ use super::theme::is_default;
 use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
 use crate::macros::{self, Misspelt, Target};
-use crate::object;
+use crate::strict_json;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
 
 pub use entry::EntryFault;
@@ -30,7 +30,7 @@ const ROWS_MAX: usize = 100;
 /// Most steps of a progress.
 const STEPS_MAX: u8 = 30;
 
-object::tagged_by_name!(Block, "type");
+strict_json::tagged_by_name!(Block, "type");
 
 /// A block of a studio page. Every text except keys can contain macros, and so can a button's URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -115,14 +115,14 @@ pub enum Block {
     Table {
         /// Rows from top to bottom. A row with an empty value is left out.
         #[schema(max_items = 100)]
-        #[serde(deserialize_with = "object::list")]
+        #[serde(deserialize_with = "strict_json::list")]
         rows: Vec<TableRow>,
     },
     /// A form. Its values become the tag's variables, and each sent form is stored as a submission.
     Form {
         /// Its fields, each for a different variable.
         #[schema(min_items = 1, max_items = 50)]
-        #[serde(deserialize_with = "object::list")]
+        #[serde(deserialize_with = "strict_json::list")]
         fields: Vec<FormField>,
         /// The label of its button.
         #[schema(min_length = 1, max_length = 500)]
@@ -147,7 +147,7 @@ pub enum Block {
     /// Blocks that depend on a condition.
     Condition {
         /// Condition that selects the blocks.
-        #[serde(deserialize_with = "object::one")]
+        #[serde(deserialize_with = "strict_json::one")]
         when: When,
         /// The blocks that are shown if it applies.
         #[serde(deserialize_with = "read_nested")]
@@ -261,7 +261,7 @@ pub(super) fn read(values: Vec<Value>) -> Result<Vec<Block>, BlockError> {
     let numbered = values.into_iter().zip(1..);
     let blocks = numbered.map(|(value, number)| {
         let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-        let block = object::one::<Block, _>(value).map_err(|error| error.to_string());
+        let block = strict_json::one::<Block, _>(value).map_err(|error| error.to_string());
         let checked = block.and_then(|block| match block.check() {
             Ok(()) => Ok(block),
             Err(problem) => Err(problem.to_string()),

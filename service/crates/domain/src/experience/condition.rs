@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
 use crate::interaction::{CounterMove, Tech, VISITOR_GROUPS, VerificationState};
-use crate::object;
 use crate::schema::text_schema;
+use crate::strict_json;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::{OperatingSystem, is_within};
 use inlay::assessment::Tamper;
@@ -17,7 +17,7 @@ pub(super) const LANGUAGES_MAX: usize = 50;
 /// Most countries of a condition. There are fewer countries than that.
 pub(super) const COUNTRIES_MAX: usize = 300;
 
-object::tagged_by_name!(When, "type");
+strict_json::tagged_by_name!(When, "type");
 
 /// A condition on the tag's state, on the tap, or on the visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::{Content, ContentError, ContentFields, ExperienceFields, InvalidName};
 use crate::field_error::OfField;
 use crate::id::ImageId;
-use crate::object;
+use crate::strict_json;
 
 /// The version of the format that is written; the only one that is read.
 const FORMAT: u32 = 1;
@@ -30,10 +30,10 @@ pub struct ExperienceFile {
     #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// Draft of the experience.
-    #[serde(deserialize_with = "object::one")]
+    #[serde(deserialize_with = "strict_json::one")]
     content: ContentFields,
     /// Images that the content shows.
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default, deserialize_with = "strict_json::list")]
     #[schema(required = false, max_items = 50)]
     images: Vec<FileImage>,
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::condition::{Context, When};
 use crate::macros::{self, Target};
-use crate::object;
+use crate::strict_json;
 
 /// Most rules of a redirect.
 pub const RULES_MAX: usize = 50;
@@ -19,7 +19,7 @@ const CONDITIONS_MAX: usize = 10;
 pub struct Rule {
     /// Conditions that must all be met. At least one.
     #[schema(min_items = 1, max_items = 10)]
-    #[serde(deserialize_with = "object::list")]
+    #[serde(deserialize_with = "strict_json::list")]
     pub when: Vec<When>,
     /// The target of a tap if they all apply. The rules for the redirect's `target_url` apply to
     /// it.
@@ -95,7 +95,7 @@ pub(super) fn read(values: Vec<Value>) -> Result<Vec<Rule>, RuleError> {
         return Err(RuleError::TooMany);
     }
     let rules = values.into_iter().zip(1..).map(|(value, number)| {
-        let rule = object::one::<Rule, _>(value).map_err(|error| error.to_string());
+        let rule = strict_json::one::<Rule, _>(value).map_err(|error| error.to_string());
         let checked = rule.and_then(|rule| rule.check().map(|()| rule));
         checked.map_err(|problem| RuleError::Malformed { number, problem })
     });

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::text_fits;
-use crate::object;
+use crate::strict_json;
 
 /// A place (specification 2.4).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -34,10 +34,10 @@ pub struct Location {
     /// Free data of systems.
     pub system: Vec<Value>,
     /// Venue at the place.
-    #[serde(deserialize_with = "object::one")]
+    #[serde(deserialize_with = "strict_json::one")]
     pub venue: Venue,
     /// The asset the tag is on.
-    #[serde(deserialize_with = "object::one")]
+    #[serde(deserialize_with = "strict_json::one")]
     pub asset: VenueAsset,
 }
 
@@ -46,7 +46,7 @@ pub struct Location {
 #[serde(default, deny_unknown_fields)]
 pub struct Venue {
     /// Kind of the venue.
-    #[serde(rename = "type", deserialize_with = "object::one")]
+    #[serde(rename = "type", deserialize_with = "strict_json::one")]
     pub kind: PlaceType,
     /// Name of the venue.
     #[schema(max_length = 200)]
@@ -58,7 +58,7 @@ pub struct Venue {
 #[serde(default, deny_unknown_fields)]
 pub struct VenueAsset {
     /// Kind of the asset.
-    #[serde(rename = "type", deserialize_with = "object::one")]
+    #[serde(rename = "type", deserialize_with = "strict_json::one")]
     pub kind: AssetType,
     /// The owner's identifier for it.
     #[schema(max_length = 200)]

@@ -35,7 +35,7 @@ pub struct WebhookFields {
     #[schema(min_items = 1)]
     pub events: Vec<EventKind>,
     /// Filter of these events; an absent member selects all.
-    #[serde(default, deserialize_with = "crate::object::one")]
+    #[serde(default, deserialize_with = "crate::strict_json::one")]
     #[schema(required = false)]
     pub filter: EventFilter,
     /// Whether events are sent.

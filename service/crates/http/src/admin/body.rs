@@ -19,7 +19,7 @@ use crate::body::{Chunks, is_of_type};
 use crate::document::loosen;
 use crate::error::ApiError;
 use domain::field_error::FieldError;
-use domain::object::Object;
+use domain::strict_json::Object;
 
 /// Maximum size of a JSON body of the admin API, in bytes.
 const JSON_MAX: usize = 4 * 1024 * 1024;

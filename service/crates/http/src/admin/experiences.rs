@@ -45,7 +45,7 @@ use domain::experience::{
 };
 use domain::field_error::FieldError;
 use domain::id::ExperienceId;
-use domain::object;
+use domain::strict_json;
 use storage::StorageError;
 
 /// The writable members of an experience.
@@ -76,7 +76,7 @@ pub(crate) struct ExperienceMembers {
     /// For a studio experience: the design of its page.
     #[serde(
         default,
-        deserialize_with = "object::option",
+        deserialize_with = "strict_json::option",
         skip_serializing_if = "Option::is_none"
     )]
     #[schema(nullable = false)]

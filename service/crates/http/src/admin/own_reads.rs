@@ -27,7 +27,7 @@ pub(crate) struct OwnRead {
     #[schema(max_length = 4096)]
     url: String,
     /// The chip that contains the URL.
-    #[serde(default, deserialize_with = "domain::object::option")]
+    #[serde(default, deserialize_with = "domain::strict_json::option")]
     chip: Option<Chip>,
     /// Number of interrupted reads of the chip right before this one. They may have increased its
     /// counter.

@@ -32,7 +32,7 @@ pub(crate) struct VerificationRequest {
     /// The expected base of the URL; by default the service's tag URL.
     tag_url: Option<String>,
     /// The chip that contains the URL. It is compared with the chip that made the code.
-    #[serde(default, deserialize_with = "domain::object::option")]
+    #[serde(default, deserialize_with = "domain::strict_json::option")]
     chip: Option<Chip>,
 }
 

@@ -20,8 +20,8 @@ use crate::body::{self, BodyError, is_of_type};
 use crate::error::public_error;
 use crate::rate_limiter::{Operation, refused};
 use app::service::Service;
-use domain::object::Object;
 use domain::rolling_key::RollingKey;
+use domain::strict_json::Object;
 use domain::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value_schema};
 
 /// Maximum number of variables in one update.

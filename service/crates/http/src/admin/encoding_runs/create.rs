@@ -35,7 +35,7 @@ pub(crate) struct NewEncodingRun {
     #[schema(max_items = 10_000)]
     tag_ids: Vec<TagId>,
     /// The content to write, and the pattern of tags that the run creates.
-    #[serde(default, deserialize_with = "domain::object::one")]
+    #[serde(default, deserialize_with = "domain::strict_json::one")]
     plan: RunPlan,
     /// Create the run although the address for its chips, the setting `tag_url`, is not proved.
     /// Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.

@@ -29,7 +29,7 @@ pub(crate) struct NewFactoryOrder {
     #[schema(min_items = 1, max_items = 10_000)]
     tag_ids: Vec<TagId>,
     /// The content to write to the chips.
-    #[serde(default, deserialize_with = "domain::object::one")]
+    #[serde(default, deserialize_with = "domain::strict_json::one")]
     plan: OrderPlan,
     /// Create the order although the address for its chips, the setting `tag_url`, is not proved.
     /// Otherwise the request fails with `address_not_proved`, unless the plan has a URL template.

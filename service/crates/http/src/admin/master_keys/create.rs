@@ -26,7 +26,7 @@ pub(crate) struct NewMasterKey {
     /// The key: 32 hex digits, or 2 to 128 for `sdm_backend`.
     key: MasterSecret,
     /// How an inlay's keys are derived from the master key.
-    #[serde(deserialize_with = "domain::object::one")]
+    #[serde(deserialize_with = "domain::strict_json::one")]
     derivation: Derivation,
     /// Whether to accept the all-zero factory key. Codes of its inlays prove nothing.
     #[serde(default)]

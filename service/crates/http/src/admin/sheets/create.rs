@@ -21,7 +21,7 @@ pub(crate) struct NewSheet {
     #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// The expected result for every inlay. It cannot change while rows are judged by it.
-    #[serde(default, deserialize_with = "domain::object::one")]
+    #[serde(default, deserialize_with = "domain::strict_json::one")]
     expected: Expected,
     /// Number of planned inlays, if known.
     #[schema(minimum = 1, maximum = 10_000)]

@@ -21,7 +21,7 @@ use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, TagId};
-use domain::object;
+use domain::strict_json;
 use domain::tag::{AddVariables, PropertyKey, Status};
 use storage::calling;
 use storage::{FormVariables, TagChange, TagFilter, TagSelect};
@@ -49,7 +49,7 @@ pub(crate) struct BulkRequest {
     limit: Option<u32>,
 }
 
-object::tagged_by_name!(BulkChange, "action");
+strict_json::tagged_by_name!(BulkChange, "action");
 
 /// The same change for many tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -107,7 +107,7 @@ pub(crate) enum Selection {
     /// deleted) are skipped.
     Ids(Vec<Ids>),
     /// All tags that match at the start of the call.
-    #[serde(deserialize_with = "object::one")]
+    #[serde(deserialize_with = "strict_json::one")]
     Filter(Filter),
 }
 

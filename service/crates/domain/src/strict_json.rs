@@ -72,7 +72,7 @@ macro_rules! tagged_by_name {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(deserializer)?;
-                let value = $crate::object::named::<D::Error>(value, $tag)?;
+                let value = $crate::strict_json::named::<D::Error>(value, $tag)?;
                 Self::deserialize(value).map_err(serde::de::Error::custom)
             }
         }
