@@ -11,7 +11,7 @@
 //! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
 pub use app::{Parts, Service, TapUrl, demo, housekeeping, rotate};
-pub use client::whole_rows;
+pub use client::resumable;
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, rolling_key, scope, settings, sheet,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tapdesk_service::whole_rows;
+use tapdesk_service::resumable;
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
@@ -201,7 +201,7 @@ impl Download {
             return self.path.clone();
         };
         let cursor = format!("{cursor}.{}", last.id);
-        whole_rows::continued(&self.path, &cursor, last.columns.as_deref())
+        resumable::continued(&self.path, &cursor, last.columns.as_deref())
     }
 
     /// Writes the pieces. Stopping is checked only while waiting for a piece, because a write that

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tapdesk_service::private_file;
-use tapdesk_service::whole_rows::{self, Rows};
+use tapdesk_service::resumable::{self, Rows};
 use ureq::Body;
 
 /// A file that is being downloaded. If the value is dropped before the file is complete, the file
@@ -52,7 +52,7 @@ impl<'a> Download<'a> {
     /// The columns in the received part, if it is CSV.
     pub(super) fn columns(&mut self) -> Result<Option<String>> {
         let content = &mut self.part.content;
-        let read = whole_rows::columns(content);
+        let read = resumable::columns(content);
         let read = read.and_then(|columns| content.seek(SeekFrom::End(0)).map(|_| columns));
         read.map_err(|error| cannot_write(&self.part.path, &error))
     }
@@ -64,7 +64,7 @@ impl<'a> Download<'a> {
             return self.finish(|_| Ok(()));
         };
         self.part.is_kept = false;
-        let Ok(Some(last)) = whole_rows::cut(&mut self.part.content, rows) else {
+        let Ok(Some(last)) = resumable::cut(&mut self.part.content, rows) else {
             return Err(error);
         };
         self.part.is_kept = true;

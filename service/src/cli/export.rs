@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand, ValueEnum};
-use tapdesk_service::whole_rows::{self, Rows as Written};
+use tapdesk_service::resumable::{self, Rows as Written};
 use ureq::Body;
 use ureq::http::Method;
 
@@ -106,7 +106,7 @@ impl Rows {
         let answer = |path: &str| service.send(Method::GET, path, None, ());
         if self.file == Path::new("-") {
             let path = match &self.cursor {
-                Some(cursor) => whole_rows::continued(&path, cursor, None),
+                Some(cursor) => resumable::continued(&path, cursor, None),
                 None => path,
             };
             return print(answer(&path)?.into_body());
@@ -118,7 +118,7 @@ impl Rows {
                     Written::Csv => download.columns()?,
                     Written::Jsonl => None,
                 };
-                let path = whole_rows::continued(&path, cursor, columns.as_deref());
+                let path = resumable::continued(&path, cursor, columns.as_deref());
                 (download, path)
             }
             None => (Download::to(&self.file)?, path),

@@ -4,7 +4,7 @@ use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tapdesk_service::whole_rows::{self, Rows};
+use tapdesk_service::resumable::{self, Rows};
 use tokio::fs::{self, File};
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 
@@ -73,10 +73,10 @@ impl Part {
         let copy = self.file.try_clone().await.map_err(refused)?;
         let mut copy = copy.into_std().await;
         let cut = move || -> std::io::Result<_> {
-            let Some(id) = whole_rows::cut(&mut copy, Rows::Csv)? else {
+            let Some(id) = resumable::cut(&mut copy, Rows::Csv)? else {
                 return Ok(None);
             };
-            let columns = whole_rows::columns(&mut copy)?;
+            let columns = resumable::columns(&mut copy)?;
             Ok(Some(LastRow { id, columns }))
         };
         let last = tokio::task::spawn_blocking(cut).await;

@@ -1,7 +1,7 @@
 //! Parts of clients of a running Tapdesk service, shared by the command line and the desktop. They
 //! share no code with the service.
 //!
-//! [`whole_rows`] finds the rows of an interrupted export that are complete, so that a download can
+//! [`resumable`] finds the rows of an interrupted export that are complete, so that a download can
 //! resume after them.
 
-pub mod whole_rows;
+pub mod resumable;
