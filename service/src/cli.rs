@@ -35,7 +35,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::{Layer, Registry};
 
-use crate::config;
+use crate::options;
 
 /// Tapdesk as a headless service: verifies taps of NFC tags and updates their variables.
 #[derive(Parser)]
@@ -62,7 +62,7 @@ enum Verb {
         after_help = "TAPDESK_ADMIN_TOKEN sets the admin token, of 32 characters or more. \
                       Without it, the service generates one and keeps it in the token file."
     )]
-    Serve(Box<config::Serve>),
+    Serve(Box<options::Serve>),
     /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),
     /// Tap a virtual inlay.
@@ -102,7 +102,7 @@ enum Verb {
 /// Runs the command in the arguments. Errors are one sentence on stderr.
 pub(crate) fn main() -> ExitCode {
     let outcome =
-        config::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
+        options::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

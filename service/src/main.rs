@@ -1,7 +1,7 @@
 //! The headless binary: the service, and the commands that speak to a running one.
 
 mod cli;
-mod config;
+mod options;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use tapdesk_service::storage::sqlite;
 
 use super::client::Connection;
 use super::download::Download;
-use crate::config::PassphraseFile;
+use crate::options::PassphraseFile;
 
 #[derive(Args)]
 pub(super) struct Options {

@@ -13,7 +13,7 @@ use ureq::http::{Method, Request, Response};
 use ureq::{Agent, AsSendBody, Body};
 use url::Url;
 
-use crate::config::{self, Installation};
+use crate::options::{self, Installation};
 
 /// Options for the service to call and the token to use.
 #[derive(Args, Clone, Debug)]
@@ -46,7 +46,7 @@ impl Connection {
             let listen = listen.and_then(|address| address.parse().ok());
             format!(
                 "http://{}",
-                config::reachable(listen.unwrap_or(config::LISTEN))
+                options::reachable(listen.unwrap_or(options::LISTEN))
             )
         })
     }
@@ -85,7 +85,7 @@ impl Connection {
 
     /// The token, and a description of its source.
     fn token(&self) -> Result<(AdminToken, String)> {
-        if let Some(token) = config::admin_token()? {
+        if let Some(token) = options::admin_token()? {
             return Ok((token, "TAPDESK_ADMIN_TOKEN".to_owned()));
         }
         let file = self.installation.token_file()?;

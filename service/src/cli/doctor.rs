@@ -17,7 +17,7 @@ use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, sqlite};
 
 use super::client::Connection;
-use crate::config::{self, KeyFile, Listening};
+use crate::options::{self, KeyFile, Listening};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -251,7 +251,7 @@ fn rows(path: &Path, examination: Examination) -> (Finding, Option<Examination>)
 }
 
 fn admin_token(connection: &Connection) -> Finding {
-    match config::admin_token() {
+    match options::admin_token() {
         Ok(Some(_)) => return Good("it is in TAPDESK_ADMIN_TOKEN".to_owned()),
         Ok(None) => {}
         Err(error) => return bad(error),
@@ -301,7 +301,7 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
 fn port(listen: SocketAddr) -> Finding {
     match TcpListener::bind(listen) {
         Ok(_) => Good(format!("{listen} is free to listen on")),
-        Err(error) => bad(config::cannot_listen(listen, &error)),
+        Err(error) => bad(options::cannot_listen(listen, &error)),
     }
 }
 

@@ -12,7 +12,7 @@ use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
 use tapdesk_service::plural::counted;
 use tapdesk_service::start::Database;
 
-use crate::config;
+use crate::options;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -27,8 +27,8 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let from = config::database(&options.from)?;
-    let to = config::database(&options.to)?;
+    let from = options::database(&options.from)?;
+    let to = options::database(&options.to)?;
     let clock = SystemClock::start();
     let mut progress = Progress::new();
     let moved = tokio::runtime::Builder::new_multi_thread()

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use tapdesk_service::keyring::{Passphrase, SealedKeys};
 
-use crate::config::PassphraseFile;
+use crate::options::PassphraseFile;
 
 #[derive(Args)]
 pub(super) struct Options {

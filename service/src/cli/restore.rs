@@ -15,7 +15,7 @@ use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::{OpenKeyError, Restore};
 use zeroize::Zeroizing;
 
-use crate::config::{Installation, KeyFile, PassphraseFile};
+use crate::options::{Installation, KeyFile, PassphraseFile};
 
 #[derive(Args)]
 pub(super) struct Options {

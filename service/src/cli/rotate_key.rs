@@ -16,7 +16,7 @@ use tapdesk_service::rotate::{self, Observer, Phase};
 use tapdesk_service::start::{Database, open_alone};
 use tapdesk_service::storage::Storage;
 
-use crate::config::{Installation, KeyFile};
+use crate::options::{Installation, KeyFile};
 
 #[derive(Args)]
 pub(super) struct Options {

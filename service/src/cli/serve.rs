@@ -8,9 +8,9 @@ use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Start, Started, TokenSource, start};
 use tapdesk_service::{Exposure, Limits, housekeeping, router};
 
-use crate::config;
+use crate::options;
 
-pub(super) fn run(options: config::Serve) -> Result<()> {
+pub(super) fn run(options: options::Serve) -> Result<()> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -18,7 +18,7 @@ pub(super) fn run(options: config::Serve) -> Result<()> {
         .block_on(serve(options))
 }
 
-async fn serve(options: config::Serve) -> Result<()> {
+async fn serve(options: options::Serve) -> Result<()> {
     // Each connection uses a descriptor. Shells allow 1,024 descriptors by default, but systems
     // allow many more on request. With few descriptors the service still works, but connections
     // wait.
@@ -27,14 +27,14 @@ async fn serve(options: config::Serve) -> Result<()> {
     let database = options.installation.database()?;
     let listening = options.listening;
     let listener = tapdesk_service::listen(listening.listen)
-        .map_err(|error| anyhow!(config::cannot_listen(listening.listen, &error)))?;
+        .map_err(|error| anyhow!(options::cannot_listen(listening.listen, &error)))?;
     let address = listener.local_addr()?;
-    let admin_token = match config::admin_token()? {
+    let admin_token = match options::admin_token()? {
         Some(token) => TokenSource::Given(token),
         None => TokenSource::File(options.installation.token_file()?),
     };
     let defaults = Settings {
-        tag_url: format!("http://{}/t", config::reachable(address)),
+        tag_url: format!("http://{}/t", options::reachable(address)),
         private_webhooks: options.private_webhooks,
         ..Settings::default()
     };
