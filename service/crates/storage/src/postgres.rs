@@ -10,8 +10,8 @@
 
 mod address;
 mod alone;
-mod configuration;
 mod connection;
+mod epoch;
 mod events;
 mod examine;
 mod expected_taps;
@@ -202,7 +202,7 @@ impl Storage for PostgresStorage {
     }
 
     fn simulated_offset(&self) -> i64 {
-        self.configuration.simulated_offset()
+        self.epoch.simulated_offset()
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -219,7 +219,7 @@ impl Storage for PostgresStorage {
     }
 
     fn configuration_epoch(&self) -> Option<u64> {
-        self.configuration.epoch()
+        self.epoch.current()
     }
 
     #[tracing::instrument(level = "debug", skip_all)]

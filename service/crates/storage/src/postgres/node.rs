@@ -7,7 +7,7 @@ use deadpool_postgres::Pool;
 use tokio::time::sleep;
 
 use super::address::Address;
-use super::configuration::Configuration;
+use super::epoch::KnownEpoch;
 use super::events::Events;
 use super::ids::Ids;
 use super::keys;
@@ -34,7 +34,7 @@ pub struct Node {
     /// The node's own clock, which decides nothing.
     pub(super) clock: Arc<dyn Clock>,
     time: Time,
-    pub(super) configuration: Configuration,
+    pub(super) epoch: KnownEpoch,
     pub(super) events: Events,
     /// A number that no other node has, or ever had.
     pub(super) number: i64,
@@ -53,8 +53,8 @@ impl Node {
         time: Time,
     ) -> Result<Self, StorageError> {
         let pool = pool(address);
-        let configuration = Configuration::new();
-        let as_of = configuration.now();
+        let epoch = KnownEpoch::new();
+        let as_of = epoch.now();
         let session = Session::of(&pool).await?;
         keys::at_start(&session).await?;
         let row = session
@@ -63,8 +63,8 @@ impl Node {
                 &[],
             )
             .await?;
-        configuration.learn_simulated_offset(column(&row, 2)?);
-        configuration.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
+        epoch.learn_simulated_offset(column(&row, 2)?);
+        epoch.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
         let number = column(&row, 0)?;
         let metrics = StorageMetrics::default();
         Ok(Self {
@@ -72,7 +72,7 @@ impl Node {
             following: Following::new(&clock, time),
             clock,
             time,
-            configuration,
+            epoch,
             events: Events::new(number, metrics.clone()),
             number,
             ids: Ids::default(),
@@ -133,7 +133,7 @@ impl Node {
             )
             .await?;
         let offset = column(&row, 0)?;
-        self.configuration.learn_simulated_offset(offset);
+        self.epoch.learn_simulated_offset(offset);
         Ok(offset)
     }
 

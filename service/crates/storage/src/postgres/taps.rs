@@ -84,12 +84,7 @@ impl Taps for PostgresStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-        issued_key(
-            &self.session().await?,
-            id,
-            self.configuration.simulated_offset(),
-        )
-        .await
+        issued_key(&self.session().await?, id, self.epoch.simulated_offset()).await
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {

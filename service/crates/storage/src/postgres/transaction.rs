@@ -60,7 +60,7 @@ pub(super) struct Write {
     transaction: Transaction,
     /// The time of the transaction, by which it decides about keys.
     pub(super) now: Timestamp,
-    configuration: bool,
+    raises_epoch: bool,
     stopwatch: Stopwatch,
 }
 
@@ -75,7 +75,7 @@ impl Deref for Write {
 impl Write {
     /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
     pub(super) fn changes_configuration(&mut self) {
-        self.configuration = true;
+        self.raises_epoch = true;
     }
 }
 
@@ -124,7 +124,7 @@ impl Node {
         Ok(Write {
             transaction,
             now: Timestamp::from_millis(now.get(0)),
-            configuration: false,
+            raises_epoch: false,
             stopwatch,
         })
     }
@@ -151,7 +151,7 @@ impl Node {
     ) -> Result<T, StorageError> {
         let Write {
             transaction,
-            configuration,
+            raises_epoch,
             stopwatch,
             ..
         } = write;
@@ -163,7 +163,7 @@ impl Node {
                 return Err(error);
             }
         };
-        let epoch = if configuration {
+        let epoch = if raises_epoch {
             Some(next_epoch(&transaction.session).await?)
         } else {
             None
@@ -186,7 +186,7 @@ impl Node {
             self.metrics.committed(1, stopwatch);
         }
         if let Some(epoch) = epoch {
-            self.configuration.learn(epoch);
+            self.epoch.learn(epoch);
         }
         Ok(value)
     }

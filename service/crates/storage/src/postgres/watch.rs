@@ -10,8 +10,8 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 
 use super::address::Address;
-use super::configuration::ASKED_EVERY;
 use super::connection::{ANSWER, Messages, connect, set_up};
+use super::epoch::ASKED_EVERY;
 use super::migrate::Opened;
 use super::node::Node;
 use super::row::{column, time};
@@ -94,11 +94,11 @@ async fn ask(
     let question = "SELECT epoch, present(), simulated_ahead() FROM configuration";
     let question = within(client.prepare(question)).await?;
     loop {
-        let as_of = node.configuration.now();
+        let as_of = node.epoch.now();
         let row = within(client.query_one(&question, &[])).await?;
         let epoch: i64 = column(&row, 0)?;
-        node.configuration.confirm(epoch.unsigned_abs(), as_of);
-        node.configuration.learn_simulated_offset(column(&row, 2)?);
+        node.epoch.confirm(epoch.unsigned_abs(), as_of);
+        node.epoch.learn_simulated_offset(column(&row, 2)?);
         let now = time(&row, 1)?;
         if keys::went_back(*seen, now) {
             keys::expire(&node.session().await?, *seen, now).await?;
@@ -128,12 +128,12 @@ fn take(told: &Notification, node: &Node, events: &mpsc::Sender<String>) {
     match told.channel() {
         CONFIGURATION => {
             if let Ok(epoch) = told.payload().parse() {
-                node.configuration.learn(epoch);
+                node.epoch.learn(epoch);
             }
         }
         SIMULATED_TIME => {
             if let Ok(millis) = told.payload().parse() {
-                node.configuration.learn_simulated_offset(millis);
+                node.epoch.learn_simulated_offset(millis);
             }
         }
         expected_taps::CHANNEL => node.hear_of_test_tap(told.payload()),

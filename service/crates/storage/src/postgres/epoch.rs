@@ -15,7 +15,7 @@ const KNOWN: i64 = 1_000;
 pub(super) const ASKED_EVERY: Duration = Duration::from_millis(250);
 
 /// A node's knowledge of the epoch.
-pub(super) struct Configuration {
+pub(super) struct KnownEpoch {
     epoch: AtomicU64,
     /// How far simulated time is ahead, in milliseconds. It only grows.
     simulated_offset: AtomicI64,
@@ -24,7 +24,7 @@ pub(super) struct Configuration {
     clock: SystemClock,
 }
 
-impl Configuration {
+impl KnownEpoch {
     pub(super) fn new() -> Self {
         Self {
             epoch: AtomicU64::new(0),
@@ -35,7 +35,7 @@ impl Configuration {
     }
 
     /// The epoch; `None` if this node cannot know it at the moment.
-    pub(super) fn epoch(&self) -> Option<u64> {
+    pub(super) fn current(&self) -> Option<u64> {
         let as_of = Timestamp::from_millis(self.as_of.load(Ordering::Acquire));
         let known = self.clock.now().millis_since(as_of) <= KNOWN;
         known.then(|| self.epoch.load(Ordering::Acquire))
@@ -75,20 +75,20 @@ mod tests {
 
     #[test]
     fn what_was_not_confirmed_for_a_second_is_not_known() {
-        let configuration = Configuration::new();
-        assert_eq!(configuration.epoch(), None);
-        let now = configuration.now();
-        configuration.confirm(7, now.plus_millis(-KNOWN - 1));
-        assert_eq!(configuration.epoch(), None);
-        configuration.confirm(7, now);
-        assert_eq!(configuration.epoch(), Some(7));
+        let epoch = KnownEpoch::new();
+        assert_eq!(epoch.current(), None);
+        let now = epoch.now();
+        epoch.confirm(7, now.plus_millis(-KNOWN - 1));
+        assert_eq!(epoch.current(), None);
+        epoch.confirm(7, now);
+        assert_eq!(epoch.current(), Some(7));
     }
 
     #[test]
     fn an_epoch_that_is_over_does_not_come_back() {
-        let configuration = Configuration::new();
-        configuration.learn(9);
-        configuration.confirm(8, configuration.now());
-        assert_eq!(configuration.epoch(), Some(9));
+        let epoch = KnownEpoch::new();
+        epoch.learn(9);
+        epoch.confirm(8, epoch.now());
+        assert_eq!(epoch.current(), Some(9));
     }
 }
