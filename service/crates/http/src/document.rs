@@ -22,7 +22,7 @@ use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
 
 pub(super) use patch::loosen;
 
-use super::access::Audience;
+use super::auth::access::Audience;
 use super::error::Problem;
 use super::public;
 use app::payload::Payload;

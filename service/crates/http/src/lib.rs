@@ -4,30 +4,26 @@
 //! |---|---|
 //! | `public` | taps, the two operations of a rolling key, forms, images, health |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
-//! | `access`, `admins`, `tied` | routes that need a token; valid tokens |
-//! | `origin`, `clients`, `countries` | the sender of a request: address, identity, country |
+//! | `auth` | the caller of a request: address, identity, token, rights |
+//! | `countries` | the country of an address |
 //! | `rate_limiter` | the limit of refused calls per client |
 //! | `reserved` | paths that no URL template may match |
 //! | `error` | the only mapping from errors to statuses and codes |
 //! | `document` | the OpenAPI document |
 //! | `serve`, `state` | a router on a listener, and the state that only HTTP needs |
 
-mod access;
 mod admin;
-mod admins;
+mod auth;
 mod body;
-mod clients;
 mod countries;
 mod document;
 mod error;
-mod origin;
 mod pages;
 mod public;
 mod rate_limiter;
 mod reserved;
 mod serve;
 mod state;
-mod tied;
 mod traceparent;
 
 use std::panic::AssertUnwindSafe;
@@ -44,14 +40,15 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 pub use admin::openapi;
+pub use auth::origin::Peer;
 pub use countries::Countries;
-pub use origin::Peer;
 pub use serve::{Limits, listen, serve};
 pub use state::AppState;
 
-use access::Audience;
+use auth::access::{self, Audience};
+use auth::origin::client_address;
+use auth::tied;
 use domain::clock::{Stopwatch, Timestamp};
-use origin::client_address;
 
 /// Selects the routes that a router serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +61,7 @@ pub enum Exposure {
 
 /// The service as a router, for a listener or for calls in-process.
 ///
-/// A route that `access.rs` does not list as open requires a token.
+/// A route that `auth/access.rs` does not list as open requires a token.
 pub fn router(state: AppState, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))

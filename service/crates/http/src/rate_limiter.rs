@@ -16,7 +16,7 @@ use governor::nanos::Nanos;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 
-use super::clients::network;
+use super::auth::clients::network;
 use super::error::ApiError;
 use super::state::AppState;
 use domain::clock::Clock;

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
-use super::origin::Peer;
+use super::auth::origin::Peer;
 use connections::Connections;
 pub use listen::listen;
 use watched::{Answer, HeadTimer, Watched};

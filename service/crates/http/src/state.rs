@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use axum::extract::FromRef;
 
-use super::admins::Admins;
-use super::clients::Clients;
+use super::auth::admins::Admins;
+use super::auth::clients::Clients;
 use super::countries::Countries;
 use super::rate_limiter::RateLimits;
 use app::service::Service;

@@ -27,7 +27,7 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::query;
-use crate::admins::Grant;
+use crate::auth::admins::Grant;
 use crate::error::{ApiError, Invalid, NotFound, Written};
 use crate::state::AppState;
 use app::service::Service;

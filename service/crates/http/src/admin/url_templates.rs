@@ -22,7 +22,7 @@ pub(super) use update::*;
 use url::Host;
 
 use super::edited::Edited;
-use crate::access::is_ours;
+use crate::auth::access::is_ours;
 use crate::error::ApiError;
 use crate::reserved;
 use crate::state::AppState;

@@ -10,9 +10,9 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::tap::{not_allowed, respond};
 use super::{BODY_MAX, BODY_TIME};
+use crate::auth::origin::{user_agent, visitor};
 use crate::body::{self, BodyError, is_of_type};
 use crate::error::refused_tap;
-use crate::origin::{user_agent, visitor};
 use crate::pages;
 use crate::rate_limiter::{Operation, refused};
 use app::service::Service;

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::form;
 use super::reached::{self, Visit};
+use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
-use crate::origin::{Origin, user_agent, visitor};
 use crate::pages;
 use app::prove_address;
 use app::service::Service;

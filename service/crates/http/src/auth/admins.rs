@@ -19,7 +19,7 @@ const NOTED_MILLIS: i64 = 60_000;
 
 /// The rights that a request has because of its token, while the token is valid.
 #[derive(Clone, Debug)]
-pub(super) struct Grant {
+pub(crate) struct Grant {
     /// `None` for the installation's own token, which is valid as long as the process runs.
     stored: Option<(TokenHash, StoredToken)>,
     /// The program that presented the installation's own token.
@@ -30,32 +30,32 @@ pub(super) struct Grant {
 
 impl Grant {
     /// The stored token; `None` for the installation's own.
-    pub(super) fn stored(&self) -> Option<&StoredToken> {
+    pub(crate) fn stored(&self) -> Option<&StoredToken> {
         self.stored.as_ref().map(|(_, token)| token)
     }
 
     /// Whether the token can become invalid before the process ends.
-    pub(super) fn can_end(&self) -> bool {
+    pub(crate) fn can_end(&self) -> bool {
         self.stored.is_some()
     }
 
     /// Whether the token has expired by `now`.
-    pub(super) fn has_expired(&self, now: Timestamp) -> bool {
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.stored().is_some_and(|token| token.has_expired(now))
     }
 
     /// The configuration epoch at which the token was found valid.
-    pub(super) fn as_of(&self) -> Option<u64> {
+    pub(crate) fn as_of(&self) -> Option<u64> {
         self.as_of
     }
 
     /// The rights that the token gives.
-    pub(super) fn rights(&self) -> Rights {
+    pub(crate) fn rights(&self) -> Rights {
         self.stored().map_or_else(Rights::all, StoredToken::rights)
     }
 
     /// The holder of the token, as the audit log records it.
-    pub(super) fn actor(&self) -> Actor {
+    pub(crate) fn actor(&self) -> Actor {
         match self.stored() {
             Some(token) => Actor::Token(token.id, token.name.clone()),
             None => self.program.clone(),
@@ -65,17 +65,17 @@ impl Grant {
 
 /// Decides whether a presented token is valid: the installation's own, or a stored one. It compares
 /// in constant time.
-pub(super) struct Admins(Option<TokenHash>);
+pub(crate) struct Admins(Option<TokenHash>);
 
 impl Admins {
     /// Accepts `token` in addition to the stored tokens.
-    pub(super) fn new(token: Option<AdminToken>) -> Self {
+    pub(crate) fn new(token: Option<AdminToken>) -> Self {
         Self(token.map(|token| token.hash()))
     }
 
     /// The grant of the token with this hash. `None` if the token is unknown or has expired by
     /// `now`.
-    pub(super) async fn accept(
+    pub(crate) async fn accept(
         &self,
         presented: TokenHash,
         headers: &HeaderMap,
@@ -111,7 +111,7 @@ impl Admins {
     }
 
     /// Whether the token of `grant` still exists.
-    pub(super) async fn still(
+    pub(crate) async fn still(
         &self,
         grant: &Grant,
         storage: &dyn Storage,

@@ -8,17 +8,17 @@ use axum::http::uri::Authority;
 use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
-use super::Exposure;
 use super::admins::Grant;
-use super::error::{self, ApiError};
-use super::rate_limiter::{Operation, refused};
-use super::state::AppState;
+use crate::Exposure;
+use crate::error::{self, ApiError};
+use crate::rate_limiter::{Operation, refused};
+use crate::state::AppState;
 use domain::admin_token::TokenHash;
 use domain::settings::host;
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+pub(crate) enum Audience {
     /// Everybody, by any host name.
     Public,
     /// Callers that address one of the service's host names. A page that rebinds its own name to a
@@ -31,7 +31,7 @@ pub(super) enum Audience {
 impl Audience {
     /// The audience of `route`. `None` matches no route, so everybody may get the answer that it
     /// does not exist.
-    pub(super) fn of(route: Option<&str>) -> Self {
+    pub(crate) fn of(route: Option<&str>) -> Self {
         match route {
             None
             | Some(
@@ -52,7 +52,7 @@ impl Audience {
 
 /// Lets a request pass if it is well addressed and may call its route. Also returns the grant of
 /// its token, if the route needs one.
-pub(super) async fn admit(
+pub(crate) async fn admit(
     state: &AppState,
     exposure: Exposure,
     audience: Audience,
@@ -121,7 +121,7 @@ fn bearer(request: &Request) -> Option<&str> {
 }
 
 /// Whether requests for the admin API may use this host.
-pub(super) fn is_ours(state: &AppState, host: &Host) -> bool {
+pub(crate) fn is_ours(state: &AppState, host: &Host) -> bool {
     let on_loopback = match host {
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
         Host::Ipv4(address) => address.is_loopback(),

@@ -8,7 +8,7 @@ use axum::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
-use super::state::AppState;
+use crate::state::AppState;
 use domain::interaction::Client;
 use domain::settings::Settings;
 use domain::visitor::{Languages, UserAgent, Visitor};
@@ -20,7 +20,7 @@ pub struct Peer(pub SocketAddr);
 
 /// The address of the client that sent a request: the peer's, or the one that a trusted proxy
 /// forwarded.
-pub(super) fn client_address(request: &Request, state: &AppState) -> IpAddr {
+pub(crate) fn client_address(request: &Request, state: &AppState) -> IpAddr {
     let settings = state.service.settings();
     client(request.extensions(), request.headers(), &settings)
 }
@@ -33,13 +33,13 @@ fn client(extensions: &Extensions, headers: &HeaderMap, settings: &Settings) -> 
 
 /// The origin of a tap.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// Two-letter country code; empty if unknown.
-    pub(super) country: String,
+    pub(crate) country: String,
     /// The identity of the client.
-    pub(super) client: Client,
+    pub(crate) client: Client,
     /// The IP address of the client.
-    pub(super) address: IpAddr,
+    pub(crate) address: IpAddr,
 }
 
 impl FromRequestParts<AppState> for Origin {
@@ -64,7 +64,7 @@ impl FromRequestParts<AppState> for Origin {
 }
 
 /// Describes the visitor by the browser's headers.
-pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
+pub(crate) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
     // Several header lines form one list (RFC 9110, section 5.3).
     let languages: Vec<_> = headers
         .get_all(ACCEPT_LANGUAGE)
@@ -78,7 +78,7 @@ pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
 }
 
 /// The `User-Agent` of the request.
-pub(super) fn user_agent(headers: &HeaderMap) -> UserAgent {
+pub(crate) fn user_agent(headers: &HeaderMap) -> UserAgent {
     UserAgent::of(user_agent_bytes(headers))
 }
 

@@ -10,16 +10,16 @@ use domain::interaction::Client;
 
 /// Derives client identities with a secret that no export contains.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(super) struct Clients([u8; 32]);
+pub(crate) struct Clients([u8; 32]);
 
 impl Clients {
     /// Derives identities with `secret`.
-    pub(super) fn new(secret: [u8; 32]) -> Self {
+    pub(crate) fn new(secret: [u8; 32]) -> Self {
         Self(secret)
     }
 
     /// The identity of a client with this `address` and `User-Agent`.
-    pub(super) fn identify(&self, address: IpAddr, user_agent: &[u8]) -> Client {
+    pub(crate) fn identify(&self, address: IpAddr, user_agent: &[u8]) -> Client {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
         mac.update(&network(address).to_be_bytes());
         mac.update(user_agent);
@@ -29,7 +29,7 @@ impl Clients {
 }
 
 /// The network that counts as one client: an IPv4 address, or the /64 prefix of an IPv6 address.
-pub(super) fn network(address: IpAddr) -> u128 {
+pub(crate) fn network(address: IpAddr) -> u128 {
     match address.to_canonical() {
         IpAddr::V4(address) => u128::from(address.to_bits()),
         IpAddr::V6(address) => address.to_bits() >> 64 << 64,

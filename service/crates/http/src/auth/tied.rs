@@ -11,8 +11,8 @@ use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::admins::Grant;
-use super::error::ApiError;
-use super::state::AppState;
+use crate::error::ApiError;
+use crate::state::AppState;
 
 /// Interval between two checks of the configuration epoch. Several checks fit into the second
 /// within which a token must stop working.
@@ -46,7 +46,7 @@ async fn ended(state: AppState, grant: Grant) {
 
 /// The answer to a request with the token of `grant`. If the token becomes invalid first, the work
 /// on the request stops and the answer is 401.
-pub(super) async fn answered(
+pub(crate) async fn answered(
     state: &AppState,
     grant: Grant,
     answer: impl Future<Output = Response>,
