@@ -2,25 +2,20 @@
 
 mod audit;
 mod backup;
-mod body;
 mod clock;
 mod demo;
-mod edited;
 mod encoding_runs;
 mod encodings;
 mod events;
 mod experiences;
 mod export;
+mod extract;
 mod factory_orders;
 mod inlays;
 mod interactions;
 mod master_keys;
 mod metrics;
 mod own_reads;
-mod page;
-mod path;
-mod period;
-mod query;
 mod reference;
 mod reports;
 mod routes;

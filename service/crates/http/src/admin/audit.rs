@@ -14,8 +14,8 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::admin::export;
-use crate::admin::page::{List, Page, PageParams};
-use crate::admin::query::Query;
+use crate::admin::extract::page::{List, Page, PageParams};
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::audit::{Row, Values};

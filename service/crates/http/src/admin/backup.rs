@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 pub(super) use schedule::*;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::service::Service;

@@ -15,7 +15,7 @@ use tokio::sync::broadcast::{
 };
 use utoipa::{IntoParams, ToSchema};
 
-use super::query::Query;
+use super::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid};
 use crate::serve::Closing;
 use app::service::Service;

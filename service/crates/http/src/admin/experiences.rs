@@ -36,7 +36,7 @@ pub(super) use templates::*;
 pub(super) use update::*;
 pub(super) use versions::*;
 
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use super::warning;
 use crate::state::AppState;
 use app::service::Service;

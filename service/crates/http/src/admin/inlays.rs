@@ -15,7 +15,7 @@ pub(super) use keys::{KeyRequest, master_key, open_keys};
 pub(super) use list::*;
 pub(super) use update::*;
 
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use app::service::Service;
 use domain::id::InlayId;
 use storage::StorageError;

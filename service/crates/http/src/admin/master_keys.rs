@@ -13,7 +13,7 @@ pub(super) use get::*;
 pub(super) use list::*;
 pub(super) use update::*;
 
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use app::service::Service;
 use domain::id::MasterKeyId;
 use storage::StorageError;

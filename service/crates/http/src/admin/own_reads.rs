@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::Body;
+use super::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
 use app::service::Service;
 use app::tap::dry_run::{Carrier, Chip, TapUrl, compare, dry_run};

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::query::NoQuery;
+use super::extract::query::NoQuery;
 use crate::error::{Addressed, Invalid};
 use crate::pages;
 use app::service::Service;

@@ -26,7 +26,7 @@ use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::query;
+use super::extract::query;
 use crate::auth::admins::Grant;
 use crate::error::{ApiError, Invalid, NotFound, Written};
 use crate::state::AppState;

@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::admin::body::Patch;
-use crate::admin::edited::{Edited, IfMatch};
+use crate::admin::extract::body::Patch;
+use crate::admin::extract::edited::{Edited, IfMatch};
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Code, Common, Conflicting, Written};
 use app::service::Service;
 use domain::field_error::FieldError;

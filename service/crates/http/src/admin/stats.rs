@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::period::buckets;
-use super::query::Query;
+use super::extract::period::buckets;
+use super::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::clock::Timestamp;

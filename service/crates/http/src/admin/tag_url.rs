@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::admin::body::Body;
-use crate::admin::query::Query;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Written};
 use app::prove_address;
 use app::service::Service;

@@ -30,7 +30,7 @@ pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;
 pub(crate) use view::TagView;
 
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use app::service::Service;
 use domain::id::TagId;
 use storage::StorageError;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::admin::Requester;
-use crate::admin::body::Body;
-use crate::admin::page::{List, Page, PageParams};
-use crate::admin::path::Id;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::page::{List, Page, PageParams};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use app::service::Service;
 use domain::admin_token::{AdminToken, NewStoredToken, StoredToken};

@@ -21,7 +21,7 @@ pub(super) use update::*;
 
 use url::Host;
 
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use crate::auth::access::is_ours;
 use crate::error::ApiError;
 use crate::reserved;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
 use app::service::Service;
 use app::tap::dry_run::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};

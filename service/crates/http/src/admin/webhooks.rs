@@ -19,7 +19,7 @@ pub(super) use send::*;
 pub(super) use update::*;
 
 use super::Requester;
-use super::edited::Edited;
+use super::extract::edited::Edited;
 use crate::error::ApiError;
 use app::service::Service;
 use domain::id::WebhookId;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::backup::{self, BackupSealError};
 use app::service::Service;

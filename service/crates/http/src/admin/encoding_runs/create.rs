@@ -8,8 +8,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::admin::Requester;
-use crate::admin::body::Body;
-use crate::admin::edited::Edited;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder;
 use app::service::Service;

@@ -6,8 +6,8 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::admin::edited::Edited;
-use crate::admin::path::Id;
+use crate::admin::extract::edited::Edited;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
 use app::service::Service;
 use domain::id::EncodingRunId;

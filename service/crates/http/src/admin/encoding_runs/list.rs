@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use crate::admin::page::{Counted, List, Page, PageParams, counted};
+use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::id::EncodingRunId;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::start::read_uid;
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::admin::url_templates::EncodingSheetView;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
 use app::encoder::{self, Asked, Fact, FormOptions, KnownChip, Whom};

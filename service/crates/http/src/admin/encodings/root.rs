@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::admin::body::Body;
-use crate::admin::page::{List, Page, PageParams, counted};
+use crate::admin::extract::body::Body;
+use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, Written};
 use app::encoder;
 use app::service::Service;

@@ -10,7 +10,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin::Requester;
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder::{self, FormOptions, LaidDown, Started};
 use app::service::Service;

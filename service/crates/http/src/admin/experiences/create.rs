@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::{ExperienceMembers, saved};
 use crate::admin::Requester;
-use crate::admin::body::Body;
-use crate::admin::edited::Edited;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::state::AppState;
 use domain::experience::Experience;

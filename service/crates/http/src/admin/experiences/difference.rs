@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid, NotFound};
 use app::service::Service;
 use domain::experience::{Content, DifferenceLine, difference};

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::countries;
 use super::images::fit;
-use crate::admin::body;
-use crate::admin::path::Id;
+use crate::admin::extract::body;
+use crate::admin::extract::path::Id;
 use crate::admin::warning;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use crate::admin::edited::Edited;
-use crate::admin::path::Id;
+use crate::admin::extract::edited::Edited;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
 use app::service::Service;
 use domain::experience::Experience;

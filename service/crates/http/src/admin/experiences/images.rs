@@ -8,9 +8,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::admin::body;
-use crate::admin::page::{List, Page, PageParams};
-use crate::admin::path::{Id, ImagePath};
+use crate::admin::extract::body;
+use crate::admin::extract::page::{List, Page, PageParams};
+use crate::admin::extract::path::{Id, ImagePath};
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use app::service::Service;

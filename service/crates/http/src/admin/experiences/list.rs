@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::admin::page::{List, Page, PageParams, counted};
+use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::experience::{Experience, ExperienceKind};

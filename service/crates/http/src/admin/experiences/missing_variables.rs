@@ -9,8 +9,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
 use app::service::Service;
 use domain::experience::{Content, Experience, ExperienceKind};

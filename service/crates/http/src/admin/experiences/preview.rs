@@ -6,8 +6,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::countries;
-use crate::admin::body::Body;
-use crate::admin::path::Id;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound};
 use crate::state::AppState;
 use app::tap::{self, Preview, PreviewedTap};

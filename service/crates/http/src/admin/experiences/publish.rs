@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
 use crate::state::AppState;
 use domain::experience::{Experience, ExperienceFields};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ExperienceMembers;
-use crate::admin::query::Query;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use app::studio::{StudioTemplate, template_language, template_languages, templates};

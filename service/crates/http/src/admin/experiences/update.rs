@@ -7,10 +7,10 @@ use utoipa::IntoParams;
 
 use super::ExperienceMembers;
 use crate::admin::Requester;
-use crate::admin::body::{Partial, Patch};
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::body::{Partial, Patch};
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;
 use domain::experience::{Experience, ExperienceFields};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use crate::admin::page::{List, Page, PageParams};
-use crate::admin::path::Id;
+use crate::admin::extract::page::{List, Page, PageParams};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
 use app::service::Service;
 use domain::experience::Version;

@@ -9,9 +9,9 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::report::{self, SHAPES, Unread};
-use crate::admin::body::Csv;
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::body::Csv;
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
 use app::service::Service;

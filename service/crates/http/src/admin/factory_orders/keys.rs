@@ -8,8 +8,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use crate::admin::body::Body;
-use crate::admin::path::Id;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;

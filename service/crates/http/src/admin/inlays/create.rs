@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 
 use super::keys::KeyRequest;
 use super::view::InlayView;
-use crate::admin::body::Body;
-use crate::admin::edited::Edited;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::service::Service;
 use domain::field_error::FieldError;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::view::InlayView;
-use crate::admin::page::{List, Page, PageParams, counted};
+use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::field_error::FieldError;

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 
 use super::list::ListInteractions;
 use crate::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, columns, line};
-use crate::admin::query::read;
+use crate::admin::extract::query::read;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::id::{InlayId, InteractionId};

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 pub(in crate::admin) use erase::*;
 pub(in crate::admin) use export::*;
 
-use crate::admin::path::Id;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Code, Common, NotFound};
 use app::service::Service;
 use app::visitor_data::{Kept, Proof, kept};

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::{MasterKeyView, name};
-use crate::admin::body::Patch;
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::body::Patch;
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
 use app::service::Service;
 use domain::id::MasterKeyId;

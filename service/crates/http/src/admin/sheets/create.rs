@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::admin::body::Body;
-use crate::admin::edited::Edited;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Written};
 use app::service::Service;
 use domain::sheet::{Expected, Sheet, SheetFields};

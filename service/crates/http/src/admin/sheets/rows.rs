@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::admin::body::Body;
-use crate::admin::path::Id;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::service::Service;
 use domain::id::SheetId;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
 use app::service::Service;
 use domain::audit::Note;

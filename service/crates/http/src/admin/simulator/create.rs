@@ -9,7 +9,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::VirtualInlayView;
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::admin::inlays::{KeyRequest, master_key};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::service::Service;

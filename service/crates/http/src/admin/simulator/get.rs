@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::view::VirtualInlayView;
-use crate::admin::path::Id;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
 use app::service::Service;
 use domain::id::VirtualInlayId;

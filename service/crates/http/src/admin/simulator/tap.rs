@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
 use crate::admin::inlays::open_keys;
-use crate::admin::path::Id;
 use crate::auth::origin::Origin;
 use crate::error::{ApiError, BadBody, Code, Common, Conflicting, NotFound, Written};
 use crate::public;

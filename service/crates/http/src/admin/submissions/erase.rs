@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::admin::body::Body;
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
 use app::service::Service;
 use app::visitor_data::{self, Person};

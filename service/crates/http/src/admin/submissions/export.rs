@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
 use crate::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, line, once};
-use crate::admin::query::read;
+use crate::admin::extract::query::read;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
 use app::service::Service;
 use domain::field_error::FieldError;

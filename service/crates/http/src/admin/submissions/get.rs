@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use crate::admin::path::Id;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
 use app::service::Service;
 use domain::id::SubmissionId;

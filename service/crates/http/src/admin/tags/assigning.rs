@@ -10,7 +10,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::TagView;
-use crate::admin::edited::Edited;
+use crate::admin::extract::edited::Edited;
 use domain::settings::Settings;
 use domain::tag::{ADD_VARIABLES, AddVariables, Tag, TagFields};
 

@@ -15,8 +15,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use super::warning;
-use crate::admin::body::Body;
 use crate::admin::experiences::written_variables;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::service::Service;
 use domain::field_error::FieldError;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::admin::edited::{IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::edited::{IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
 use app::service::Service;
 use domain::id::TagId;

@@ -16,7 +16,7 @@ use super::csv::{EXPERIENCE, URL};
 use super::filter::Filter;
 use super::import::experience_names;
 use crate::admin::export;
-use crate::admin::query::Query;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
 use app::service::Service;
 use domain::field_error::FieldError;

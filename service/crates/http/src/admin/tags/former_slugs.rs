@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::admin::path::TagSlug;
+use crate::admin::extract::path::TagSlug;
 use crate::error::{ApiError, Common, NotFound, Written};
 use app::service::Service;
 use domain::id::TagId;

@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 
 use super::TagView;
 use super::filter::Filter;
-use crate::admin::page::{List, Page, PageParams, counted};
+use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::id::ExperienceId;

@@ -10,9 +10,9 @@ use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::page::{Counted, List, Page};
-use crate::admin::path::Id;
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::page::{Counted, List, Page};
+use crate::admin::extract::path::Id;
 use crate::error::ApiError;
 use app::service::Service;
 use domain::id::TagId;
@@ -173,10 +173,10 @@ macro_rules! routes_of {
             use axum::http::StatusCode;
 
             use super::{NewValue, Property, PropertyPath};
-            use crate::admin::body::Body;
-            use crate::admin::edited::{Edited, IfMatch};
-            use crate::admin::page::{Counted, List, Page, PageParams};
-            use crate::admin::path::Id;
+            use crate::admin::extract::body::Body;
+            use crate::admin::extract::edited::{Edited, IfMatch};
+            use crate::admin::extract::page::{Counted, List, Page, PageParams};
+            use crate::admin::extract::path::Id;
             use crate::error::{
                 ApiError, BadBody, ChangedMeanwhile, Common, Invalid, NotFound, Written,
             };

@@ -9,9 +9,9 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::assigning::{SavedTag, with_add_variables};
 use super::warning;
-use crate::admin::body::{Partial, Patch};
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::body::{Partial, Patch};
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
 use app::service::Service;
 use domain::field_error::FieldError;

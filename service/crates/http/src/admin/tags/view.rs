@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::admin::edited::Edited;
+use crate::admin::extract::edited::Edited;
 use domain::settings::Settings;
 use domain::tag::Tag;
 

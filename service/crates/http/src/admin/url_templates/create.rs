@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::keys::SharedKeys;
 use super::view::UrlTemplateView;
-use crate::admin::body::Body;
-use crate::admin::edited::Edited;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::state::AppState;
 use domain::id::MasterKeyId;

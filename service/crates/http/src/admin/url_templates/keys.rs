@@ -7,11 +7,11 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::UrlTemplateView;
-use crate::admin::body::Body;
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::body::Body;
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::admin::inlays::master_key;
-use crate::admin::path::Id;
-use crate::admin::query::Query;
 use crate::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::view::UrlTemplateView;
-use crate::admin::page::{Counted, List, Page, PageParams, counted};
+use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::id::UrlTemplateId;

@@ -8,7 +8,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::admin::body::Body;
+use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
 use app::service::Service;
 use domain::clock::Stopwatch;

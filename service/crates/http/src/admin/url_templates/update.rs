@@ -5,9 +5,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::UrlTemplateView;
-use crate::admin::body::Patch;
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::body::Patch;
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;
 use domain::field_error::FieldError;

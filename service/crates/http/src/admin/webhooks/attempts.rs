@@ -7,8 +7,8 @@ use axum::extract::State;
 
 use super::needs_read;
 use crate::admin::Requester;
-use crate::admin::page::{List, Page, PageParams};
-use crate::admin::path::Id;
+use crate::admin::extract::page::{List, Page, PageParams};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
 use app::service::Service;
 use domain::id::WebhookId;

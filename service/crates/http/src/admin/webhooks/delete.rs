@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 
 use super::found;
 use crate::admin::Requester;
-use crate::admin::path::Id;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
 use app::service::Service;
 use domain::id::WebhookId;

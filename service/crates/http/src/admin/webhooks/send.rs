@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::{found, needs_read};
 use crate::admin::Requester;
-use crate::admin::body::Body;
-use crate::admin::path::Id;
+use crate::admin::extract::body::Body;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::service::Service;
 use app::webhook_delivery::{self, TestError};

@@ -6,9 +6,9 @@ use axum::extract::State;
 
 use super::{current, found};
 use crate::admin::Requester;
-use crate::admin::body::{Partial, Patch};
-use crate::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::admin::path::Id;
+use crate::admin::extract::body::{Partial, Patch};
+use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
 use app::service::Service;
 use domain::id::WebhookId;

@@ -9,8 +9,8 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{find, proved};
-use crate::admin::path::Id;
-use crate::admin::query::Query;
+use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
 use app::service::Service;
 use app::visitor_data;

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::{find, proved};
 use crate::admin::export;
-use crate::admin::path::Id;
+use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound};
 use app::service::Service;
 use app::visitor_data::{Kept, kept};

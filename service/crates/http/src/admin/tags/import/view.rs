@@ -8,8 +8,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::super::preset;
 use super::no_table;
-use crate::admin::body::Csv;
-use crate::admin::query::Query;
+use crate::admin::extract::body::Csv;
+use crate::admin::extract::query::Query;
 use crate::body::Chunks;
 use crate::error::{ApiError, BadBody, Common};
 use domain::field_error::FieldError;

@@ -13,7 +13,7 @@ use domain::field_error::FieldError;
 
 /// The query parameters of a request. `T` is a struct with `#[serde(deny_unknown_fields)]`, which
 /// refuses unknown parameters. Otherwise a misspelt filter would select everything.
-pub(super) struct Query<T>(pub(super) T);
+pub(in crate::admin) struct Query<T>(pub(in crate::admin) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
@@ -24,7 +24,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 }
 
 /// Reads the parameters of a query whose names are `chosen`.
-pub(super) fn read<T: DeserializeOwned>(
+pub(in crate::admin) fn read<T: DeserializeOwned>(
     query: &str,
     chosen: impl Fn(&str) -> bool,
 ) -> Result<Query<T>, ApiError> {
@@ -56,7 +56,7 @@ pub(super) fn read<T: DeserializeOwned>(
 }
 
 /// The names of an operation's query parameters, from its documentation.
-pub(super) fn names(operation: &Operation) -> Vec<String> {
+pub(in crate::admin) fn names(operation: &Operation) -> Vec<String> {
     let parameters = operation.parameters.iter().flatten();
     parameters
         .filter_map(|parameter| match parameter {
@@ -71,7 +71,7 @@ pub(super) fn names(operation: &Operation) -> Vec<String> {
 
 /// Refuses a query with a parameter that is not `known`. If the service ignored it, the operation
 /// would do something else than the client asked for.
-pub(super) fn check(uri: &Uri, known: &[String]) -> Result<(), FieldError> {
+pub(in crate::admin) fn check(uri: &Uri, known: &[String]) -> Result<(), FieldError> {
     let mut pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let unknown = pairs.find(|(name, _)| !known.iter().any(|known| known == name));
     let Some((name, _)) = unknown else {
@@ -96,7 +96,7 @@ pub(super) fn check(uri: &Uri, known: &[String]) -> Result<(), FieldError> {
 }
 
 /// A request without query parameters.
-pub(super) struct NoQuery;
+pub(in crate::admin) struct NoQuery;
 
 impl<S: Sync> FromRequestParts<S> for NoQuery {
     type Rejection = ApiError;

@@ -27,7 +27,7 @@ const JSON_MAX: usize = 4 * 1024 * 1024;
 const CSV_MAX: usize = 128 * 1024 * 1024;
 
 /// A required JSON body.
-pub(super) struct Body<T>(pub(super) T);
+pub(in crate::admin) struct Body<T>(pub(in crate::admin) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
@@ -54,7 +54,7 @@ impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
 }
 
 /// A merge patch (RFC 7396): an object, `application/merge-patch+json` or plain JSON.
-pub(super) struct Patch(serde_json::Map<String, Value>);
+pub(in crate::admin) struct Patch(serde_json::Map<String, Value>);
 
 impl<S: Send + Sync> FromRequest<S> for Patch {
     type Rejection = ApiError;
@@ -66,7 +66,7 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
 }
 
 /// A whole table. It may have to be read twice.
-pub(super) struct Csv(pub(super) Chunks);
+pub(in crate::admin) struct Csv(pub(in crate::admin) Chunks);
 
 impl<S: Send + Sync> FromRequest<S> for Csv {
     type Rejection = ApiError;
@@ -99,13 +99,13 @@ fn may_be_table(headers: &HeaderMap) -> bool {
 
 impl Patch {
     /// The members that the patch changes.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::admin) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
     /// Removes and returns a member that is not part of the resource. Without the member, returns
     /// the default.
-    pub(super) fn take<T: DeserializeOwned + Default>(
+    pub(in crate::admin) fn take<T: DeserializeOwned + Default>(
         &mut self,
         name: &'static str,
     ) -> Result<T, ApiError> {
@@ -117,7 +117,7 @@ impl Patch {
     }
 
     /// Applies the patch to `target`.
-    pub(super) fn apply<T: serde::Serialize + DeserializeOwned>(
+    pub(in crate::admin) fn apply<T: serde::Serialize + DeserializeOwned>(
         &self,
         target: &T,
     ) -> Result<T, FieldError> {
@@ -143,7 +143,7 @@ impl Patch {
     }
 
     /// The patch itself, for write-only members. `T` distinguishes a missing member from `null`.
-    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+    pub(in crate::admin) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_path_to_error::deserialize(Value::Object(self.0))
             .map_err(|error| ApiError::Invalid(invalid(&error)))
     }
@@ -151,7 +151,7 @@ impl Patch {
 
 /// The members of `T` in a merge patch, for the OpenAPI document. All are optional, and `null`
 /// resets members that `T` does not require.
-pub(super) struct Partial<T>(PhantomData<T>);
+pub(in crate::admin) struct Partial<T>(PhantomData<T>);
 
 impl<T: PartialSchema> PartialSchema for Partial<T> {
     fn schema() -> RefOr<Schema> {
@@ -205,7 +205,10 @@ fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
 }
 
 /// Reads a JSON body with a larger limit: at most `max` bytes.
-pub(super) async fn json<T: DeserializeOwned>(request: Request, max: usize) -> Result<T, ApiError> {
+pub(in crate::admin) async fn json<T: DeserializeOwned>(
+    request: Request,
+    max: usize,
+) -> Result<T, ApiError> {
     check_type(&request, &["application/json"])?;
     let bytes = read(request.into_body(), max).await?;
     let Object(value) = parse(&bytes)?;
@@ -228,7 +231,7 @@ fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiErr
 
 /// Reads a whole body of at most `max` bytes. The time limit is a minute plus a second per 256 KiB
 /// of `max`, for slow lines.
-pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
+pub(in crate::admin) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
     Ok(crate::body::read(body, max, time_for(max)).await?)
 }
 
@@ -260,7 +263,10 @@ fn sentence(error: &serde_json::Error) -> String {
 
 /// The field where the parser stopped. If a field is missing or repeated, serde reports the object,
 /// and names the field only in its message.
-pub(super) fn field(path: &serde_path_to_error::Path, error: &impl Display) -> Option<String> {
+pub(in crate::admin) fn field(
+    path: &serde_path_to_error::Path,
+    error: &impl Display,
+) -> Option<String> {
     let text = error.to_string();
     let named = ["missing field `", "duplicate field `"]
         .iter()

@@ -20,7 +20,7 @@ pub(crate) struct Edited<T> {
 
 impl<T> Edited<T> {
     /// `show` converts `resource` to its form in the API.
-    pub(super) fn shown_as<R: Revised>(resource: R, show: impl FnOnce(R) -> T) -> Self {
+    pub(in crate::admin) fn shown_as<R: Revised>(resource: R, show: impl FnOnce(R) -> T) -> Self {
         Self {
             revision: resource.revision(),
             resource: show(resource),
@@ -36,7 +36,7 @@ impl<T: Revised> From<T> for Edited<T> {
 
 impl<T: Serialize> Edited<T> {
     /// The error for a change that expected another revision. It contains this resource.
-    pub(super) fn changed(self) -> ApiError {
+    pub(in crate::admin) fn changed(self) -> ApiError {
         let resource = serde_json::to_value(self.resource).unwrap_or_default();
         let revision = self.revision;
         ApiError::Changed(Some(Box::new(Current { revision, resource })))
@@ -50,7 +50,7 @@ impl<T: Serialize> IntoResponse for Edited<T> {
 }
 
 /// The condition of `If-Match` (RFC 9110, section 13.1.1).
-pub(crate) struct IfMatch(pub(super) Precondition);
+pub(crate) struct IfMatch(pub(in crate::admin) Precondition);
 
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = ApiError;
@@ -97,7 +97,7 @@ fn not_understood() -> ApiError {
 
 /// The result of a change. If the resource had another revision, `current` reads it for the answer.
 /// That is the state that the change was compared with, or a newer one.
-pub(super) async fn unless_changed<T, R: Serialize>(
+pub(in crate::admin) async fn unless_changed<T, R: Serialize>(
     outcome: Result<T, StorageError>,
     current: impl Future<Output = Result<Option<Edited<R>>, StorageError>>,
 ) -> Result<T, ApiError> {

@@ -11,7 +11,7 @@ use domain::id::{ExperienceId, ImageId, TagId};
 use domain::tag::Slug;
 
 /// The `{id}` of a path.
-pub(super) struct Id<T>(pub(super) T);
+pub(in crate::admin) struct Id<T>(pub(in crate::admin) T);
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     type Rejection = ApiError;
@@ -22,7 +22,10 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
 }
 
 /// The `{id}` and the `{image_id}` of an image's path.
-pub(super) struct ImagePath(pub(super) ExperienceId, pub(super) ImageId);
+pub(in crate::admin) struct ImagePath(
+    pub(in crate::admin) ExperienceId,
+    pub(in crate::admin) ImageId,
+);
 
 impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     type Rejection = ApiError;
@@ -34,7 +37,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
 }
 
 /// The `{id}` and the `{slug}` of a former slug's path.
-pub(super) struct TagSlug(pub(super) TagId, pub(super) Slug);
+pub(in crate::admin) struct TagSlug(pub(in crate::admin) TagId, pub(in crate::admin) Slug);
 
 impl<S: Send + Sync> FromRequestParts<S> for TagSlug {
     type Rejection = ApiError;

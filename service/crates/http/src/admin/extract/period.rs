@@ -16,7 +16,7 @@ const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
 ///
 /// # Errors
 /// If the period is empty or has too many buckets.
-pub(super) async fn buckets(
+pub(in crate::admin) async fn buckets(
     service: &Service,
     (since, until): (Option<Timestamp>, Option<Timestamp>),
     bucket: Bucket,
