@@ -25,9 +25,9 @@ use crate::download::{self, Download, Downloads, Far, Outcome, Received};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
-use crate::reader::copied::Chip;
+use crate::reader::copy_check::Chip;
 use crate::reader::doctor::{self, Finding, Machine};
-use crate::reader::encode::{self, Told, Wanted};
+use crate::reader::encode::{self, Progress, Wanted};
 use crate::reader::monitor::Monitor;
 use crate::reader::own_reads::OwnReads;
 use crate::reader::pcsc::Pcsc;
@@ -303,8 +303,8 @@ pub(crate) async fn encode(
     reader: String,
     insertion: u64,
     target: Map<String, Value>,
-    channel: Channel<Told>,
-) -> Result<Told, String> {
+    channel: Channel<Progress>,
+) -> Result<Progress, String> {
     let backend = shell.backend_of(&connection).await?;
     let readers = readers.as_ref().ok_or("Readers cannot be used.")?;
     let wanted = Wanted {
@@ -312,9 +312,9 @@ pub(crate) async fn encode(
         insertion,
         target,
     };
-    let tell = |told: &Told| {
+    let tell = |progress: &Progress| {
         // A page that was reloaded hears no more; the encoding continues.
-        let _ = channel.send(told.clone());
+        let _ = channel.send(progress.clone());
     };
     encode::encode(Pcsc, readers.board(), &backend, wanted, tell).await
 }

@@ -2,7 +2,7 @@
 //! reader; then the tag's experience, until the visitor is done or idle.
 //!
 //! ```text
-//! readers ──► attend ──► linux/page (the visitor's web view, one for each visit)
+//! readers ──► visits ──► linux/page (the visitor's web view, one for each visit)
 //!               │  ▲
 //!               ▼  │ events: input, done, broke, led to another host
 //!            view (state of the attract page)
@@ -12,17 +12,17 @@
 //! visitor's page with any command at all, anything of a visit after its end, a
 //! way out but the PIN.
 
-mod attend;
+mod allowed_hosts;
 pub(crate) mod commands;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod pictures;
 mod pin;
-mod places;
 pub(crate) mod settings;
 mod tally;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+mod visits;
 mod window;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,10 +31,10 @@ use serde::Serialize;
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::{mpsc, watch};
 
-#[cfg(not(target_os = "linux"))]
-use self::elsewhere as system;
 #[cfg(target_os = "linux")]
 use self::linux as system;
+#[cfg(not(target_os = "linux"))]
+use self::unsupported as system;
 use crate::folders::Folders;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;

@@ -11,9 +11,9 @@ use crate::download::{Far, Outcome};
 use crate::kiosk::View;
 use crate::kiosk::commands::{Attract, Overview, Unlocked};
 use crate::reader::board::Table;
-use crate::reader::copied::Chip;
+use crate::reader::copy_check::Chip;
 use crate::reader::doctor::Finding;
-use crate::reader::encode::Told;
+use crate::reader::encode::Progress;
 use crate::reader::send_tap::{Destination, SentTap};
 use crate::refused_form::RefusedForm;
 use crate::rotation::RotationProgress;
@@ -91,7 +91,7 @@ fn the_types_of_the_owners_page_are_the_shells() {
         .with::<Destination>()
         .with::<Chip>()
         .with::<SentTap>()
-        .with::<Told>()
+        .with::<Progress>()
         .with::<Finding>()
         .with::<Overview>();
     let imports =

@@ -9,7 +9,7 @@
 //! | [`inlay`] | chip, memory and message of an inlay |
 //! | [`monitor`] | one thread owns the connection; readers and cards come and go |
 //! | [`board`] | the readers and the cards on them, for screens |
-//! | [`copied`] | whether a URL was copied to the chip on which it was found |
+//! | [`copy_check`] | whether a URL was copied to the chip on which it was found |
 //! | [`send_tap`] | sends a tap to its service, and returns the result |
 //! | `own_reads` | reports our own reads to the service, because each raises a counter |
 //! | [`encode`] | relays the commands by which the service encodes an inlay |
@@ -21,7 +21,7 @@
 pub mod apdu;
 pub mod board;
 pub mod card;
-pub mod copied;
+pub mod copy_check;
 pub mod doctor;
 pub mod encode;
 pub mod inlay;

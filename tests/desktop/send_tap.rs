@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 
 use serde_json::Value;
-use tapdesk::reader::copied::Chip;
+use tapdesk::reader::copy_check::Chip;
 use tapdesk::reader::send_tap::{Destination, SentTap, send_tap};
 use tapdesk::shell::Shell;
 use tapdesk_service::clock::SystemClock;

@@ -10,7 +10,7 @@ use ntag424::{AuthenticatedSession, Session};
 use pcsc::{Context, Scope};
 use serde_json::{Map, Value, json};
 use tapdesk::backend::{Backend, RemoteService};
-use tapdesk::reader::encode::{Told, Wanted, encode};
+use tapdesk::reader::encode::{Progress, Wanted, encode};
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::inlay::Uid;
@@ -50,7 +50,7 @@ fn encoded(
     service: &TestService,
     runtime: &Runtime,
     target: Map<String, Value>,
-) -> Told {
+) -> Progress {
     let (reader, laid) = laid(watch);
     let token = AdminToken::parse(service.admin_token()).unwrap();
     let remote = RemoteService::new(service.base().to_owned(), token);

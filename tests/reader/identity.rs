@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use tapdesk::reader::board::Lying;
 use tapdesk::reader::card::Card as _;
-use tapdesk::reader::copied;
+use tapdesk::reader::copy_check;
 use tapdesk::reader::inlay::{Chip, Codes, Lock, Message, Reading, read};
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
@@ -30,7 +30,7 @@ fn reading(card: impl VirtualCard) -> Reading {
 
 /// The members that the dry run uses to detect a copy.
 fn told(reading: &Reading) -> Value {
-    serde_json::to_value(copied::Chip::from(reading)).unwrap()
+    serde_json::to_value(copy_check::Chip::from(reading)).unwrap()
 }
 
 #[test]

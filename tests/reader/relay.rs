@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 use tapdesk::backend::{Backend, RemoteService};
 use tapdesk::reader::board::{Board, Laid, Lying};
-use tapdesk::reader::encode::{Told, Wanted, encode};
+use tapdesk::reader::encode::{Progress, Wanted, encode};
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
@@ -134,15 +134,15 @@ async fn relay(
     backend: &Backend,
     reader: &str,
     insertion: u64,
-    told: &Mutex<Vec<Told>>,
-) -> Result<Told, String> {
+    told: &Mutex<Vec<Progress>>,
+) -> Result<Progress, String> {
     let target: Map<String, Value> = [("tag_id".to_owned(), json!(41))].into_iter().collect();
     let wanted = Wanted {
         reader: reader.to_owned(),
         insertion,
         target,
     };
-    let tell = |one: &Told| told.lock().unwrap().push(one.clone());
+    let tell = |one: &Progress| told.lock().unwrap().push(one.clone());
     encode(Pcsc, board, backend, wanted, tell).await
 }
 

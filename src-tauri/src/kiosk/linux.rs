@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 pub(super) use self::awake::Awake;
 use self::screen::Screen;
 pub(super) use self::screen::take_down;
-use super::attend::Attendant;
-use super::places::Places;
+use super::allowed_hosts::AllowedHosts;
 use super::settings::KioskSettings;
+use super::visits::Visits;
 use super::{Running, SharedKiosk, lock, window};
 use crate::origin::MAIN;
 use crate::reader::monitor::Monitor;
@@ -31,7 +31,7 @@ pub(super) fn show(
     settings: &KioskSettings,
     ready: &Ready,
 ) -> Result<(), String> {
-    let places = Places {
+    let allowed_hosts = AllowedHosts {
         address: ready
             .address
             .parse()
@@ -40,11 +40,11 @@ pub(super) fn show(
         hosts: settings.chosen.hosts.clone(),
     };
     let (events, heard) = mpsc::unbounded_channel();
-    let attendant = Attendant {
+    let visits = Visits {
         kiosk: Arc::clone(kiosk),
         display: Screen(app.clone()),
         shell: Arc::clone(&app.state::<Arc<Shell>>()),
-        places,
+        allowed_hosts,
         idle_seconds: settings.chosen.idle_seconds,
     };
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
@@ -61,7 +61,7 @@ pub(super) fn show(
     }
     *lock(&kiosk.running) = Some(Running {
         events,
-        attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
+        attending: tauri::async_runtime::spawn(visits.run(tables, heard)),
         _awake: tokio::task::spawn_blocking(awake::stay),
     });
     tracing::info!("the kiosk is shown");

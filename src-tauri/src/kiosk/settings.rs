@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;
 
+use super::allowed_hosts;
 use super::pin::PinHash;
-use super::places;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl Chosen {
         }
         let hosts = self.hosts.iter().filter(|host| !host.trim().is_empty());
         let mut hosts = hosts
-            .map(|host| places::parse_host(host))
+            .map(|host| allowed_hosts::parse_host(host))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|why| FieldError::of("hosts", why))?;
         hosts.sort();

@@ -5,15 +5,15 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `turn` | the service's next commands, as the admin API returns them |
-//! | `hand` | one thread that holds the card in one transaction |
+//! | `relay` | one thread that holds the card in one transaction |
 //! | `service` | the calls, repeated while their answers are lost |
-//! | `told` | the reports to the page: states, names of steps, statuses and times, never data |
+//! | `progress` | the reports to the page: states, names of steps, statuses and times, never data |
 //!
 //! Each encoding has its own connection and its own thread, so that readers work in parallel.
 
-mod hand;
+mod progress;
+mod relay;
 mod service;
-mod told;
 mod turn;
 
 use std::sync::Arc;
@@ -26,9 +26,9 @@ use super::board::{Board, Lying};
 use super::card::{Fault, Stack};
 use super::inlay::{Message, Reading};
 use crate::backend::Backend;
-use hand::{Hand, Order};
+pub use progress::{Line, Progress};
+use relay::{Order, Relay};
 use service::{Calls, NoTurn};
-pub use told::{Line, Told};
 use turn::{Command, Turn};
 
 /// Most turns of one encoding, so that a faulty service cannot keep an inlay for ever. An encoding
@@ -80,8 +80,8 @@ pub async fn encode<S: Stack + Send + 'static>(
     board: &Arc<Board>,
     backend: &Backend,
     wanted: Wanted,
-    tell: impl Fn(&Told),
-) -> Result<Told, String> {
+    tell: impl Fn(&Progress),
+) -> Result<Progress, String> {
     let Wanted {
         reader,
         insertion,
@@ -97,7 +97,7 @@ pub async fn encode<S: Stack + Send + 'static>(
     let held = board
         .hold(&reader, insertion)
         .ok_or("The inlay on the reader is being encoded, or was exchanged.")?;
-    let mut hand = Hand::take(stack, &reader)
+    let mut relay = Relay::take(stack, &reader)
         .await
         .map_err(|fault| fault.to_string())?;
     target.insert("uid".to_owned(), uid.into());
@@ -110,28 +110,28 @@ pub async fn encode<S: Stack + Send + 'static>(
         target.insert("has_message".to_owned(), true.into());
     }
     let calls = Calls::new(backend);
-    let mut told = Told::new(reader, insertion);
+    let mut progress = Progress::new(reader, insertion);
     let mut next = calls.begin(&target).await;
     for _ in 0..TURNS_MAX {
         let turn = match next {
             Ok(turn) => turn,
             Err(NoTurn::Failed(why)) => return Err(why),
             Err(NoTurn::Refused(why)) => {
-                told.is_refused(why);
-                tell(&told);
-                return Ok(told);
+                progress.is_refused(why);
+                tell(&progress);
+                return Ok(progress);
             }
         };
-        told.at(&turn);
-        tell(&told);
+        progress.at(&turn);
+        tell(&progress);
         if turn.commands.is_empty() {
             let is_written = ["verified", "reset"].contains(&turn.state.as_str());
             if is_written || turn.state == "rejected" {
                 held.done(is_written);
             }
-            return Ok(told);
+            return Ok(progress);
         }
-        let (answers, stopped) = carry_out(&mut hand, &turn.commands, &mut told, &tell).await;
+        let (answers, stopped) = carry_out(&mut relay, &turn.commands, &mut progress, &tell).await;
         next = calls.answer(&turn, &answers, stopped).await;
     }
     Err("The service sends too many commands. The inlay was not finished.".to_owned())
@@ -172,31 +172,31 @@ fn known(board: &Board, reader: &str, insertion: u64) -> Option<Known> {
 
 /// Sends the commands of a turn in order, up to the first unexpected answer.
 async fn carry_out(
-    hand: &mut Hand,
+    relay: &mut Relay,
     commands: &[Command],
-    told: &mut Told,
-    tell: &impl Fn(&Told),
+    progress: &mut Progress,
+    tell: &impl Fn(&Progress),
 ) -> (Vec<Vec<u8>>, Option<Stopped>) {
     let mut answers = Vec::with_capacity(commands.len());
     for command in commands {
-        told.begins(&command.name);
-        tell(told);
+        progress.begins(&command.name);
+        tell(progress);
         let Some(order) = Order::of(command) else {
             tracing::warn!("the service sent a command that no reader is asked");
             return (answers, Some(Stopped::Timeout));
         };
-        let (outcome, micros) = hand.carry(order).await;
+        let (outcome, micros) = relay.carry(order).await;
         match outcome {
             Ok(answer) => {
                 let expected = command.is_expected(&answer);
-                told.noted(command, Some(&answer), micros);
+                progress.noted(command, Some(&answer), micros);
                 answers.push(answer);
                 if !expected {
                     return (answers, None);
                 }
             }
             Err(fault) => {
-                told.noted(command, None, micros);
+                progress.noted(command, None, micros);
                 return (answers, Some(Stopped::from(&fault)));
             }
         }

@@ -9,7 +9,7 @@ use axum::http::{Request, header};
 use serde_json::json;
 
 use super::board::{Lying, Table};
-use super::copied::Chip;
+use super::copy_check::Chip;
 use super::inlay::Codes;
 use crate::shell::Shell;
 

@@ -13,7 +13,7 @@ use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
 
-use super::copied::{Chip, refuse_copy};
+use super::copy_check::{Chip, refuse_copy};
 use crate::backend::{Backend, TapHost};
 
 /// Time limit for the response to a tap.

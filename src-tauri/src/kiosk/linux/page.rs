@@ -22,7 +22,7 @@ use webkit2gtk::{
 };
 
 use crate::kiosk::Event;
-use crate::kiosk::places::Places;
+use crate::kiosk::allowed_hosts::AllowedHosts;
 
 /// Height of the strip below a visitor's page, in logical pixels.
 const STRIP: i32 = 72;
@@ -64,7 +64,7 @@ impl Stage {
     }
 
     /// Begins a visit at `url`, and ends the current one first.
-    pub(super) fn begin(&mut self, url: &Url, places: Places) {
+    pub(super) fn begin(&mut self, url: &Url, allowed_hosts: AllowedHosts) {
         self.end();
         let context = WebContext::new_ephemeral();
         context.connect_download_started(|_, download| {
@@ -79,7 +79,7 @@ impl Stage {
             settings.set_enable_fullscreen(false);
         }
         close(&page, &self.events);
-        lead(&page, places, &self.events);
+        lead(&page, allowed_hosts, &self.events);
         self.column
             .set_child_packing(&self.attract, false, true, 0, gtk::PackType::End);
         self.attract.set_size_request(-1, STRIP);
@@ -140,7 +140,7 @@ fn close(page: &WebView, events: &Events) {
 }
 
 /// Lets a page navigate only to allowed places.
-fn lead(page: &WebView, places: Places, events: &Events) {
+fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
     let refused = events.clone();
     page.connect_decide_policy(move |page, decision, kind| {
         match kind {
@@ -148,7 +148,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
                 let url = target(decision);
                 if url
                     .as_ref()
-                    .is_some_and(|url| places.allows(url) || is_blank(url))
+                    .is_some_and(|url| allowed_hosts.allows(url) || is_blank(url))
                 {
                     decision.use_();
                 } else {
@@ -159,7 +159,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
             // A link that asks for a new window opens in the same view.
             PolicyDecisionType::NewWindowAction => {
                 decision.ignore();
-                if let Some(url) = target(decision).filter(|url| places.allows(url)) {
+                if let Some(url) = target(decision).filter(|url| allowed_hosts.allows(url)) {
                     page.load_uri(url.as_str());
                 } else {
                     tell(&refused, Event::LedToOtherHost);

@@ -8,8 +8,8 @@ use url::Url;
 
 use super::page::Stage;
 use crate::kiosk::Event;
-use crate::kiosk::attend::Display;
-use crate::kiosk::places::Places;
+use crate::kiosk::allowed_hosts::AllowedHosts;
+use crate::kiosk::visits::Display;
 
 thread_local! {
     static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
@@ -19,8 +19,8 @@ thread_local! {
 pub(super) struct Screen(pub AppHandle);
 
 impl Display for Screen {
-    fn begin(&self, url: Url, places: Places) {
-        self.on_stage(move |stage| stage.begin(&url, places));
+    fn begin(&self, url: Url, allowed_hosts: AllowedHosts) {
+        self.on_stage(move |stage| stage.begin(&url, allowed_hosts));
     }
 
     fn end(&self) {

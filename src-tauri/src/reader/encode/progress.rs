@@ -8,7 +8,7 @@ use super::turn::{Command, Step, Turn};
 /// Progress of an encoding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EncodingProgress"))]
-pub struct Told {
+pub struct Progress {
     /// The name of the reader.
     pub reader: String,
     /// The number of the insertion that is encoded.
@@ -50,7 +50,7 @@ pub struct Line {
     pub micros: u64,
 }
 
-impl Told {
+impl Progress {
     pub(super) fn new(reader: String, insertion: u64) -> Self {
         Self {
             reader,

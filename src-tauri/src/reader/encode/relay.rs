@@ -46,12 +46,12 @@ impl Order {
 type Outcome = Result<Vec<u8>, Fault>;
 
 /// A handle to the thread. Dropping it releases the card.
-pub(super) struct Hand {
+pub(super) struct Relay {
     orders: Sender<Order>,
     outcomes: answers::UnboundedReceiver<Outcome>,
 }
 
-impl Hand {
+impl Relay {
     /// Starts the thread, which takes the card of a reader.
     pub(super) async fn take<S: Stack + Send + 'static>(
         stack: S,
@@ -64,10 +64,10 @@ impl Hand {
             .name("encoder".to_owned())
             .spawn(move || hold(stack, &reader, &to_do, &done));
         started.map_err(|error| Fault::Other(error.to_string()))?;
-        let mut hand = Self { orders, outcomes };
+        let mut relay = Self { orders, outcomes };
         // The first outcome means that the card is held.
-        hand.outcome(CONNECT_TIME).await?;
-        Ok(hand)
+        relay.outcome(CONNECT_TIME).await?;
+        Ok(relay)
     }
 
     /// Executes one order. Returns its outcome and its duration in microseconds.

@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
-use super::places::Places;
+use super::allowed_hosts::AllowedHosts;
 use super::tally::Day;
 use super::{Event, Kiosk, Notice, Visit, lock};
 use crate::reader::board::{Lying, Table};
-use crate::reader::copied::{Chip, Refusal, refuse_copy};
+use crate::reader::copy_check::{Chip, Refusal, refuse_copy};
 use crate::reader::inlay::Reading;
 use crate::reader::send_tap::{TestTap, announce_test_tap, path_and_query};
 use crate::shell::Shell;
@@ -20,13 +20,13 @@ use crate::shell::Shell;
 /// The place where visits are shown; a trait, so that tests need no window.
 pub(super) trait Display: Send + 'static {
     /// Begins a visit at a URL, in place of the current one.
-    fn begin(&self, url: Url, places: Places);
+    fn begin(&self, url: Url, allowed_hosts: AllowedHosts);
     /// Ends the visit and deletes everything that its page stored.
     fn end(&self);
 }
 
 /// The work of one kiosk until it is closed.
-pub(super) struct Attendant<D> {
+pub(super) struct Visits<D> {
     /// State of the kiosk, shared with its window.
     pub kiosk: Arc<Kiosk>,
     /// Shows the visitors' pages.
@@ -34,12 +34,12 @@ pub(super) struct Attendant<D> {
     /// Answers whether a URL was copied.
     pub shell: Arc<Shell>,
     /// The hosts and paths that visitors may see.
-    pub places: Places,
+    pub allowed_hosts: AllowedHosts,
     /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
 }
 
-impl<D: Display> Attendant<D> {
+impl<D: Display> Visits<D> {
     /// Runs until the task is aborted.
     pub(super) async fn run(
         self,
@@ -78,7 +78,7 @@ impl<D: Display> Attendant<D> {
         };
         let notice = match page {
             Ok(page) => {
-                self.display.begin(page, self.places.clone());
+                self.display.begin(page, self.allowed_hosts.clone());
                 self.count(|day| day.visits += 1);
                 None
             }
@@ -101,9 +101,9 @@ impl<D: Display> Attendant<D> {
     /// The page with which the visit of a tag begins.
     async fn page_of(&self, reading: &Reading) -> Result<Url, Notice> {
         let url = reading.url.as_deref().ok_or(Notice::Blank)?;
-        let page = self.places.of_tag(url).ok_or(Notice::OtherHost)?;
+        let page = self.allowed_hosts.of_tag(url).ok_or(Notice::OtherHost)?;
         // Copies can be recognized only for URLs of this service.
-        if self.places.is_of_service(&page) {
+        if self.allowed_hosts.is_of_service(&page) {
             let service = self.shell.embedded_backend().await;
             let service = service.ok_or(Notice::Failed)?;
             refuse_copy(&service, url, &Chip::from(reading))

@@ -9,7 +9,7 @@ const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in"];
 
 /// The places of one kiosk.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct AllowedHosts {
     /// The local address of the embedded service.
     pub address: Url,
     /// Base of the tag URLs, as it is written on chips.
@@ -18,7 +18,7 @@ pub(super) struct Places {
     pub hosts: Vec<String>,
 }
 
-impl Places {
+impl AllowedHosts {
     /// The page with which the visit of a tag's URL begins; `None` if it is not allowed. Tags of
     /// the service are loaded from the service on this machine, so that their experiences open
     /// without a network.
@@ -93,8 +93,8 @@ pub(super) fn parse_host(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places {
+    fn allowed_hosts() -> AllowedHosts {
+        AllowedHosts {
             address: "http://127.0.0.1:8787".parse().unwrap(),
             tag_url: Some("https://tags.example.com/t".parse().unwrap()),
             hosts: vec!["shop.example.com".to_owned(), "127.0.0.1:9000".to_owned()],
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn tags_of_the_service_are_read_from_this_machine() {
-        let begins = |url: &str| places().of_tag(url).map(|url| url.to_string());
+        let begins = |url: &str| allowed_hosts().of_tag(url).map(|url| url.to_string());
         assert_eq!(
             begins("https://tags.example.com/t/k3v9qa?uid=04&mac=1").as_deref(),
             Some("http://127.0.0.1:8787/t/k3v9qa?uid=04&mac=1")
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn only_public_pages_and_allowed_hosts_are_shown() {
-        let allows = |url: &str| places().allows(&url.parse().unwrap());
+        let allows = |url: &str| allowed_hosts().allows(&url.parse().unwrap());
         for url in [
             "http://127.0.0.1:8787/t/k3v9qa",
             "http://127.0.0.1:8787/v2/interactions/form",
