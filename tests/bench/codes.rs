@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tapdesk_service::inlay::check::Read;
-use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use tapdesk_service::inlay::technology::{Family, Mode, Technology};
 use tapdesk_service::inlay::template::{MacStart, Request, Template, TemplateSettings};
 
@@ -76,7 +76,7 @@ fn cost(what: &'static str, settings: TemplateSettings, shared: u8) -> Cost {
     let meta = AesKey::from_bytes([0xee; 16]);
     let keys = match technology.family() {
         Family::Ntag21x => InlayKeys::None,
-        Family::Sic43Nt => InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+        Family::Sic43Nt => InlayKeys::Rolling(Sic43ntKey::from_bytes([7; 10])),
         _ => InlayKeys::Aes(Keys {
             meta: Some(meta.clone()),
             file: file.clone(),

@@ -8,7 +8,7 @@ use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use tapdesk_service::entropy::{SeededEntropy, bytes};
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
-use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::template::{Request, Template, TemplateSettings};
 use tapdesk_tests::fixtures::hex;
@@ -249,7 +249,7 @@ fn ntag_22x_dna_with_status_detect() {
 #[test]
 fn sic43nt() {
     let run = "https://s.example/?d={uid}{tamper}{counter}{mac}";
-    let keys = |draw: &Draw| InlayKeys::Rolling(RollingKey::from_bytes(draw.rolling));
+    let keys = |draw: &Draw| InlayKeys::Rolling(Sic43ntKey::from_bytes(draw.rolling));
     both_agree(urls(), run, Technology::Sic43Nt, keys, |draw| {
         let code = Mickey::code(&draw.rolling, draw.counter);
         let (uid, counter) = (hex(&draw.uid), hex(&draw.counter.to_be_bytes()));

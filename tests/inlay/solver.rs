@@ -4,7 +4,7 @@
 mod published;
 
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
-use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, RollingKey, SomeKey};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey, SomeKey};
 use tapdesk_service::inlay::solver::{ATTEMPTS_MAX, Certainty, KeySource, Puzzle, Solution, solve};
 use tapdesk_service::inlay::technology::{Technology, sic43nt};
 use tapdesk_service::inlay::template::{Field, Filled, Template, TemplateSettings};
@@ -77,7 +77,7 @@ fn master_keys_of_boltcard_and_sdm_backend() {
 
 #[test]
 fn a_code_of_32_bits_needs_two_urls() {
-    let key = RollingKey::from_hex("F3091FF9C5D509EA2DC4").unwrap();
+    let key = Sic43ntKey::from_hex("F3091FF9C5D509EA2DC4").unwrap();
     let url = |time_stamp: u32| {
         let [code, _] = sic43nt::codes(&key, time_stamp);
         let code = u32::from_be_bytes(code);

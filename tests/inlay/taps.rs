@@ -12,7 +12,7 @@ use tapdesk_service::entropy::{SeededEntropy, bytes};
 use tapdesk_service::inlay::assessment::{Authenticity, FailedStep, Tamper};
 use tapdesk_service::inlay::check::Read;
 use tapdesk_service::inlay::code::COUNTER_MAX;
-use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use tapdesk_service::inlay::technology::ntag424::Mirrored;
 use tapdesk_service::inlay::technology::{Family, Mode, Technology};
 use tapdesk_service::inlay::template::{
@@ -194,7 +194,7 @@ fn chip_with(draw: &Draw, settings: TemplateSettings) -> Chip {
     let entropy = &draw.0;
     let keys = match template.settings().technology.family() {
         Family::Ntag21x => InlayKeys::None,
-        Family::Sic43Nt => InlayKeys::Rolling(RollingKey::from_bytes(bytes(entropy))),
+        Family::Sic43Nt => InlayKeys::Rolling(Sic43ntKey::from_bytes(bytes(entropy))),
         _ => InlayKeys::Aes(Keys {
             meta: draw.flip().then(|| AesKey::from_bytes(bytes(entropy))),
             file: AesKey::from_bytes(bytes(entropy)),

@@ -1,6 +1,6 @@
 //! The verification that each technology allows.
 
-use tapdesk_service::inlay::key::RollingKey;
+use tapdesk_service::inlay::key::Sic43ntKey;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::template::{Field, MacStart};
 
@@ -39,7 +39,7 @@ pub(super) async fn with_rules(
 
 /// A SIC43NT with a closed loop.
 pub(super) fn sic43nt(template: &str) -> Chip {
-    let keys = InlayKeys::Rolling(RollingKey::from_bytes([7; 10]));
+    let keys = InlayKeys::Rolling(Sic43ntKey::from_bytes([7; 10]));
     let mut chip = Chip::new(of(Technology::Sic43Nt, template), keys);
     chip.tamper = "00";
     chip
@@ -72,7 +72,7 @@ async fn every_chip_with_a_mac_verifies_once() {
         (of(Technology::Ntag223Dna, of_22x), one_key(), none, ""),
         (
             of(Technology::Sic43Nt, of_sic),
-            InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+            InlayKeys::Rolling(Sic43ntKey::from_bytes([7; 10])),
             none,
             "00",
         ),

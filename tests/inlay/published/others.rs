@@ -2,7 +2,7 @@
 
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::assessment::Tamper;
-use tapdesk_service::inlay::key::{InlayKeys, RollingKey};
+use tapdesk_service::inlay::key::{InlayKeys, Sic43ntKey};
 use tapdesk_service::inlay::technology::sic43nt::{codes, factory_key, keystream};
 use tapdesk_service::inlay::technology::{Technology, sic43s1};
 use tapdesk_service::inlay::template::{Field, Filled, Request, Template, TemplateSettings};
@@ -56,7 +56,7 @@ fn sic43nt(id: &str) {
         Technology::Sic43Nt,
     );
     one("sic43nt", id, |name, inputs, expected| {
-        let key = RollingKey::from_hex(text(inputs, "key")).unwrap();
+        let key = Sic43ntKey::from_hex(text(inputs, "key")).unwrap();
         let keys = InlayKeys::Rolling(key.clone());
         if let Some(sent) = maybe(inputs, "d") {
             let url = format!("https://s.example/?d={sent}");

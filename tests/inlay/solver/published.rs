@@ -1,7 +1,7 @@
 //! URLs that others have published.
 
 use tapdesk_service::inlay::derivation::MasterSecret;
-use tapdesk_service::inlay::key::{RollingKey, SomeKey};
+use tapdesk_service::inlay::key::{Sic43ntKey, SomeKey};
 use tapdesk_service::inlay::solver::{Certainty, KeySource};
 use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
@@ -144,7 +144,7 @@ fn published_urls_of_the_mtag_sdk_cannot_be_told() {
     let keys = [
         aes(ZERO),
         aes(OTHER),
-        SomeKey::Rolling(RollingKey::from_hex("00000000000000000000").unwrap()),
+        SomeKey::Rolling(Sic43ntKey::from_hex("00000000000000000000").unwrap()),
     ];
     let master = MasterSecret::from_hex(OTHER).unwrap();
     for url in [

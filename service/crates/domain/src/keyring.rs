@@ -20,7 +20,7 @@ pub use wrapped::WrappedKeys;
 
 use crate::entropy::{self, Entropy};
 use inlay::derivation::{Derivation, MasterSecret};
-use inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use inlay::technology::Family;
 use inlay::{Mirror, Technology, Uid};
 
@@ -193,7 +193,7 @@ impl Keyring {
         Ok(match (stored, technology.family()) {
             (None, _) => InlayKeys::None,
             (Some(WrappedKeys::Own { file, .. }), Family::Sic43Nt) => {
-                InlayKeys::Rolling(RollingKey::from_bytes(self.unwrap_array(file)?))
+                InlayKeys::Rolling(Sic43ntKey::from_bytes(self.unwrap_array(file)?))
             }
             (Some(stored), _) => InlayKeys::Aes(self.aes_keys(stored, uid)?),
         })

@@ -170,7 +170,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::effort;
-    use crate::key::RollingKey;
+    use crate::key::Sic43ntKey;
     use crate::technology::{Mode, Technology};
     use crate::template::{MacStart, TemplateSettings};
 
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn a_uid_in_clear_takes_the_same_work_whether_it_is_known_or_not() {
-        let rolling = || InlayKeys::Rolling(RollingKey::from_bytes([7; 10]));
-        let nobody = || InlayKeys::Rolling(RollingKey::from_bytes([0; 10]));
+        let rolling = || InlayKeys::Rolling(Sic43ntKey::from_bytes([7; 10]));
+        let nobody = || InlayKeys::Rolling(Sic43ntKey::from_bytes([0; 10]));
         let of_424 = "https://x.example/v?u={uid}&r={counter}&c={mac}";
         for (text, technology, mode, keys, of_nobody) in [
             (

@@ -184,17 +184,17 @@ impl Keys {
 /// The 80-bit key of a SIC43NT. Comparison takes constant time, and `Debug` shows nothing of the
 /// key.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct RollingKey([u8; 10]);
+pub struct Sic43ntKey([u8; 10]);
 
-impl RollingKey {
+impl Sic43ntKey {
     /// From the key's bytes.
     pub const fn from_bytes(bytes: [u8; 10]) -> Self {
         Self(bytes)
     }
 
     /// From 20 hex digits in either case.
-    pub fn from_hex(text: &str) -> Result<Self, RollingKeyError> {
-        hex(text).map(Self).ok_or(RollingKeyError)
+    pub fn from_hex(text: &str) -> Result<Self, Sic43ntKeyError> {
+        hex(text).map(Self).ok_or(Sic43ntKeyError)
     }
 
     /// The key's bytes, for a cipher or for wrapping them.
@@ -208,24 +208,24 @@ impl RollingKey {
     }
 }
 
-impl PartialEq for RollingKey {
+impl PartialEq for Sic43ntKey {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-impl Eq for RollingKey {}
+impl Eq for Sic43ntKey {}
 
-impl fmt::Debug for RollingKey {
+impl fmt::Debug for Sic43ntKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RollingKey(redacted)")
+        f.write_str("Sic43ntKey(redacted)")
     }
 }
 
-/// A text that is not a valid [`RollingKey`]. The error does not quote the text.
+/// A text that is not a valid [`Sic43ntKey`]. The error does not quote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key of a SIC43NT is 20 hex digits")]
-pub struct RollingKeyError;
+pub struct Sic43ntKeyError;
 
 /// A key of any technology. JSON only reads it, as hex digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,14 +233,14 @@ pub enum SomeKey {
     /// An AES key: 32 hex digits.
     Aes(AesKey),
     /// The key of a SIC43NT: 20 hex digits.
-    Rolling(RollingKey),
+    Rolling(Sic43ntKey),
 }
 
 impl SomeKey {
     /// From hex digits in either case.
     pub fn from_hex(text: &str) -> Result<Self, SomeKeyError> {
         let aes = AesKey::from_hex(text).map(Self::Aes);
-        aes.or_else(|_| RollingKey::from_hex(text).map(Self::Rolling))
+        aes.or_else(|_| Sic43ntKey::from_hex(text).map(Self::Rolling))
             .map_err(|_| SomeKeyError)
     }
 
@@ -286,7 +286,7 @@ pub enum InlayKeys {
     /// AES keys. Chips with one key have it as the file key.
     Aes(Keys),
     /// The key of a SIC43NT.
-    Rolling(RollingKey),
+    Rolling(Sic43ntKey),
 }
 
 #[cfg(test)]

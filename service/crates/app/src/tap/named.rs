@@ -13,7 +13,7 @@ use domain::id::TagId;
 use domain::keyring::KeyringError;
 use inlay::Uid;
 use inlay::assessment::Assessment;
-use inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use inlay::technology::Family;
 use inlay::technology::ntag424::Mirrored;
 use inlay::template::{Field, Filled, Template};
@@ -230,7 +230,7 @@ impl Search {
 /// Keys that no inlay has, of the kind that the template's chips have.
 fn nobody(template: &Template) -> InlayKeys {
     match template.settings().technology.family() {
-        Family::Sic43Nt => InlayKeys::Rolling(RollingKey::from_bytes([0; 10])),
+        Family::Sic43Nt => InlayKeys::Rolling(Sic43ntKey::from_bytes([0; 10])),
         Family::Ntag21x => InlayKeys::None,
         Family::Ntag424 | Family::Ntag22x | Family::Sic43S1 => InlayKeys::Aes(Keys {
             meta: None,

@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 
 use crate::Uid;
 use crate::assessment::{Assessment, Authenticity, FailedStep, Tamper};
-use crate::key::RollingKey;
+use crate::key::Sic43ntKey;
 use crate::template::{Field, Filled};
 
 pub use mickey::keystream;
@@ -16,21 +16,21 @@ pub use mickey::keystream;
 const OPEN: &str = "AA";
 
 /// The key of a new chip, which follows from its UID: anyone can compute it.
-pub fn factory_key(uid: Uid) -> RollingKey {
+pub fn factory_key(uid: Uid) -> Sic43ntKey {
     let mut key = [0xFF; 10];
     key[3..].copy_from_slice(&uid.bytes());
-    RollingKey::from_bytes(key)
+    Sic43ntKey::from_bytes(key)
 }
 
 /// The two codes of a read: closed, or open without "secure tamper"; and open with it.
-pub fn codes(key: &RollingKey, time_stamp: u32) -> [[u8; 4]; 2] {
+pub fn codes(key: &Sic43ntKey, time_stamp: u32) -> [[u8; 4]; 2] {
     let stream: [u8; 12] = keystream(key.expose(), time_stamp);
     let code = |at: usize| std::array::from_fn(|i| stream[at + i]);
     [code(0), code(8)]
 }
 
 /// Checks a code with an inlay's key.
-pub fn check(code: &Filled, uid: Uid, key: &RollingKey) -> Assessment {
+pub fn check(code: &Filled, uid: Uid, key: &Sic43ntKey) -> Assessment {
     let named = code.uid();
     let flag = code.get(Field::Tamper);
     let [plain, secure] = codes(key, code.counter().unwrap_or(0));

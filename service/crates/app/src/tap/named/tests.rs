@@ -74,7 +74,7 @@ const UNKNOWN: u8 = 4;
 
 fn file_key(technology: Technology, byte: u8) -> SomeKey {
     match technology.family() {
-        Family::Sic43Nt => SomeKey::Rolling(RollingKey::from_bytes([byte; 10])),
+        Family::Sic43Nt => SomeKey::Rolling(Sic43ntKey::from_bytes([byte; 10])),
         _ => SomeKey::Aes(AesKey::from_bytes([byte; 16])),
     }
 }

@@ -20,7 +20,7 @@ use domain::inventory::{
     InlayFields, NewInlay, SharedKey, SharedKeySource, UrlTemplateFields, virtual_uid,
 };
 use domain::tag::{NAME_MAX, Slug, Tag, TagFields};
-use inlay::key::{AesKey, RollingKey, SomeKey};
+use inlay::key::{AesKey, Sic43ntKey, SomeKey};
 use inlay::technology::{Family, Mode};
 use inlay::template::Field;
 use inlay::{MacFrom, Mirror, Technology};
@@ -139,7 +139,7 @@ async fn random_keys(
 ) -> Result<(Option<AesKey>, Option<SomeKey>), ApiError> {
     let file = match technology.family() {
         Family::Ntag21x => None,
-        Family::Sic43Nt => Some(SomeKey::Rolling(RollingKey::from_bytes(entropy::bytes(
+        Family::Sic43Nt => Some(SomeKey::Rolling(Sic43ntKey::from_bytes(entropy::bytes(
             &*service.entropy,
         )))),
         Family::Ntag424 | Family::Ntag22x | Family::Sic43S1 => {
