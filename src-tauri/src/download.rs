@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 pub(crate) use part::Far;
-use part::{LastRow, Part};
+use part::{LastRow, PartFile};
 
 /// Pauses before the retries of an interrupted download, one after the other.
 pub(crate) const PAUSES: [Duration; 3] = [
@@ -109,7 +109,7 @@ pub(crate) struct Download {
     connection: String,
     path: String,
     body: Option<Value>,
-    part: Part,
+    part: PartFile,
     /// The export's cursor, if it can be resumed.
     cursor: Option<String>,
     /// The last whole row that was written.
@@ -137,7 +137,7 @@ impl Download {
             connection: wanted.connection,
             path: wanted.path,
             body: wanted.body,
-            part: Part::of(place).await?,
+            part: PartFile::of(place).await?,
             cursor: None,
             last: None,
         })

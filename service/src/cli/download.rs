@@ -15,7 +15,7 @@ use ureq::Body;
 pub(super) struct Download<'a> {
     file: &'a Path,
     /// The received part. It is locked while this process writes it.
-    part: Part,
+    part: PartFile,
 }
 
 impl<'a> Download<'a> {
@@ -24,7 +24,7 @@ impl<'a> Download<'a> {
         if private_file::is_there(file) {
             bail!("{} exists already. Choose another name.", file.display());
         }
-        let mut part = Part::beside(file)?;
+        let mut part = PartFile::beside(file)?;
         let cannot = |error| cannot_write(&part.path, &error);
         part.content.set_len(0).map_err(cannot)?;
         part.is_kept = false;
@@ -36,7 +36,7 @@ impl<'a> Download<'a> {
         if private_file::is_there(file) {
             bail!("{} exists already. Choose another name.", file.display());
         }
-        let mut part = Part::beside(file)?;
+        let mut part = PartFile::beside(file)?;
         let cannot = |error| cannot_write(&part.path, &error);
         let length = part.content.seek(SeekFrom::End(0)).map_err(cannot)?;
         if length == 0 {
@@ -116,14 +116,14 @@ impl<'a> Download<'a> {
 const ATTEMPTS: u32 = 100;
 
 /// A file that is being written. If its process ends early, the file remains without a lock.
-struct Part {
+struct PartFile {
     path: PathBuf,
     content: File,
     /// Whether the part stays when it is dropped, so that the download can continue.
     is_kept: bool,
 }
 
-impl Part {
+impl PartFile {
     /// The part of `file`: a new one, or the one that an ended process left.
     fn beside(file: &Path) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
@@ -185,7 +185,7 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-impl Drop for Part {
+impl Drop for PartFile {
     fn drop(&mut self) {
         // A complete file has another name, so this finds nothing.
         if !self.is_kept && is_at(&self.content, &self.path).unwrap_or(false) {

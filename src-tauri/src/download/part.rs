@@ -26,7 +26,7 @@ pub(super) struct LastRow {
 
 /// A file that gets its final name once it is complete. If it is dropped before that, it is
 /// deleted.
-pub(super) struct Part {
+pub(super) struct PartFile {
     place: PathBuf,
     path: PathBuf,
     file: File,
@@ -34,7 +34,7 @@ pub(super) struct Part {
     is_whole: bool,
 }
 
-impl Part {
+impl PartFile {
     /// Creates the partial file for `place`.
     pub(super) async fn of(place: PathBuf) -> Result<Self, String> {
         let mut name = place.file_name().unwrap_or_default().to_owned();
@@ -103,7 +103,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartFile {
     fn drop(&mut self) {
         if !self.is_whole {
             let _ = std::fs::remove_file(&self.path);

@@ -110,7 +110,7 @@ pub(crate) struct StudioPage<'a> {
 
 /// A block with its values inserted.
 #[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
+enum FilledBlock<'a> {
     Heading {
         level: u8,
         text: String,
@@ -186,7 +186,7 @@ struct Html<'a> {
     closed: &'a str,
     untitled: bool,
     /// Each part with the attribute that names its block, or with an empty text.
-    parts: Vec<(String, Part<'a>)>,
+    parts: Vec<(String, FilledBlock<'a>)>,
     script: &'a str,
 }
 
@@ -252,7 +252,7 @@ struct Maker<'a, 'p> {
     scope: &'a dyn Scope,
     media: &'a MediaNames,
     outline: Outline,
-    parts: Vec<(String, Part<'a>)>,
+    parts: Vec<(String, FilledBlock<'a>)>,
     /// The forms of the page, including those that are not shown.
     forms: Vec<Form<'a>>,
 }
@@ -291,7 +291,7 @@ impl<'a> Maker<'a, '_> {
     }
 
     /// A block with its values inserted; `None` if it has nothing to show.
-    fn part(&mut self, block: &'a Block) -> Option<Part<'a>> {
+    fn part(&mut self, block: &'a Block) -> Option<FilledBlock<'a>> {
         let rk = self.page.rk;
         Some(match block {
             Block::Heading { text } => {
@@ -300,18 +300,18 @@ impl<'a> Maker<'a, '_> {
                     return None;
                 }
                 let level = self.outline.next(2);
-                Part::Heading { level, text }
+                FilledBlock::Heading { level, text }
             }
             Block::Text { text } => {
                 let html = rich_text::to_html(text, self.scope, rk, &mut self.outline);
-                Part::Text(html)
+                FilledBlock::Text(html)
             }
-            Block::Button { label, url, look } => Part::Button {
+            Block::Button { label, url, look } => FilledBlock::Button {
                 label: self.text(label),
                 href: url.href(self.scope, rk)?,
                 outlined: *look == ButtonLook::Outlined,
             },
-            Block::Image { image_id, alt } => Part::Image {
+            Block::Image { image_id, alt } => FilledBlock::Image {
                 src: self.image(*image_id),
                 alt: self.text(alt),
             },
@@ -319,23 +319,23 @@ impl<'a> Maker<'a, '_> {
                 let href = url.link(self.scope, rk)?;
                 let url = url::Url::parse(&href).ok()?;
                 let host = url.host_str().unwrap_or_default();
-                Part::Video {
+                FilledBlock::Video {
                     label: self.text(label),
                     host: host.strip_prefix("www.").unwrap_or(host).to_owned(),
                     href,
                 }
             }
-            Block::Notice { tone, title, text } => Part::Notice {
+            Block::Notice { tone, title, text } => FilledBlock::Notice {
                 tone: *tone,
                 title: self.text(title),
                 text: self.text(text),
             },
-            Block::Progress { label, value, of } => Part::Progress {
+            Block::Progress { label, value, of } => FilledBlock::Progress {
                 label: self.text(label),
                 filled: marks(&self.text(value), *of),
                 of: *of,
             },
-            Block::Divider {} => Part::Divider,
+            Block::Divider {} => FilledBlock::Divider,
             Block::Table { rows } => {
                 let rows: Vec<_> = rows
                     .iter()
@@ -345,9 +345,11 @@ impl<'a> Maker<'a, '_> {
                 if rows.is_empty() {
                     return None;
                 }
-                Part::Table(rows)
+                FilledBlock::Table(rows)
             }
-            Block::Form { fields, once, .. } if *once && self.is_sent(fields) => Part::SentForm,
+            Block::Form { fields, once, .. } if *once && self.is_sent(fields) => {
+                FilledBlock::SentForm
+            }
             Block::Form {
                 fields,
                 submit_label,
@@ -357,7 +359,7 @@ impl<'a> Maker<'a, '_> {
                 let shown = fields
                     .iter()
                     .map(|field| self.field(self.parts.len(), number, field));
-                Part::Form {
+                FilledBlock::Form {
                     number,
                     fields: shown.collect(),
                     label: self.text(submit_label),
@@ -367,7 +369,7 @@ impl<'a> Maker<'a, '_> {
                 label,
                 variable,
                 value,
-            } => Part::VariableButton {
+            } => FilledBlock::VariableButton {
                 label: self.text(label),
                 name: name(variable),
                 value: self.text(value),

@@ -184,7 +184,7 @@ pub trait Storage:
     /// read under this epoch, or a later one, is current. `None` if it is unknown at the moment.
     ///
     /// A database that does not know which part a change touched reports every part as changed.
-    fn changed_at(&self, _part: Part) -> Option<u64> {
+    fn changed_at(&self, _part: CachedPart) -> Option<u64> {
         self.configuration_epoch()
     }
 
@@ -248,7 +248,7 @@ pub trait Storage:
 
 /// A part of the configuration that is cached separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CachedPart {
     /// A tag with its inlays, as [`Taps::tag_tap`] returns it.
     Tag(TagId),
     /// The published version of an experience.

@@ -40,7 +40,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::value::{Row, Value, values};
-use super::{Event, Part, StorageError};
+use super::{CachedPart, Event, StorageError};
 use crate::calling;
 use dialect::Dialect;
 use domain::audit::Note;
@@ -143,7 +143,7 @@ pub(super) trait Transaction: Query {
 
     /// Like [`Self::changes_configuration`], for a change that affects only this part of the
     /// caches. `None` means that no cache holds the changed data, but other nodes are notified.
-    fn changes(&mut self, _part: Option<Part>) {
+    fn changes(&mut self, _part: Option<CachedPart>) {
         self.changes_configuration();
     }
 

@@ -53,7 +53,8 @@ use super::deferred::Deferred;
 use super::expected_taps::ExpectedTaps;
 use super::shared::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::{
-    BackupContent, BackupNote, Part, Queue, READY, Storage, StorageError, StorageMetrics, Swept,
+    BackupContent, BackupNote, CachedPart, Queue, READY, Storage, StorageError, StorageMetrics,
+    Swept,
 };
 use crate::panics;
 use crate::{Event, Told};
@@ -318,7 +319,7 @@ impl Storage for SqliteStorage {
         Some(self.writer.epochs().newest())
     }
 
-    fn changed_at(&self, part: Part) -> Option<u64> {
+    fn changed_at(&self, part: CachedPart) -> Option<u64> {
         Some(self.writer.epochs().of(part))
     }
 

@@ -19,7 +19,7 @@ use domain::keyring::{Keyring, KeyringError, WrappedKeys};
 use domain::tag::Tag;
 use inlay::Uid;
 use inlay::key::AesKey;
-use storage::{Part, Storage, StorageError, TagInlays, TagKey, TagTap};
+use storage::{CachedPart, Storage, StorageError, TagInlays, TagKey, TagTap};
 
 /// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
 pub(super) const PLACE: usize = 56;
@@ -186,7 +186,7 @@ impl TagCache {
     /// The cached tag, if it is still current.
     fn at_hand(&self, id: Option<TagId>) -> Option<Arc<TapTag>> {
         let id = id?;
-        self.holds(Part::Tag(id), self.tags.get(&id))
+        self.holds(CachedPart::Tag(id), self.tags.get(&id))
     }
 
     /// The inlay with this UID, if it writes its URLs by a template. If its tag is not in the
@@ -237,7 +237,7 @@ impl TagCache {
         let Some(id) = id else {
             return Ok(Arc::default());
         };
-        if let Some(kept) = self.holds(Part::Experience(id), self.experiences.get(&id)) {
+        if let Some(kept) = self.holds(CachedPart::Experience(id), self.experiences.get(&id)) {
             return Ok(kept);
         }
         let epoch = self.storage.configuration_epoch();
@@ -319,7 +319,7 @@ impl TagCache {
     }
 
     /// The cached value of a part, if the part did not change since.
-    fn holds<T>(&self, part: Part, kept: Option<Kept<T>>) -> Option<Arc<T>> {
+    fn holds<T>(&self, part: CachedPart, kept: Option<Kept<T>>) -> Option<Arc<T>> {
         let kept = kept?;
         let changed = self.storage.changed_at(part)?;
         (changed <= kept.epoch).then_some(kept.value)

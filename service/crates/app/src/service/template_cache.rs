@@ -12,7 +12,7 @@ use inlay::key::InlayKeys;
 use inlay::technology::ntag424::MetaKey;
 use inlay::template::{Addressed, Request, Template, host_without_port};
 use inlay::{Technology, Uid};
-use storage::{Part, Storage, StorageError, TemplateInlay};
+use storage::{CachedPart, Storage, StorageError, TemplateInlay};
 
 /// Cached templates with their keys.
 pub struct TemplateCache {
@@ -115,7 +115,7 @@ impl TemplateCache {
             .read()
             .unwrap_or_else(PoisonError::into_inner);
         let (of, templates) = kept.as_ref()?;
-        let changed = self.storage.changed_at(Part::UrlTemplates)?;
+        let changed = self.storage.changed_at(CachedPart::UrlTemplates)?;
         (changed <= *of).then(|| Arc::clone(templates))
     }
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use super::dialect::Dialect;
 use super::{Change, Query, Question, Read, TagCounts, Transaction, audit};
 use crate::value::{Row, Value};
-use crate::{Part, StorageError};
+use crate::{CachedPart, StorageError};
 use domain::audit::Note;
 use domain::caller::Caller;
 use domain::clock::Timestamp;
@@ -122,7 +122,7 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
         self.db.changes_configuration();
     }
 
-    fn changes(&mut self, part: Option<Part>) {
+    fn changes(&mut self, part: Option<CachedPart>) {
         self.db.changes(part);
     }
 

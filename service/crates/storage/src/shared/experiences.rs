@@ -9,7 +9,8 @@ use super::{Database, Query, Transaction, callers, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{
-    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid, Part, StorageError,
+    CachedPart, Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid,
+    StorageError,
 };
 use domain::audit::Note;
 use domain::experience::{
@@ -348,7 +349,7 @@ async fn publish(
         &values![id, version.take::<u32>()?, now],
     )
     .await?;
-    tx.changes(Some(Part::Experience(id)));
+    tx.changes(Some(CachedPart::Experience(id)));
     Ok(())
 }
 
@@ -400,7 +401,7 @@ async fn delete(
         &values![id, now],
     )
     .await?;
-    tx.changes(Some(Part::Experience(id)));
+    tx.changes(Some(CachedPart::Experience(id)));
     let fields = ExperienceFields {
         name: present.name,
         content: present.content,

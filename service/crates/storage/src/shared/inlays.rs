@@ -15,8 +15,8 @@ use super::dialect::Dialect;
 use super::{Database, Query, Transaction, callers, counters};
 use crate::value::{Value, unreadable, values};
 use crate::{
-    BoundInlay, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays,
-    Part, StorageError, TagInlays, TemplateInlay,
+    BoundInlay, CachedPart, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Inlays, Invalid,
+    OtherInlays, StorageError, TagInlays, TemplateInlay,
 };
 use domain::audit::Note;
 use domain::clock::Timestamp;
@@ -359,7 +359,7 @@ pub(super) async fn bind_encoded(
     encoded.fields.blocked_at = before.fields.blocked_at;
     store(tx, &UPDATE, &encoded).await?;
     if let Some(tag) = before.fields.tag_id {
-        tx.changes(Some(Part::Tag(tag)));
+        tx.changes(Some(CachedPart::Tag(tag)));
     }
     counters::follow(tx, before.id, &before.fields, &encoded.fields).await?;
     counters::spend(tx, before.id, encoded.last_counter).await?;
@@ -397,7 +397,7 @@ async fn edit(
             tx.is_no_change();
             store(tx, &UPDATE, &after).await?;
             if let Some(tag) = before.fields.tag_id {
-                tx.changes(Some(Part::Tag(tag)));
+                tx.changes(Some(CachedPart::Tag(tag)));
             }
         }
         return Ok(Some(before));
@@ -409,7 +409,7 @@ async fn edit(
     needed.check(&after.fields)?;
     store(tx, &UPDATE, &after).await?;
     if let Some(tag) = before.fields.tag_id {
-        tx.changes(Some(Part::Tag(tag)));
+        tx.changes(Some(CachedPart::Tag(tag)));
     }
     counters::follow(tx, id, &before.fields, &after.fields).await?;
     tx.note(Note::changed(
@@ -454,7 +454,7 @@ async fn delete(
         &values![id],
     )
     .await?;
-    tx.changes(present.fields.tag_id.map(Part::Tag));
+    tx.changes(present.fields.tag_id.map(CachedPart::Tag));
     tx.note(Note::deleted(&shown::inlay(present.uid, &present.fields)));
     Ok(Some(()))
 }
@@ -478,7 +478,7 @@ async fn store(
 ) -> Result<InlayId, StorageError> {
     let mut stored = tx.one(sql, &values_of(inlay, &tx.now().into())).await?;
     let id = stored.take()?;
-    tx.changes(inlay.fields.tag_id.map(Part::Tag));
+    tx.changes(inlay.fields.tag_id.map(CachedPart::Tag));
     Ok(id)
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::audit::shown;
 use super::{Database, Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Conflict, InUse, Invalid, Part, StorageError, UrlTemplateEdit, UrlTemplates};
+use crate::{CachedPart, Conflict, InUse, Invalid, StorageError, UrlTemplateEdit, UrlTemplates};
 use domain::audit::Note;
 use domain::id::{MasterKeyId, UrlTemplateId};
 use domain::inventory::{
@@ -165,7 +165,7 @@ async fn insert(
     let values = values![&template.name, settings];
     let id = tx.one(sql, &values).await?.take()?;
     put_keys(tx, id, &template.keys).await?;
-    tx.changes(Some(Part::UrlTemplates));
+    tx.changes(Some(CachedPart::UrlTemplates));
     let shown = shown::url_template(template);
     tx.note(Note::created(format!("url-templates/{id}"), &shown));
     let stored = find(tx, id).await?;
@@ -199,7 +199,7 @@ async fn edit(
     let sql = "UPDATE url_templates SET name = ?2, settings = ?3 WHERE id = ?1";
     tx.execute(sql, &values![id, &after.name, settings]).await?;
     put_keys(tx, id, &after.keys).await?;
-    tx.changes(Some(Part::UrlTemplates));
+    tx.changes(Some(CachedPart::UrlTemplates));
     tx.note(Note::changed(
         &shown::url_template(&before.fields),
         &shown::url_template(&after),
@@ -224,7 +224,7 @@ async fn delete(
     put_keys(tx, id, &[]).await?;
     let sql = "DELETE FROM url_templates WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;
-    tx.changes(Some(Part::UrlTemplates));
+    tx.changes(Some(CachedPart::UrlTemplates));
     tx.note(Note::deleted(&shown::url_template(&present.fields)));
     Ok(Some(()))
 }

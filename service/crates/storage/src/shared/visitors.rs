@@ -12,7 +12,7 @@ use super::{Database, Query, Transaction, audit};
 use crate::search::fold;
 use crate::value::{Value, unreadable, values};
 use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter, Visitors};
-use crate::{Part, StorageError, erasure};
+use crate::{CachedPart, StorageError, erasure};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Change, Reason, TapOrigin};
@@ -292,7 +292,7 @@ async fn forget_entered(
         tx.execute(sql, &values).await?;
     }
     if empty_variables {
-        tx.changes(Some(Part::Tag(entered.tag)));
+        tx.changes(Some(CachedPart::Tag(entered.tag)));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::Part;
+use crate::CachedPart;
 use domain::id::{ExperienceId, TagId};
 
 /// Slots of a page. A page takes no memory until a change touches it.
@@ -21,7 +21,7 @@ const PAGES: usize = 1 << 8;
 pub(super) struct Changed {
     any: bool,
     all: bool,
-    parts: Vec<Part>,
+    parts: Vec<CachedPart>,
 }
 
 impl Changed {
@@ -32,7 +32,7 @@ impl Changed {
     }
 
     /// Marks this part as changed; `None` if no cache holds the changed data.
-    pub(super) fn only(&mut self, part: Option<Part>) {
+    pub(super) fn only(&mut self, part: Option<CachedPart>) {
         self.any = true;
         self.parts.extend(part);
     }
@@ -92,11 +92,11 @@ impl Epochs {
     }
 
     /// The epoch of a part's last change.
-    pub(super) fn of(&self, part: Part) -> u64 {
+    pub(super) fn of(&self, part: CachedPart) -> u64 {
         let changed = match part {
-            Part::Tag(TagId(id)) => self.tags.get(id),
-            Part::Experience(ExperienceId(id)) => self.experiences.get(id),
-            Part::UrlTemplates => self.url_templates.load(Ordering::Acquire),
+            CachedPart::Tag(TagId(id)) => self.tags.get(id),
+            CachedPart::Experience(ExperienceId(id)) => self.experiences.get(id),
+            CachedPart::UrlTemplates => self.url_templates.load(Ordering::Acquire),
         };
         changed.max(self.all.load(Ordering::Acquire))
     }
@@ -112,9 +112,9 @@ impl Epochs {
         }
         for part in &changed.parts {
             match *part {
-                Part::Tag(TagId(id)) => self.tags.set(id, epoch),
-                Part::Experience(ExperienceId(id)) => self.experiences.set(id, epoch),
-                Part::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
+                CachedPart::Tag(TagId(id)) => self.tags.set(id, epoch),
+                CachedPart::Experience(ExperienceId(id)) => self.experiences.set(id, epoch),
+                CachedPart::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
             }
         }
         // Must come last: data read under the new epoch must not count as older than the change.
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_change_is_of_its_part_alone() {
         let epochs = Epochs::default();
-        let (one, other) = (Part::Tag(TagId(7)), Part::Tag(TagId(8)));
+        let (one, other) = (CachedPart::Tag(TagId(7)), CachedPart::Tag(TagId(8)));
         let start = epochs.newest();
         assert!(
             epochs.of(one) <= start,
@@ -148,7 +148,11 @@ mod tests {
         let changed = change(&epochs, |changed| changed.only(Some(one)));
         assert!(epochs.of(one) > read, "what was read before it is void");
         assert_eq!(epochs.of(one), changed);
-        for kept in [other, Part::Experience(ExperienceId(7)), Part::UrlTemplates] {
+        for kept in [
+            other,
+            CachedPart::Experience(ExperienceId(7)),
+            CachedPart::UrlTemplates,
+        ] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
         }
     }
@@ -159,16 +163,16 @@ mod tests {
         let read = epochs.newest();
         change(&epochs, Changed::all);
         for part in [
-            Part::Tag(TagId(1)),
-            Part::Experience(ExperienceId(1)),
-            Part::UrlTemplates,
+            CachedPart::Tag(TagId(1)),
+            CachedPart::Experience(ExperienceId(1)),
+            CachedPart::UrlTemplates,
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
         }
         let told = change(&epochs, |changed| changed.only(None));
         assert_eq!(told, read + 2, "others hear of it");
         assert!(
-            epochs.of(Part::Tag(TagId(1))) < told,
+            epochs.of(CachedPart::Tag(TagId(1))) < told,
             "and no cache is void"
         );
     }
@@ -178,8 +182,10 @@ mod tests {
         let epochs = Epochs::default();
         let read = epochs.newest();
         let far = i64::try_from(PAGE * PAGES).unwrap() + 3;
-        change(&epochs, |changed| changed.only(Some(Part::Tag(TagId(far)))));
-        assert!(epochs.of(Part::Tag(TagId(3))) > read);
-        assert!(epochs.of(Part::Tag(TagId(4))) <= read);
+        change(&epochs, |changed| {
+            changed.only(Some(CachedPart::Tag(TagId(far))))
+        });
+        assert!(epochs.of(CachedPart::Tag(TagId(3))) > read);
+        assert!(epochs.of(CachedPart::Tag(TagId(4))) <= read);
     }
 }

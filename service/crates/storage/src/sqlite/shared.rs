@@ -18,7 +18,7 @@ use crate::shared::dialect::Dialect;
 use crate::shared::tags::Ranking;
 use crate::shared::{Change, Database, Query, Read, TagCounts, Transaction};
 use crate::value::{Columns, Row, Value, unreadable, values};
-use crate::{Event, Part, StorageError};
+use crate::{CachedPart, Event, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{InlayId, TagId};
 use domain::interaction::ClientId;
@@ -102,7 +102,7 @@ impl Transaction for Command<'_, '_> {
         self.0.changes_configuration();
     }
 
-    fn changes(&mut self, part: Option<Part>) {
+    fn changes(&mut self, part: Option<CachedPart>) {
         self.0.changes(part);
     }
 

@@ -22,7 +22,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use super::connection;
 use super::epochs::{Changed, Epochs};
 use super::fold::{Folded, Folding, Slice};
-use crate::{Event, Part, Queue, StorageError, StorageMetrics, Told};
+use crate::{CachedPart, Event, Queue, StorageError, StorageMetrics, Told};
 use domain::clock::{Clock, Stopwatch, Timestamp};
 use turn::{Turn, drain};
 
@@ -76,7 +76,7 @@ impl Write<'_> {
 
     /// Like [`Self::changes_configuration`], for a change that affects only this part of the
     /// caches.
-    pub(super) fn changes(&mut self, part: Option<Part>) {
+    pub(super) fn changes(&mut self, part: Option<CachedPart>) {
         self.effects.configuration.only(part);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::{COLUMNS, FROM, STORED, UPDATE, read, store, values_of};
 use crate::shared::{self, Query, Transaction, counters, url_templates};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Conflict, Invalid, Part, StorageError};
+use crate::{CachedPart, Conflict, Invalid, StorageError};
 use domain::id::{InlayId, MasterKeyId, UrlTemplateId};
 use domain::inventory::{Inlay, InlayFields, NewInlay, SealedKeys, UrlTemplate};
 use inlay::Uid;
@@ -152,7 +152,7 @@ pub(in crate::shared) async fn put_all(
         .collect();
     let tags = new.iter().filter_map(|inlay| inlay.fields.tag_id);
     for tag in tags.filter(|_| !unheard_of) {
-        tx.changes(Some(Part::Tag(tag)));
+        tx.changes(Some(CachedPart::Tag(tag)));
     }
     let now = Value::from(tx.now());
     let rows = new.iter().map(|inlay| {

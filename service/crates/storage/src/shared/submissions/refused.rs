@@ -9,7 +9,7 @@ use crate::shared::dialect::Dialect;
 use crate::shared::webhooks::outbox;
 use crate::shared::{Query, Transaction, callers, experiences};
 use crate::value::{Value, unreadable, values};
-use crate::{InUse, Part, StorageError};
+use crate::{CachedPart, InUse, StorageError};
 use domain::audit::Note;
 use domain::id::{SubmissionId, TagId};
 use domain::interaction::{Change, VersionRef};
@@ -135,7 +135,7 @@ pub(super) async fn save(
     let keys: Vec<_> = changes.iter().map(|change| &change.key).collect();
     // The values belong to the visitor: the audit log only names the variables.
     tx.note(Note::done(&json!({"tag_id": tag, "variables": keys})));
-    tx.changes(Some(Part::Tag(tag)));
+    tx.changes(Some(CachedPart::Tag(tag)));
     super::find(tx, id).await
 }
 

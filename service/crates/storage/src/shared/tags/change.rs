@@ -7,7 +7,7 @@ use super::written;
 use crate::shared::webhooks::outbox;
 use crate::shared::{Transaction, callers};
 use crate::value::{Value, values};
-use crate::{ChangedTag, FormVariables, Invalid, Part, StorageError, TagChange};
+use crate::{CachedPart, ChangedTag, FormVariables, Invalid, StorageError, TagChange};
 use domain::id::{ExperienceId, TagId};
 use domain::tag::Status;
 
@@ -65,7 +65,7 @@ pub(super) async fn tags(
             _ => {}
         }
         for tag in &changed {
-            tx.changes(Some(Part::Tag(tag.id)));
+            tx.changes(Some(CachedPart::Tag(tag.id)));
         }
         // Deleting and restoring tags create no webhook events.
         if let TagChange::Assign(_) | TagChange::Status(_) = change {

@@ -4,7 +4,7 @@ use super::{search, whole};
 use crate::conflict::FORMER_SLUGS_MAX;
 use crate::shared::Transaction;
 use crate::value::values;
-use crate::{Conflict, Part, StorageError};
+use crate::{CachedPart, Conflict, StorageError};
 use domain::audit::Note;
 use domain::id::TagId;
 use domain::tag::Slug;
@@ -49,7 +49,7 @@ pub(super) async fn release(
     tx.execute(sql, &values![tag, now]).await?;
     search::refold(tx, tag, &found.fields).await?;
     search::index(tx, &[tag]).await?;
-    tx.changes(Some(Part::Tag(tag)));
+    tx.changes(Some(CachedPart::Tag(tag)));
     tx.note(Note::deleted(slug));
     Ok(Some(()))
 }

@@ -9,7 +9,7 @@ use crate::shared::webhooks::outbox;
 use crate::shared::{self, Query, Transaction, callers};
 use crate::tags::SlugOwner;
 use crate::value::{Value, unreadable, values};
-use crate::{Conflict, Invalid, Part, StorageError, TagEdit};
+use crate::{CachedPart, Conflict, Invalid, StorageError, TagEdit};
 use domain::audit::Note;
 use domain::id::{ExperienceId, TagId};
 use domain::tag::{PropertyClass, Tag, TagFields};
@@ -303,7 +303,7 @@ pub(in crate::shared) async fn update_row(
     let properties = changed.into_iter().map(|class| (id, class, after));
     insert_properties(tx, properties).await?;
     erased::keep(tx, id, &erased, (before, after)).await?;
-    tx.changes(Some(Part::Tag(id)));
+    tx.changes(Some(CachedPart::Tag(id)));
     Ok(())
 }
 
