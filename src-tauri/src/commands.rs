@@ -21,7 +21,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use crate::backend::Backend;
-use crate::download::{self, Download, Downloads, Far, Outcome, Received};
+use crate::download::{self, Download, DownloadOutcome, Downloads, Far, Received};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
@@ -205,10 +205,10 @@ pub(crate) async fn download(
     downloads: State<'_, Downloads>,
     wanted: download::Wanted,
     channel: Channel<Far>,
-) -> Result<Outcome, String> {
+) -> Result<DownloadOutcome, String> {
     let backend = shell.backend_of(&wanted.connection).await?;
     let Some(place) = files::choose_place(&app, &wanted.name).await else {
-        return Ok(Outcome::Stopped);
+        return Ok(DownloadOutcome::Stopped);
     };
     let id = wanted.id.clone();
     let download = Download::to(place, wanted).await?;
@@ -222,7 +222,7 @@ pub(crate) async fn continue_download(
     downloads: State<'_, Downloads>,
     id: String,
     channel: Channel<Far>,
-) -> Result<Outcome, String> {
+) -> Result<DownloadOutcome, String> {
     let download = downloads.kept(&id);
     let download = download.ok_or("There is no export to resume. Export again.")?;
     let backend = match shell.backend_of(download.connection()).await {
@@ -242,7 +242,7 @@ async fn receive(
     id: String,
     download: Download,
     channel: &Channel<Far>,
-) -> Result<Outcome, String> {
+) -> Result<DownloadOutcome, String> {
     let stopped = downloads.begin(id.clone());
     let ask = move |path: String, body| async move { backend.file(&path, body).await };
     let received = download
@@ -250,11 +250,11 @@ async fn receive(
         .await;
     downloads.end(&id);
     Ok(match received? {
-        Received::Saved => Outcome::Saved,
-        Received::Stopped => Outcome::Stopped,
+        Received::Saved => DownloadOutcome::Saved,
+        Received::Stopped => DownloadOutcome::Stopped,
         Received::BrokenOff(download) => {
             downloads.keep(id, *download);
-            Outcome::BrokenOff
+            DownloadOutcome::BrokenOff
         }
     })
 }

@@ -84,7 +84,7 @@ pub(crate) struct Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DownloadOutcome"))]
-pub(crate) enum Outcome {
+pub(crate) enum DownloadOutcome {
     /// The file is where the person chose.
     Saved,
     /// The person stopped it, or chose no place: there is no file.

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::download::{Far, Outcome};
+use crate::download::{DownloadOutcome, Far};
 use crate::kiosk::View;
 use crate::kiosk::commands::{Attract, Overview, Unlocked};
 use crate::reader::board::Table;
@@ -86,7 +86,7 @@ fn the_types_of_the_owners_page_are_the_shells() {
         .with::<RotationProgress>()
         .with::<RefusedForm>()
         .with::<Far>()
-        .with::<Outcome>()
+        .with::<DownloadOutcome>()
         .with::<Table>()
         .with::<Destination>()
         .with::<Chip>()

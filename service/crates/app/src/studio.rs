@@ -59,7 +59,7 @@ pub enum PageKey {
 
 /// The result of a page's form, for a message at its top.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FormOutcome {
     /// The form is saved.
     Saved,
     /// The key was already used.
@@ -97,7 +97,7 @@ pub(crate) struct StudioPage<'a> {
     /// The rolling key for forms.
     pub key: PageKey,
     /// The message at the top.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<FormOutcome>,
     /// The identities of the forms that were sent for the tag.
     pub sent: &'a [String],
     /// The entered values that could not be saved.
@@ -395,7 +395,7 @@ impl<'a> Maker<'a, '_> {
     /// A field of the form with this number; `place` makes ids unique within the page.
     fn field(&self, place: usize, form: usize, field: &'a FormField) -> Field<'a> {
         let faults = match &self.page.outcome {
-            Some(Outcome::Refused(faults)) => &faults[..],
+            Some(FormOutcome::Refused(faults)) => &faults[..],
             _ => &[],
         };
         let mut faults = faults.iter();
@@ -487,7 +487,7 @@ impl Field<'_> {
     }
 }
 
-impl Outcome {
+impl FormOutcome {
     /// The first field whose entry cannot be saved.
     fn field<'b>(&self, blocks: &'b [Block]) -> Option<&'b FormField> {
         let Self::Refused(faults) = self else {

@@ -164,14 +164,14 @@ pub struct Encoding {
     /// When its last turn was made.
     pub updated_at: Timestamp,
     /// The verified inlay; `None` until the encoding is verified.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<EncodingOutcome>,
     /// State kept between two turns; `None` once the encoding is over.
     pub progress: Option<Progress>,
 }
 
 /// The result of an encoding: a verified inlay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct EncodingOutcome {
     /// Inlay of the chip; `None` until it is stored.
     pub inlay_id: Option<InlayId>,
     /// The counter of the read that proved the tap.

@@ -25,8 +25,8 @@ use super::plan::Proof;
 use super::progress::{Chip, PageStep, Phase};
 use super::turn::{Command, Step};
 use super::{
-    Answers, Candidate, Encoding, Exchange, Journal, Outcome, Plan, Progress, Reason, Roots, State,
-    Target,
+    Answers, Candidate, Encoding, EncodingOutcome, Exchange, Journal, Plan, Progress, Reason,
+    Roots, State, Target,
 };
 use domain::entropy::Entropy;
 use inlay::technology::{Family, Mode, Technology};
@@ -323,7 +323,7 @@ impl Machine<'_> {
                 let form = encoding.form.as_ref().map(|form| &form.template);
                 let rolls = form.filter(|template| template.technology.family() == Family::Ntag424);
                 encoding.state = State::Verified;
-                encoding.outcome = Some(Outcome {
+                encoding.outcome = Some(EncodingOutcome {
                     inlay_id: None,
                     counter,
                     technology: seen.or(form.map(|template| template.technology)),

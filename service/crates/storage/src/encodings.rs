@@ -6,7 +6,7 @@ use super::{KeptPlace, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
 use domain::inventory::{Inlay, NewInlay, SealedKey};
-use encoding::{Exchange, Form, OpenedAddress, Outcome, Reason, SlotState, State, Target};
+use encoding::{EncodingOutcome, Exchange, Form, OpenedAddress, Reason, SlotState, State, Target};
 use inlay::Uid;
 use inlay::ev2::KEYS;
 
@@ -34,7 +34,7 @@ pub struct StoredEncoding {
     /// The machine's state between two turns, wrapped.
     pub progress: Option<Vec<u8>>,
     /// The inlay that came of a verified encoding.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<EncodingOutcome>,
     /// When the encoding began.
     pub created_at: Timestamp,
     /// When its latest turn was stored.

@@ -43,12 +43,12 @@ impl Order {
     }
 }
 
-type Outcome = Result<Vec<u8>, Fault>;
+type Executed = Result<Vec<u8>, Fault>;
 
 /// A handle to the thread. Dropping it releases the card.
 pub(super) struct Relay {
     orders: Sender<Order>,
-    outcomes: answers::UnboundedReceiver<Outcome>,
+    outcomes: answers::UnboundedReceiver<Executed>,
 }
 
 impl Relay {
@@ -71,7 +71,7 @@ impl Relay {
     }
 
     /// Executes one order. Returns its outcome and its duration in microseconds.
-    pub(super) async fn carry(&mut self, order: Order) -> (Outcome, u64) {
+    pub(super) async fn carry(&mut self, order: Order) -> (Executed, u64) {
         let watch = Stopwatch::start();
         let outcome = match self.orders.send(order) {
             Ok(()) => self.outcome(COMMAND_TIME).await,
@@ -81,7 +81,7 @@ impl Relay {
         (outcome, micros)
     }
 
-    async fn outcome(&mut self, patience: Duration) -> Outcome {
+    async fn outcome(&mut self, patience: Duration) -> Executed {
         match timeout(patience, self.outcomes.recv()).await {
             Ok(Some(outcome)) => outcome,
             Ok(None) => Err(Fault::Removed),
@@ -98,7 +98,7 @@ fn hold(
     mut stack: impl Stack,
     reader: &str,
     orders: &Receiver<Order>,
-    done: &answers::UnboundedSender<Outcome>,
+    done: &answers::UnboundedSender<Executed>,
 ) {
     let held = stack.establish().and_then(|mut context| {
         context.with_card(reader, |card| {
@@ -113,7 +113,7 @@ fn hold(
     }
 }
 
-fn obey(card: &mut dyn Card, orders: &Receiver<Order>, done: &answers::UnboundedSender<Outcome>) {
+fn obey(card: &mut dyn Card, orders: &Receiver<Order>, done: &answers::UnboundedSender<Executed>) {
     loop {
         let outcome = match orders.recv_timeout(KEEP_ALIVE) {
             Ok(Order::Send(command)) => card.transmit(&command),

@@ -4,7 +4,7 @@
 use super::destination::Destination;
 use super::{Facts, KeyCookie, MacroValues, TapError, stand_in};
 use crate::service::{CachedTag, Service};
-use crate::studio::{Outcome, PageKey, StudioPage};
+use crate::studio::{FormOutcome, PageKey, StudioPage};
 use domain::entropy::{self, Entropy};
 use domain::experience::{Block, LedBy, PublishedExperience, Rule, Theme, When, forms};
 use domain::interaction::KeyedInteraction;
@@ -69,7 +69,7 @@ pub(super) struct Given<'a> {
     /// Whether a form was already saved with the key.
     pub(super) consumed: bool,
     /// The result of a form, and its values if they are not saved.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<FormOutcome>,
     pub(super) entered: Vec<(PropertyKey, String)>,
 }
 

@@ -6,7 +6,7 @@
 use super::answer::{Given, repeat};
 use super::{Facts, MacroValues, Place, TapAnswer, TapError, linked};
 use crate::service::{CachedTag, SentFrom, Service};
-use crate::studio::Outcome;
+use crate::studio::FormOutcome;
 use domain::experience::Content;
 use domain::interaction::KeyedInteraction;
 use domain::macros::{Encoding, Template};
@@ -96,7 +96,7 @@ pub async fn submit(service: &Service, sent: SentForm<'_>) -> Result<FormAnswer,
             Ok(data) => save(service, &key, data, &sent).await?,
             Err(outcome) => outcome,
         };
-        saved = outcome == Outcome::Saved;
+        saved = outcome == FormOutcome::Saved;
         given.outcome = Some(outcome);
         if !saved {
             given.entered = sent.data;
@@ -129,14 +129,14 @@ async fn compare(
     key: &RollingKey,
     tap: &KeyedInteraction,
     sent: &SentForm<'_>,
-) -> Result<Result<Vec<(PropertyKey, String)>, Outcome>, TapError> {
+) -> Result<Result<Vec<(PropertyKey, String)>, FormOutcome>, TapError> {
     let Some(page) = service.page_of(SentFrom::from(tap)).await? else {
         return Ok(Ok(sent.data.clone()));
     };
     let values = match entries::compare(&page.content, sent.form, &sent.data) {
         Entries::Form(data) => return Ok(Ok(data)),
-        Entries::Refused(faults) => return Ok(Err(Outcome::Refused(faults))),
-        Entries::NotOffered => return Ok(Err(Outcome::NotOffered)),
+        Entries::Refused(faults) => return Ok(Err(FormOutcome::Refused(faults))),
+        Entries::NotOffered => return Ok(Err(FormOutcome::NotOffered)),
         Entries::Button(values) => values,
     };
     let facts = Some(Facts::from(tap.clone()));
@@ -147,7 +147,7 @@ async fn compare(
     if offered.any(|value| sent.data.iter().all(|(_, sent)| *sent == value)) {
         Ok(Ok(sent.data.clone()))
     } else {
-        Ok(Err(Outcome::NotOffered))
+        Ok(Err(FormOutcome::NotOffered))
     }
 }
 
@@ -161,27 +161,27 @@ async fn save(
     key: &RollingKey,
     data: Vec<(PropertyKey, String)>,
     sent: &SentForm<'_>,
-) -> Result<Outcome, TapError> {
+) -> Result<FormOutcome, TapError> {
     for (_, value) in &data {
         match check_value(value) {
             Ok(()) => {}
-            Err(InvalidProperty::TooLong) => return Ok(Outcome::TooLong),
-            Err(_) => return Ok(Outcome::NotReady),
+            Err(InvalidProperty::TooLong) => return Ok(FormOutcome::TooLong),
+            Err(_) => return Ok(FormOutcome::NotReady),
         }
     }
     let refusal = service
         .update(key, Some(sent.digest), sent.form, data)
         .await?;
     let Some(refused) = refusal else {
-        return Ok(Outcome::Saved);
+        return Ok(FormOutcome::Saved);
     };
     Ok(match refused.why {
-        _ if refused.kept => Outcome::Kept,
-        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => Outcome::Used,
-        UpdateRefusal::NotVerified => Outcome::Unverified,
-        UpdateRefusal::SentBefore => Outcome::SentBefore,
+        _ if refused.kept => FormOutcome::Kept,
+        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => FormOutcome::Used,
+        UpdateRefusal::NotVerified => FormOutcome::Unverified,
+        UpdateRefusal::SentBefore => FormOutcome::SentBefore,
         UpdateRefusal::UnknownVariable(_)
         | UpdateRefusal::NotAssigned
-        | UpdateRefusal::SeveralForms => Outcome::NotReady,
+        | UpdateRefusal::SeveralForms => FormOutcome::NotReady,
     })
 }

@@ -20,7 +20,7 @@ use super::row::{self, column};
 use crate::interactions::row::{COLUMNS, interaction};
 use crate::{Event, StorageError, StorageMetrics, Told};
 use domain::id::{EncodingId, EncodingRunId, ExperienceId, InteractionId, TagId};
-use encoding::Outcome;
+use encoding::EncodingOutcome;
 use inlay::Uid;
 
 /// The channel on which nodes send each other events.
@@ -261,7 +261,7 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
 }
 
 fn encoded(row: &Row) -> Result<Event, StorageError> {
-    let outcome = serde_json::from_str::<Outcome>(column(row, 3)?);
+    let outcome = serde_json::from_str::<EncodingOutcome>(column(row, 3)?);
     let outcome = outcome.map_err(|_| row::unreadable("outcome"))?;
     let uid: &[u8] = column(row, 4)?;
     let uid = uid.try_into().map_err(|_| row::unreadable("UID"))?;

@@ -14,7 +14,7 @@ use domain::id::{EncodingRunId, TagId};
 use domain::plural::counted;
 use domain::tag::TagFields;
 use encoding::run::{RUN_MAX, Run, RunFields, RunNext, RunPlan, RunRow};
-use encoding::{Outcome, of_word};
+use encoding::{EncodingOutcome, of_word};
 use inlay::Uid;
 
 #[async_trait]
@@ -486,8 +486,9 @@ fn row(mut row: Row) -> Result<RunRow, StorageError> {
     let state = row.text("state", of_word)?;
     let reason = row.optional_text("reason", of_word)?;
     let generation: Option<u32> = row.take()?;
-    let outcome =
-        row.optional_text("outcome", |json| serde_json::from_str::<Outcome>(json).ok())?;
+    let outcome = row.optional_text("outcome", |json| {
+        serde_json::from_str::<EncodingOutcome>(json).ok()
+    })?;
     Ok(RunRow {
         position,
         tag_id,

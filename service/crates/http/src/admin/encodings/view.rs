@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRunId, InlayId, TagId, UrlTemplateId};
 use domain::tag_url::TagUrlReason;
-use encoding::{Outcome, Reason, State, Target, shown_uid};
+use encoding::{EncodingOutcome, Reason, State, Target, shown_uid};
 use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror, Technology};
 use storage::StoredEncoding;
@@ -98,7 +98,7 @@ impl EncodingView {
             mode: form.map(|form| form.template.mode),
             own_keys: form.is_some_and(|form| form.own_keys),
             additional: form.is_some_and(|form| form.additional),
-            inlay_id: outcome.and_then(|outcome: &Outcome| outcome.inlay_id),
+            inlay_id: outcome.and_then(|outcome: &EncodingOutcome| outcome.inlay_id),
             counter: outcome.map(|outcome| outcome.counter),
             address: form.map(|form| {
                 let address = outcome.and_then(|outcome| outcome.address);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::answer::{Outcome, RowResult};
+use super::answer::{RowOutcome, RowResult};
 use super::run::done;
 use domain::id::ImportId;
 use storage::calling;
@@ -125,7 +125,8 @@ impl Applying {
             if applied.peek().is_some_and(|(place, _)| *place == self.next)
                 && let Some((_, imported)) = applied.next()
             {
-                let (Outcome::Created(foreseen) | Outcome::Updated(foreseen)) = result.outcome
+                let (RowOutcome::Created(foreseen) | RowOutcome::Updated(foreseen)) =
+                    result.outcome
                 else {
                     continue;
                 };

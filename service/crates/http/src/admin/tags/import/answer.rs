@@ -57,14 +57,14 @@ pub(crate) struct RowResult {
     /// Row number in a spreadsheet; the header is row 1.
     pub(super) row: u32,
     #[serde(flatten)]
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RowOutcome,
 }
 
 /// The outcome of a row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[schema(as = TagImportOutcome)]
-pub(crate) enum Outcome {
+pub(crate) enum RowOutcome {
     /// The row created a tag.
     Created(Saved),
     /// The row changed a tag.
@@ -116,7 +116,10 @@ pub(crate) struct Saved {
 impl RowResult {
     /// Whether the row was stored as a tag. Also true in a dry run if it would be.
     pub(super) const fn is_written(&self) -> bool {
-        matches!(self.outcome, Outcome::Created(_) | Outcome::Updated(_))
+        matches!(
+            self.outcome,
+            RowOutcome::Created(_) | RowOutcome::Updated(_)
+        )
     }
 }
 
@@ -124,18 +127,18 @@ impl ImportResult {
     /// Adds the results of some rows to the counts.
     pub(super) fn count(&mut self, results: &[RowResult]) {
         for result in results {
-            if let Outcome::Updated(Saved { deleted, .. }) = &result.outcome {
+            if let RowOutcome::Updated(Saved { deleted, .. }) = &result.outcome {
                 self.deleted += deleted.len();
             }
-            if let Outcome::Created(saved) | Outcome::Updated(saved) = &result.outcome {
+            if let RowOutcome::Created(saved) | RowOutcome::Updated(saved) = &result.outcome {
                 self.variables_added += saved.variables_added;
                 self.tags_with_added_variables += usize::from(saved.variables_added > 0);
             }
             *match result.outcome {
-                Outcome::Created(_) => &mut self.created,
-                Outcome::Updated(_) => &mut self.updated,
-                Outcome::Refused { .. } => &mut self.refused,
-                Outcome::LeftOut => &mut self.left_out,
+                RowOutcome::Created(_) => &mut self.created,
+                RowOutcome::Updated(_) => &mut self.updated,
+                RowOutcome::Refused { .. } => &mut self.refused,
+                RowOutcome::LeftOut => &mut self.left_out,
             } += 1;
         }
     }

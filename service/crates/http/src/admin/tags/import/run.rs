@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::warning;
 use super::all_or_none::{Applying, Staging};
-use super::answer::{Outcome, RowResult, Saved};
+use super::answer::{RowOutcome, RowResult, Saved};
 use super::reading::{Read, Reading};
 use super::{ImportQuery, Mode, OnError};
 use app::service::Service;
@@ -80,7 +80,7 @@ impl Import {
         if bad {
             for result in &mut results {
                 if !is_refused(result) {
-                    result.outcome = Outcome::LeftOut;
+                    result.outcome = RowOutcome::LeftOut;
                 }
             }
         }
@@ -123,7 +123,7 @@ impl Import {
 }
 
 /// The expected result of a checked row, without generated values.
-fn foreseen(row: &Read, staged: &Staged) -> Outcome {
+fn foreseen(row: &Read, staged: &Staged) -> RowOutcome {
     let named = row.row.as_ref().is_ok_and(|row| row.named);
     let saved = Saved {
         slug: named.then(|| staged.slug.to_string()),
@@ -135,7 +135,7 @@ fn foreseen(row: &Read, staged: &Staged) -> Outcome {
 }
 
 /// The result of a stored row.
-pub(super) fn done(imported: &Imported, warning: Option<String>) -> Outcome {
+pub(super) fn done(imported: &Imported, warning: Option<String>) -> RowOutcome {
     let saved = Saved {
         id: Some(imported.tag),
         slug: Some(imported.slug.to_string()),
@@ -148,10 +148,10 @@ pub(super) fn done(imported: &Imported, warning: Option<String>) -> Outcome {
     outcome(imported.put, saved)
 }
 
-fn outcome(put: Put, saved: Saved) -> Outcome {
+fn outcome(put: Put, saved: Saved) -> RowOutcome {
     match put {
-        Put::New => Outcome::Created(saved),
-        Put::Set => Outcome::Updated(saved),
+        Put::New => RowOutcome::Created(saved),
+        Put::Set => RowOutcome::Updated(saved),
     }
 }
 
@@ -176,17 +176,17 @@ fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {
 fn outcomes<T>(
     rows: &[Read],
     stored: Vec<Result<T, Conflict>>,
-    good: impl Fn(&Read, T) -> Outcome,
+    good: impl Fn(&Read, T) -> RowOutcome,
 ) -> Vec<RowResult> {
     let mut stored = stored.into_iter();
     let results = rows.iter().map(|row| {
-        let refused = |reason| Outcome::Refused { reason };
+        let refused = |reason| RowOutcome::Refused { reason };
         let outcome = match &row.row {
             Err(reason) => refused(reason.clone()),
             Ok(_) => match stored.next() {
                 Some(Ok(stored)) => good(row, stored),
                 Some(Err(conflict)) => refused(conflict.to_string()),
-                None => Outcome::LeftOut,
+                None => RowOutcome::LeftOut,
             },
         };
         RowResult {
@@ -198,5 +198,5 @@ fn outcomes<T>(
 }
 
 fn is_refused(result: &RowResult) -> bool {
-    matches!(result.outcome, Outcome::Refused { .. })
+    matches!(result.outcome, RowOutcome::Refused { .. })
 }
