@@ -35,7 +35,7 @@ pub struct Table {
     /// A problem that makes all readers unusable.
     pub fault: Option<Trouble>,
     /// The slots, in the order in which they were connected.
-    pub readers: Vec<Place>,
+    pub readers: Vec<ReaderSlot>,
 }
 
 /// A problem with a reader or a card.
@@ -51,7 +51,7 @@ pub struct Trouble {
 /// A slot of a reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ReaderPlace"))]
-pub struct Place {
+pub struct ReaderSlot {
     /// The name of the slot, as the system lists it.
     pub name: String,
     /// The content of the slot.

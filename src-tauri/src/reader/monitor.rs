@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tapdesk_service::clock::{Clock, Stopwatch};
 
-use super::board::{Board, Failed, Laid, Lying, Place, Table, Trouble};
+use super::board::{Board, Failed, Laid, Lying, ReaderSlot, Table, Trouble};
 use super::card::{Context, Fault, Occupant, Slot, Stack};
 use super::inlay;
 
@@ -295,7 +295,7 @@ impl Watcher {
             let place = table.readers.iter_mut().find(|place| place.name == reader);
             match place {
                 Some(place) => place.on = on,
-                None => table.readers.push(Place {
+                None => table.readers.push(ReaderSlot {
                     name: reader.to_owned(),
                     on,
                 }),

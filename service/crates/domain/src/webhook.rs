@@ -21,7 +21,8 @@ pub use endpoint::{
 };
 pub use event::object;
 pub use event::{
-    About, Alert, EventKind, Happening, OutboxEvent, Place, TagNow, TagUpdated, TapHappening,
+    About, Alert, CommitPosition, EventKind, Happening, OutboxEvent, TagNow, TagUpdated,
+    TapHappening,
 };
 pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
 pub use secret::Secret;

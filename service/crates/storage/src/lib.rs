@@ -99,9 +99,9 @@ pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 pub use visitors::{Entered, FoundUpdates, UpdateFilter, Visitors};
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
-    Advance, Backlog, Claimed, Cursor, DOWN, EventProperties, Finished, LEASE_MILLIS, Move,
-    NewDelivery, Place, Resend, RouteFields, RouteState, SOON_MILLIS, Settled, WebhookEdit,
-    Webhooks,
+    Advance, Backlog, Claimed, CommitPosition, Cursor, DOWN, EventProperties, Finished,
+    LEASE_MILLIS, Move, NewDelivery, Resend, RouteFields, RouteState, SOON_MILLIS, Settled,
+    WebhookEdit, Webhooks,
 };
 
 use crate::panics::Panicked;

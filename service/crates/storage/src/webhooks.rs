@@ -14,15 +14,15 @@ use domain::webhook::{
     WebhookFields,
 };
 
-pub use domain::webhook::Place;
+pub use domain::webhook::CommitPosition;
 
 /// An endpoint's progress through the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor {
     /// The last tap that was handled.
-    pub taps: Place,
+    pub taps: CommitPosition,
     /// The last outbox event that was handled.
-    pub outbox: Place,
+    pub outbox: CommitPosition,
 }
 
 /// The changing state of an endpoint that is on, as the delivery maker needs it.
@@ -291,19 +291,20 @@ pub trait Webhooks: Send + Sync {
     /// parallel: only before the `settled` ones no further tap can appear.
     async fn taps_after(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError>;
 
     /// The place of a tap in the order of commits, or a place shortly before it; `None` if the tap
     /// no longer exists.
-    async fn place_of_tap(&self, id: InteractionId) -> Result<Option<Place>, StorageError>;
+    async fn place_of_tap(&self, id: InteractionId)
+    -> Result<Option<CommitPosition>, StorageError>;
 
     /// The same for outbox events.
     async fn outbox_after(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
     ) -> Result<Vec<OutboxEvent>, StorageError>;
 
@@ -366,7 +367,7 @@ pub(crate) trait TapStream: Send + Sync {
     /// See [`Webhooks::taps_after`].
     async fn stream_taps(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError>;

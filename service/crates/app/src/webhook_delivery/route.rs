@@ -18,7 +18,9 @@ use domain::clock::Stopwatch;
 use domain::id::{TagId, WebhookId};
 use domain::webhook::Include;
 use endpoint::{Endpoint, Page};
-use storage::{Advance, Cursor, DOWN, EventProperties, Move, NewDelivery, Place, StorageError};
+use storage::{
+    Advance, CommitPosition, Cursor, DOWN, EventProperties, Move, NewDelivery, StorageError,
+};
 
 /// Interval between two searches for events while an endpoint is on. People do not notice the
 /// delay, and a search takes microseconds.
@@ -203,7 +205,7 @@ impl<'a> EventRouter<'a> {
     }
 
     /// The taps after a position.
-    async fn taps(&self, after: Place) -> Result<Page, StorageError> {
+    async fn taps(&self, after: CommitPosition) -> Result<Page, StorageError> {
         let storage = &self.service.storage;
         let taps = storage.taps_after(after, AT_ONCE, true).await?;
         let mut page = Page::new(after, taps.len() == AT_ONCE);
@@ -217,7 +219,7 @@ impl<'a> EventRouter<'a> {
     }
 
     /// The outbox events after a position.
-    async fn outbox(&self, after: Place) -> Result<Page, StorageError> {
+    async fn outbox(&self, after: CommitPosition) -> Result<Page, StorageError> {
         let events = self.service.storage.outbox_after(after, AT_ONCE).await?;
         let mut page = Page::new(after, events.len() == AT_ONCE);
         for event in events {

@@ -81,7 +81,7 @@ impl Record {
 
 /// The position in a cell.
 #[derive(Clone, Copy)]
-enum Place {
+enum CellState {
     Start,
     Plain,
     Quoted,
@@ -139,19 +139,19 @@ impl<R: Read> Lines<R> {
     fn record(&mut self) -> Option<Record> {
         self.peek()?;
         let mut record = Record::default();
-        let mut place = Place::Start;
+        let mut place = CellState::Start;
         loop {
             let Some(byte) = self.byte() else {
-                record.open = matches!(place, Place::Quoted);
+                record.open = matches!(place, CellState::Quoted);
                 break;
             };
             place = match (place, byte) {
-                (Place::Quoted, b'"') => Place::Quote,
-                (Place::Start, b'"') => Place::Quoted,
+                (CellState::Quoted, b'"') => CellState::Quote,
+                (CellState::Start, b'"') => CellState::Quoted,
                 // A doubled quote stands for one quote in the text.
-                (Place::Quoted, _) | (Place::Quote, b'"') => {
+                (CellState::Quoted, _) | (CellState::Quote, b'"') => {
                     record.push(byte);
-                    Place::Quoted
+                    CellState::Quoted
                 }
                 (_, b'\n' | b'\r') => {
                     self.skip_line_feed(byte);
@@ -159,11 +159,11 @@ impl<R: Read> Lines<R> {
                 }
                 (_, byte) if byte == self.separator => {
                     record.end_cell();
-                    Place::Start
+                    CellState::Start
                 }
                 (_, _) => {
                     record.push(byte);
-                    Place::Plain
+                    CellState::Plain
                 }
             };
         }

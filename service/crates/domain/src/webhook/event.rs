@@ -160,7 +160,7 @@ pub struct Happening {
 #[derive(Clone, Debug)]
 pub struct TapHappening {
     /// Position in the order of commits.
-    pub place: Place,
+    pub place: CommitPosition,
     /// The tap, as the history records it.
     pub interaction: Interaction,
     /// The tag; `None` if the inlay that made the code was not on a tag.
@@ -173,7 +173,7 @@ pub struct TapHappening {
 
 /// A position in the order of commits. On PostgreSQL, several rows of one transaction share `seq`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct CommitPosition {
     /// Sequence number of the transaction.
     pub seq: i64,
     /// Id of the row within the transaction.
@@ -184,7 +184,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct OutboxEvent {
     /// Position in the order of commits.
-    pub place: Place,
+    pub place: CommitPosition,
     /// Number of the event.
     pub id: i64,
     /// Type of the event.

@@ -22,7 +22,7 @@ use app::service::Service;
 use domain::id::InteractionId;
 use domain::world::World;
 use storage::calling;
-use storage::{Event, Place, Storage, StorageError, StorageMetrics, Subject, Told};
+use storage::{CommitPosition, Event, Storage, StorageError, StorageMetrics, Subject, Told};
 
 /// Filters of the event stream.
 #[derive(Deserialize, IntoParams)]
@@ -99,7 +99,7 @@ pub(crate) async fn listen(
 /// Interactions that a listener missed. They are read in pages.
 struct Missing {
     storage: Arc<dyn Storage>,
-    from: Place,
+    from: CommitPosition,
     found: VecDeque<Event>,
 }
 
@@ -107,7 +107,7 @@ impl Missing {
     /// Number of interactions per database read.
     const AT_ONCE: usize = 256;
 
-    fn since(from: Place, storage: Arc<dyn Storage>) -> Self {
+    fn since(from: CommitPosition, storage: Arc<dyn Storage>) -> Self {
         Self {
             storage,
             from,

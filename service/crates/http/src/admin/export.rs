@@ -98,14 +98,14 @@ pub(super) fn once<T: PartialEq>(columns: &[T], column: &T, name: &str) -> Resul
 
 /// The position of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ExportPosition {
     /// The newest row that the export can contain.
     pub(super) bound: i64,
     /// The last row that was written.
     pub(super) last: Option<i64>,
 }
 
-impl Place {
+impl ExportPosition {
     /// Parses the text of a `Tapdesk-Cursor`.
     pub(super) fn parse(text: &str) -> Result<Self, ApiError> {
         let (bound, last) = match text.split_once('.') {
@@ -175,11 +175,11 @@ mod tests {
 
     #[test]
     fn a_cursor_carries_the_bound() {
-        let place = |bound, last| Place { bound, last };
-        assert_eq!(Place::parse("7").ok(), Some(place(7, None)));
-        assert_eq!(Place::parse("7.3").ok(), Some(place(7, Some(3))));
+        let place = |bound, last| ExportPosition { bound, last };
+        assert_eq!(ExportPosition::parse("7").ok(), Some(place(7, None)));
+        assert_eq!(ExportPosition::parse("7.3").ok(), Some(place(7, Some(3))));
         for text in ["", "0", "-1", "7.", ".3", "7.8", "7.3.1", "x"] {
-            assert!(Place::parse(text).is_err(), "{text}");
+            assert!(ExportPosition::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tag_of;
 use crate::value::{Columns, unreadable};
-use crate::{Place, StorageError};
+use crate::{CommitPosition, StorageError};
 use domain::clock::Timestamp;
 use domain::interaction::{
     Interaction, KeyedInteraction, Reason, Returning, TagName, TapOrigin, Tech, Traits, Verdict,
@@ -167,7 +167,7 @@ pub(crate) const AFTER_KEYED: usize = AFTER_KEY + 17;
 pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError> {
     let interaction = interaction(row)?;
     Ok(TapHappening {
-        place: Place {
+        place: CommitPosition {
             seq: row.column(AFTER)?,
             id: interaction.id.0,
         },

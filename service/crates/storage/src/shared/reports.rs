@@ -19,7 +19,7 @@ use super::{Database, Query, Transaction, insert_rows};
 use crate::StorageError;
 use crate::reports::Reports;
 use crate::value::{Row, Value, unreadable, values};
-use crate::webhooks::Place;
+use crate::webhooks::CommitPosition;
 use domain::clock::Timestamp;
 use domain::id::ExperienceId;
 use domain::interaction::{Tech, Traits};
@@ -100,17 +100,17 @@ struct Fold {
     /// How often the mark had been moved before. If it was moved since, another node counted.
     folds: u64,
     /// The place of the mark after this addition.
-    to: Place,
+    to: CommitPosition,
     counts: Counts,
     /// Rows of `report_updates` that these counts include.
     updates: Vec<i64>,
     more: bool,
 }
 
-async fn mark(db: &mut dyn Query) -> Result<(Place, u64), StorageError> {
+async fn mark(db: &mut dyn Query) -> Result<(CommitPosition, u64), StorageError> {
     let sql = "SELECT seq, tap_id, folds FROM report_mark WHERE id = 1";
     let mut row = db.one(sql, &[]).await?;
-    let place = Place {
+    let place = CommitPosition {
         seq: row.take()?,
         id: row.take()?,
     };
@@ -149,7 +149,7 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
 /// Visitors' taps after a place, grouped by equal values, and the number of all taps.
 async fn taps_after(
     db: &mut dyn Query,
-    place: Place,
+    place: CommitPosition,
     limit: usize,
     settled: bool,
 ) -> Result<(Vec<(CountedTap, u64)>, u64), StorageError> {
@@ -251,7 +251,7 @@ async fn uncounted(db: &mut dyn Query) -> Result<Option<Fold>, StorageError> {
 }
 
 /// The place of the last tap in the next addition.
-async fn last(db: &mut dyn Query, from: Place) -> Result<Place, StorageError> {
+async fn last(db: &mut dyn Query, from: CommitPosition) -> Result<CommitPosition, StorageError> {
     let within = after(db.dialect(), true);
     let sql = match db.dialect() {
         Dialect::Sqlite => format!("SELECT max(id), 0 FROM ({within}) i"),
@@ -261,7 +261,7 @@ async fn last(db: &mut dyn Query, from: Place) -> Result<Place, StorageError> {
     };
     let values = values![from.seq, from.id, Value::limit(TAPS_AT_ONCE)];
     let mut row = db.one(&sql, &values).await?;
-    Ok(Place {
+    Ok(CommitPosition {
         seq: row.take()?,
         id: row.take()?,
     })

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use super::{Database, Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::{
-    Advance, Backlog, Claimed, EventProperties, Finished, Place, Resend, RouteFields, RouteState,
-    Settled, WebhookEdit,
+    Advance, Backlog, Claimed, CommitPosition, EventProperties, Finished, Resend, RouteFields,
+    RouteState, Settled, WebhookEdit,
 };
 use crate::{StorageError, TapStream, Webhooks};
 use domain::clock::Timestamp;
@@ -162,14 +162,17 @@ impl<D: Database + TapStream> Webhooks for D {
 
     async fn taps_after(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
         self.stream_taps(after, limit, settled).await
     }
 
-    async fn place_of_tap(&self, id: InteractionId) -> Result<Option<Place>, StorageError> {
+    async fn place_of_tap(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<CommitPosition>, StorageError> {
         self.read("place_of_tap", id, |db, id| {
             Box::pin(route::place_of_tap(db, *id))
         })
@@ -178,7 +181,7 @@ impl<D: Database + TapStream> Webhooks for D {
 
     async fn outbox_after(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
     ) -> Result<Vec<OutboxEvent>, StorageError> {
         self.read("outbox_after", (after, limit), |db, (after, limit)| {

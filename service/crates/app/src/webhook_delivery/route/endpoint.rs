@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use domain::id::TagId;
 use domain::webhook::{Happening, TagNow};
-use storage::{Cursor, EventProperties, NewDelivery, Place, RouteFields, RouteState};
+use storage::{CommitPosition, Cursor, EventProperties, NewDelivery, RouteFields, RouteState};
 
 /// Events from taps or from the outbox after a position, in the order of their commits.
 pub(super) struct Page {
     /// The events with their positions.
-    pub(super) events: Vec<(Place, Happening)>,
-    from: Place,
+    pub(super) events: Vec<(CommitPosition, Happening)>,
+    from: CommitPosition,
     /// Position of the end of the page.
-    pub(super) to: Place,
+    pub(super) to: CommitPosition,
     /// Whether more events may follow.
     pub(super) full: bool,
 }
 
 impl Page {
     /// An empty page after `from`.
-    pub(super) fn new(from: Place, full: bool) -> Self {
+    pub(super) fn new(from: CommitPosition, full: bool) -> Self {
         Self {
             events: Vec::new(),
             from,
@@ -31,7 +31,7 @@ impl Page {
     /// Whether the events after `place` begin in this page. `place` must not be before the page. A
     /// page that is not full contains all events that exist, so it also serves endpoints beyond its
     /// last event.
-    pub(super) fn has(&self, place: Place) -> bool {
+    pub(super) fn has(&self, place: CommitPosition) -> bool {
         !self.full || place < self.to
     }
 
@@ -40,7 +40,7 @@ impl Page {
         self.from == self.to
     }
 
-    fn after(&self, place: Place) -> impl Iterator<Item = &(Place, Happening)> {
+    fn after(&self, place: CommitPosition) -> impl Iterator<Item = &(CommitPosition, Happening)> {
         let begin = self.events.partition_point(|(at, _)| *at <= place);
         self.events[begin..].iter()
     }
@@ -103,10 +103,10 @@ impl Endpoint {
     fn taken<'p>(
         &self,
         page: &'p Page,
-        from: Place,
+        from: CommitPosition,
         properties: &HashMap<TagId, EventProperties>,
         room: usize,
-    ) -> (Vec<&'p (Place, Happening)>, Place) {
+    ) -> (Vec<&'p (CommitPosition, Happening)>, CommitPosition) {
         let (mut taken, mut to) = (Vec::new(), from);
         for event in page.after(from) {
             if taken.len() >= room && event.0 != to {

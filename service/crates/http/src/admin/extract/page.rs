@@ -51,7 +51,7 @@ pub(crate) struct Counted {
 /// The parameters that [`List`] reads itself. All others are filters.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "C: DeserializeOwned"))]
-struct Place<C> {
+struct Paging<C> {
     #[serde(default)]
     limit: Limit,
     after: Option<Cursor<C>>,
@@ -67,9 +67,9 @@ where
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let query = parts.uri.query().unwrap_or_default();
-        let is_place = |name: &str| matches!(name, "limit" | "after");
-        let Query(Place { limit, after }) = read::<Place<C>>(query, is_place)?;
-        let Query(filter) = read(query, |name| !is_place(name))?;
+        let is_paging = |name: &str| matches!(name, "limit" | "after");
+        let Query(Paging { limit, after }) = read::<Paging<C>>(query, is_paging)?;
+        let Query(filter) = read(query, |name| !is_paging(name))?;
         let after = after.map(|Cursor(after)| after);
         Ok(Self {
             filter,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListInteractions;
-use crate::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, columns, line};
+use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, columns, line};
 use crate::admin::extract::query::read;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
@@ -107,7 +107,11 @@ pub(crate) async fn export(
     let options = read::<ExportOptions>(query, ExportOptions::has)?.0;
     let filter = read::<ListInteractions>(query, |name| !ExportOptions::has(name))?.0;
     let columns = columns(options.columns.as_deref(), &COLUMNS, &NAMED)?;
-    let place = options.cursor.as_deref().map(Place::parse).transpose()?;
+    let place = options
+        .cursor
+        .as_deref()
+        .map(ExportPosition::parse)
+        .transpose()?;
     let filter = InteractionFilter::from(filter);
     let (begins, place) = match place {
         Some(place) => (false, Some(place)),
@@ -142,7 +146,7 @@ pub(crate) async fn export(
 async fn newest(
     service: &Service,
     filter: InteractionFilter,
-) -> Result<Option<Place>, StorageError> {
+) -> Result<Option<ExportPosition>, StorageError> {
     let all = InteractionFilter {
         tag_id: filter.tag_id,
         no_tag: filter.no_tag,
@@ -151,7 +155,7 @@ async fn newest(
     };
     let newest = service.storage.interactions(all, None, 1).await?;
     let first = newest.found.first().map(|(interaction, _)| interaction.id);
-    Ok(first.or(newest.next).map(|bound| Place {
+    Ok(first.or(newest.next).map(|bound| ExportPosition {
         bound: bound.0,
         last: None,
     }))
@@ -208,7 +212,7 @@ async fn send(
     filter: InteractionFilter,
     file: File,
     head: Vec<u8>,
-    place: Option<Place>,
+    place: Option<ExportPosition>,
     mut sender: Sender<Bytes, StorageError>,
 ) {
     let mut text = head;

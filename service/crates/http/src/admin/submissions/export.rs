@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
-use crate::admin::export::{self, AT_ONCE, CURSOR, Format, Place, cell, line, once};
+use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, line, once};
 use crate::admin::extract::query::read;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
 use app::service::Service;
@@ -115,7 +115,11 @@ pub(crate) async fn export(
     }
     let filter = filter.check()?;
     let format = options.format;
-    let place = options.cursor.as_deref().map(Place::parse).transpose()?;
+    let place = options
+        .cursor
+        .as_deref()
+        .map(ExportPosition::parse)
+        .transpose()?;
     let (begins, place) = match place {
         Some(place) => (false, Some(place)),
         None => (true, newest(&service).await?),
@@ -150,14 +154,14 @@ pub(crate) async fn export(
 }
 
 /// The position of the newest submission; `None` without submissions.
-async fn newest(service: &Service) -> Result<Option<Place>, StorageError> {
+async fn newest(service: &Service) -> Result<Option<ExportPosition>, StorageError> {
     let all = SubmissionFilter {
         world: domain::world::World::Both,
         state: SubmissionState::All,
         ..SubmissionFilter::default()
     };
     let newest = service.storage.submissions(all, None, 1).await?;
-    Ok(newest.first().map(|submission| Place {
+    Ok(newest.first().map(|submission| ExportPosition {
         bound: submission.id.0,
         last: None,
     }))
@@ -202,7 +206,7 @@ fn columns(asked: &str, format: Format) -> Result<Vec<Column>, ApiError> {
 async fn variables(
     service: &Service,
     filter: &SubmissionFilter,
-    place: Option<Place>,
+    place: Option<ExportPosition>,
 ) -> Result<BTreeSet<PropertyKey>, ApiError> {
     let mut variables = BTreeSet::new();
     let mut before = place.map(|place| SubmissionId(place.bound + 1));
@@ -288,7 +292,7 @@ async fn send(
     filter: SubmissionFilter,
     file: File,
     head: Vec<u8>,
-    place: Option<Place>,
+    place: Option<ExportPosition>,
     mut sender: Sender<Bytes, StorageError>,
 ) {
     let mut text = head;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
 use crate::postgres::{PostgresStorage, row};
-use crate::{Place, StorageError, TapStream};
+use crate::{CommitPosition, StorageError, TapStream};
 use domain::webhook::TapHappening;
 
 /// Settled taps. The query only searches partitions that can have such rows: an id is reserved at
@@ -29,7 +29,7 @@ impl TapStream for PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn stream_taps(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {

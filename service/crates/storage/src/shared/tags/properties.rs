@@ -11,11 +11,11 @@ use domain::revision::Precondition;
 use domain::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, PropertyValue};
 
 /// Identifies a property by tag, class and key.
-type Place<'a> = (TagId, PropertyClass, &'a PropertyKey);
+type TagProperty<'a> = (TagId, PropertyClass, &'a PropertyKey);
 
 pub(super) async fn put(
     tx: &mut dyn Transaction,
-    (tag, class, key): Place<'_>,
+    (tag, class, key): TagProperty<'_>,
     value: &str,
     expected: &Precondition,
 ) -> Result<Option<Put>, StorageError> {
@@ -57,7 +57,7 @@ pub(super) async fn put(
 
 pub(super) async fn delete(
     tx: &mut dyn Transaction,
-    (tag, class, key): Place<'_>,
+    (tag, class, key): TagProperty<'_>,
     expected: &Precondition,
 ) -> Result<Option<()>, StorageError> {
     if !is_there(tx, tag).await? {
@@ -103,7 +103,7 @@ fn changes(
 
 /// The audit log's name for a property, independent of the spelling in the request's path, because
 /// erasing finds the rows of a variable by this name.
-fn object((tag, class, key): Place<'_>) -> String {
+fn object((tag, class, key): TagProperty<'_>) -> String {
     let list = match class {
         PropertyClass::Attribute => "attributes",
         PropertyClass::Data => "data",
@@ -147,7 +147,7 @@ impl Before {
 /// A property's value. The row is locked, because visitors write variables at the same time.
 async fn value_of(
     tx: &mut dyn Transaction,
-    (tag, class, key): Place<'_>,
+    (tag, class, key): TagProperty<'_>,
 ) -> Result<Option<Before>, StorageError> {
     let sql = "SELECT value, erased FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3 FOR UPDATE";
     let values = values![tag, class.as_str(), key.as_str()];
@@ -162,7 +162,7 @@ async fn value_of(
 
 async fn check(
     tx: &mut dyn Transaction,
-    (tag, class, key): Place<'_>,
+    (tag, class, key): TagProperty<'_>,
     expected: &Precondition,
 ) -> Result<(), StorageError> {
     if *expected == Precondition::None {

@@ -7,7 +7,7 @@ use crate::StorageError;
 use crate::shared::dialect::Dialect;
 use crate::shared::{Query, Transaction, submissions};
 use crate::value::{Value, values};
-use crate::webhooks::Place;
+use crate::webhooks::CommitPosition;
 use domain::id::{SubmissionId, TagId};
 use domain::interaction::Change;
 use domain::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
@@ -101,7 +101,7 @@ async fn tell_updated(
 
 pub(super) async fn after(
     db: &mut dyn Query,
-    after: Place,
+    after: CommitPosition,
     limit: usize,
 ) -> Result<Vec<OutboxEvent>, StorageError> {
     // SQLite's writer commits the rows in the order of their ids.
@@ -120,7 +120,7 @@ pub(super) async fn after(
         .await?;
     let events = found.into_iter().map(|mut row| {
         Ok::<_, StorageError>(OutboxEvent {
-            place: Place {
+            place: CommitPosition {
                 seq: row.take()?,
                 id: row.take()?,
             },

@@ -7,7 +7,7 @@ use crate::shared::dialect::Dialect;
 use crate::shared::{Query, Transaction, insert_rows};
 use crate::value::{Row, Value, values};
 use crate::webhooks::{
-    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteFields, RouteState,
+    Advance, CommitPosition, Cursor, EventProperties, Move, NewDelivery, RouteFields, RouteState,
     SOON_MILLIS,
 };
 use crate::{StorageError, erasure};
@@ -176,11 +176,11 @@ async fn move_on(
 
 fn cursor(row: &mut Row) -> Result<Cursor, StorageError> {
     Ok(Cursor {
-        taps: Place {
+        taps: CommitPosition {
             seq: row.take()?,
             id: row.take()?,
         },
-        outbox: Place {
+        outbox: CommitPosition {
             seq: row.take()?,
             id: row.take()?,
         },
@@ -261,7 +261,7 @@ const DISORDER: i64 = 64;
 pub(super) async fn place_of_tap(
     db: &mut dyn Query,
     id: InteractionId,
-) -> Result<Option<Place>, StorageError> {
+) -> Result<Option<CommitPosition>, StorageError> {
     let sql = match db.dialect() {
         // Ids follow the order of commits.
         Dialect::Sqlite => "SELECT id FROM interactions WHERE id = ?1",
@@ -272,8 +272,8 @@ pub(super) async fn place_of_tap(
     };
     let seq: i64 = row.take()?;
     Ok(Some(match db.dialect() {
-        Dialect::Sqlite => Place { seq, id: 0 },
-        Dialect::Postgres => Place {
+        Dialect::Sqlite => CommitPosition { seq, id: 0 },
+        Dialect::Postgres => CommitPosition {
             seq: seq - DISORDER,
             id: id.0,
         },

@@ -14,7 +14,7 @@ const STEP: usize = 32;
 /// A pass that is under way: table by table, each in the order of its keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
-    at: Place,
+    at: LastFolded,
     /// The highest id of an interaction when the pass began: only effects up to it are certain to
     /// be in the rows when the pass ends.
     up_to: i64,
@@ -22,7 +22,7 @@ pub(super) struct Pass {
 
 /// The last key that was folded.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum LastFolded {
     Counters(Option<InlayId>),
     Visits(Option<Visitor>),
     Hours(Option<Hour>),
@@ -31,7 +31,7 @@ enum Place {
 impl Pass {
     pub(super) const fn up_to(highest: i64) -> Self {
         Self {
-            at: Place::Counters(None),
+            at: LastFolded::Counters(None),
             up_to: highest,
         }
     }
@@ -74,20 +74,20 @@ impl Folding<'_> {
                 return Ok(false);
             };
             let at = match pass.at {
-                Place::Counters(after) => match self.step::<Counter>(after, step)? {
-                    Some(last) => Place::Counters(Some(last)),
-                    None => Place::Visits(None),
+                LastFolded::Counters(after) => match self.step::<Counter>(after, step)? {
+                    Some(last) => LastFolded::Counters(Some(last)),
+                    None => LastFolded::Visits(None),
                 },
-                Place::Visits(after) => match self.step::<Visit>(after, step)? {
-                    Some(last) => Place::Visits(Some(last)),
-                    None => Place::Hours(None),
+                LastFolded::Visits(after) => match self.step::<Visit>(after, step)? {
+                    Some(last) => LastFolded::Visits(Some(last)),
+                    None => LastFolded::Hours(None),
                 },
-                Place::Hours(after) => {
+                LastFolded::Hours(after) => {
                     let Some(last) = self.step::<Taps>(after, step)? else {
                         self.finish(pass)?;
                         return Ok(false);
                     };
-                    Place::Hours(Some(last))
+                    LastFolded::Hours(Some(last))
                 }
             };
             self.changes.order.pass = Some(Pass { at, ..pass });

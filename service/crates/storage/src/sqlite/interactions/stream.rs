@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
 use crate::sqlite::{SqliteStorage, row};
-use crate::{Place, StorageError, TapStream};
+use crate::{CommitPosition, StorageError, TapStream};
 use domain::webhook::TapHappening;
 
 static AFTER: LazyLock<String> = LazyLock::new(|| {
@@ -23,7 +23,7 @@ impl TapStream for SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn stream_taps(
         &self,
-        after: Place,
+        after: CommitPosition,
         limit: usize,
         _settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
@@ -34,7 +34,7 @@ impl TapStream for SqliteStorage {
 
 fn read(
     connection: &Connection,
-    after: Place,
+    after: CommitPosition,
     limit: usize,
 ) -> Result<Vec<TapHappening>, StorageError> {
     let mut select = connection.prepare_cached(&AFTER)?;
