@@ -5,7 +5,7 @@ use tapdesk_service::clock::Timestamp;
 use tapdesk_service::encoding::machine::{Means, begin, go_on};
 use tapdesk_service::encoding::turn::{Answers, Bytes, Command, Fault};
 use tapdesk_service::encoding::{
-    Candidate, Encoding, Form, Journal, Plan, Progress, Root, Roots, SlotState, State, Target,
+    Candidate, Encoding, Form, Goal, Journal, Plan, Progress, Root, Roots, SlotState, State,
 };
 use tapdesk_service::entropy::SeededEntropy;
 use tapdesk_service::id::{EncodingId, EncodingRootId, TagId, UrlTemplateId};
@@ -116,7 +116,7 @@ impl Bench {
         Self {
             roots: Roots(vec![root]),
             journal: Journal::new(uid),
-            encoding: encoding(uid, Target::Tag(TagId(41))),
+            encoding: encoding(uid, Goal::Tag(TagId(41))),
             plan: Some(Plan::new(&form()).unwrap()),
             entropy: SeededEntropy::new(seed),
             own_keys: false,
@@ -127,12 +127,12 @@ impl Bench {
     }
 
     /// Begins another encoding of the same chip.
-    pub(super) fn anew(&mut self, target: Target) {
-        self.plan = match target {
-            Target::Factory => None,
-            Target::Tag(_) => Some(Plan::new(&(self.form)()).unwrap()),
+    pub(super) fn anew(&mut self, goal: Goal) {
+        self.plan = match goal {
+            Goal::Factory => None,
+            Goal::Tag(_) => Some(Plan::new(&(self.form)()).unwrap()),
         };
-        self.encoding = encoding(self.encoding.uid, target);
+        self.encoding = encoding(self.encoding.uid, goal);
     }
 
     fn step(&mut self, answers: Option<&Answers>) {
@@ -265,11 +265,11 @@ impl Bench {
     }
 }
 
-fn encoding(uid: Uid, target: Target) -> Encoding {
+fn encoding(uid: Uid, goal: Goal) -> Encoding {
     Encoding {
         id: EncodingId(1),
         uid,
-        target,
+        goal,
         run_id: None,
         form: None,
         generation: None,

@@ -2,7 +2,7 @@
 
 use tapdesk_service::encoding::journal::{TORN_MAX, UNPROVED_MAX};
 use tapdesk_service::encoding::{
-    Candidate, Generation, Imported, Journal, Reason, Root, SlotState, Source, State, Target,
+    Candidate, Generation, Goal, Imported, Journal, Reason, Root, SlotState, Source, State,
 };
 use tapdesk_service::id::{EncodingRootId, TagId};
 use tapdesk_service::inlay::key::AesKey;
@@ -118,7 +118,7 @@ fn a_chip_whose_journal_is_lost_opens_by_its_version_and_gets_other_keys() {
             retired: false,
         },
     );
-    bench.anew(Target::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId(41)));
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     assert_eq!(bench.encoding.generation, Some(2));
@@ -135,7 +135,7 @@ fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
             (number == at).then_some(Trouble::TornAfter)
         });
         bench.journal = Journal::new(uid(1));
-        bench.anew(Target::Tag(TagId(41)));
+        bench.anew(Goal::Tag(TagId(41)));
         bench.lay(&mut chip, |_| None);
         assert!(bench.is_whole(&chip), "{at}: {:?}", bench.encoding.turn());
         assert!(chip.tally().refusals <= 2, "{at}");
@@ -146,12 +146,12 @@ fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
 fn an_imitation_of_a_known_chip_that_seems_blank_learns_nothing() {
     let (mut bench, mut known) = (Bench::new(uid(1), 1), chip());
     bench.lay(&mut known, |_| None);
-    bench.anew(Target::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId(42)));
     let mut imitation = chip();
     let reason = rejected(&mut bench, &mut imitation);
     assert_eq!(reason, Some(Reason::NotGenuine));
     // A person with the right confirms it.
-    bench.anew(Target::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId(42)));
     bench.replace = true;
     bench.lay(&mut imitation, |_| None);
     assert!(bench.is_whole(&imitation));
@@ -210,7 +210,7 @@ fn a_locked_chip_is_named() {
 fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
     let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
     bench.lay(&mut chip, |_| None);
-    bench.anew(Target::Factory);
+    bench.anew(Goal::Factory);
     bench.lay(&mut chip, |_| None);
     assert_eq!(bench.encoding.state, State::Reset);
     for slot in 0..5 {
@@ -221,7 +221,7 @@ fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
     for file in 1..=3 {
         assert_eq!(chip.file(file), blank.file(file), "{file}");
     }
-    bench.anew(Target::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId(41)));
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     assert_eq!(bench.encoding.generation, Some(2));
@@ -229,16 +229,16 @@ fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
 
 #[test]
 fn a_chip_that_reads_back_otherwise_than_it_was_written_is_given_up() {
-    for target in [Target::Tag(TagId(41)), Target::Factory] {
+    for goal in [Goal::Tag(TagId(41)), Goal::Factory] {
         let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip().with_other_settings_shown());
-        bench.anew(target);
+        bench.anew(goal);
         bench.lay(&mut chip, |_| None);
         let ended = (bench.encoding.state, bench.encoding.reason);
         let expected = (State::Rejected, Some(Reason::NotEncodable));
-        assert_eq!(ended, expected, "{target:?}");
+        assert_eq!(ended, expected, "{goal:?}");
         let used = bench.journal.generations.len();
         assert!(used <= 4, "{used} generations of keys");
-        assert!(bench.knows(&chip), "{target:?}");
+        assert!(bench.knows(&chip), "{goal:?}");
         assert_eq!(chip.tally().refusals, 0);
     }
 }
@@ -256,12 +256,12 @@ fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
         .collect();
     let reason = rejected(&mut bench, &mut chip);
     assert_eq!(reason, Some(Reason::NotEncodable));
-    bench.anew(Target::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId(41)));
     bench.replace = true;
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     // Once one key is verified, the other candidates do not matter.
-    bench.anew(Target::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId(42)));
     bench.replace = false;
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
@@ -269,34 +269,34 @@ fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
 
 #[test]
 fn who_may_replace_keys_gives_a_chip_its_chances_back() {
-    for target in [Target::Tag(TagId(42)), Target::Factory] {
-        let ended_well = |bench: &Bench, chip: &VirtualNtag424| match target {
-            Target::Tag(_) => bench.is_whole(chip),
-            Target::Factory => bench.encoding.state == State::Reset,
+    for goal in [Goal::Tag(TagId(42)), Goal::Factory] {
+        let ended_well = |bench: &Bench, chip: &VirtualNtag424| match goal {
+            Goal::Tag(_) => bench.is_whole(chip),
+            Goal::Factory => bench.encoding.state == State::Reset,
         };
         let (mut bench, mut itself) = (Bench::new(uid(1), 1), chip());
         bench.lay(&mut itself, |_| None);
         // Another chip that has its UID, but not its keys.
         let mut other = chip().with_keys(other_keys(3), 1);
         for _ in 0..3 {
-            bench.anew(target);
+            bench.anew(goal);
             let reason = rejected(&mut bench, &mut other);
-            assert_eq!(reason, Some(Reason::ForeignKey), "{target:?}");
+            assert_eq!(reason, Some(Reason::ForeignKey), "{goal:?}");
         }
-        bench.anew(target);
+        bench.anew(goal);
         let reason = rejected(&mut bench, &mut itself);
-        assert_eq!(reason, Some(Reason::ForeignKey), "{target:?}");
-        bench.anew(target);
+        assert_eq!(reason, Some(Reason::ForeignKey), "{goal:?}");
+        bench.anew(goal);
         bench.replace = true;
         bench.lay(&mut itself, |_| None);
         assert!(ended_well(&bench, &itself), "{:?}", bench.encoding.turn());
 
         bench.replace = false;
         bench.journal.torn = TORN_MAX;
-        bench.anew(target);
+        bench.anew(goal);
         let reason = rejected(&mut bench, &mut itself);
-        assert_eq!(reason, Some(Reason::Delayed), "{target:?}");
-        bench.anew(target);
+        assert_eq!(reason, Some(Reason::Delayed), "{goal:?}");
+        bench.anew(goal);
         bench.replace = true;
         bench.lay(&mut itself, |_| None);
         assert!(ended_well(&bench, &itself), "{:?}", bench.encoding.turn());
@@ -370,12 +370,12 @@ fn is_guarded(sent: &[String]) -> bool {
 
 #[test]
 fn key_0_is_changed_only_after_a_key_that_has_a_check_sum() {
-    for target in [Target::Tag(TagId(42)), Target::Factory] {
+    for goal in [Goal::Tag(TagId(42)), Goal::Factory] {
         let begin = || {
             let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
             bench.lay(&mut chip, |_| None);
             assert!(is_guarded(&bench.sent));
-            bench.anew(target);
+            bench.anew(goal);
             (bench, chip)
         };
         let (mut bench, mut chip) = begin();

@@ -1,6 +1,6 @@
 //! Every step with every fault, and random faults on thousands of chips.
 
-use tapdesk_service::encoding::{State, Target};
+use tapdesk_service::encoding::{Goal, State};
 use tapdesk_service::entropy::{SeededEntropy, bytes};
 use tapdesk_service::id::TagId;
 use tapdesk_tests::length;
@@ -52,15 +52,15 @@ impl Story {
             Self::AgainLrp => {
                 bench.lay(&mut chip, |_| None);
                 bench.form = lrp_form;
-                bench.anew(Target::Tag(TagId(42)));
+                bench.anew(Goal::Tag(TagId(42)));
             }
             Self::Again => {
                 bench.lay(&mut chip, |_| None);
-                bench.anew(Target::Tag(TagId(42)));
+                bench.anew(Goal::Tag(TagId(42)));
             }
             Self::Wipe => {
                 bench.lay(&mut chip, |_| None);
-                bench.anew(Target::Factory);
+                bench.anew(Goal::Factory);
             }
         }
         (bench, chip)
@@ -103,7 +103,7 @@ fn every_step_with_every_trouble_is_finished_when_the_chip_is_laid_down_again() 
                 if !bench.encoding.state.is_open() && !story.ended_well(&bench, &chip) {
                     // Another chip was refused; a new encoding of this chip begins.
                     assert_eq!(trouble, Trouble::Swapped);
-                    bench.anew(bench.encoding.target);
+                    bench.anew(bench.encoding.goal);
                 }
                 if bench.encoding.state.is_open() {
                     bench.lay(&mut chip, |_| None);
@@ -136,7 +136,7 @@ fn through_random_trouble(number: u64) -> u16 {
     while !story.ended_well(&bench, &chip) {
         insertions += 1;
         if !bench.encoding.state.is_open() {
-            bench.anew(bench.encoding.target);
+            bench.anew(bench.encoding.goal);
         }
         let before = chip.tally().refusals;
         bench.lay(&mut chip, |_| {

@@ -35,7 +35,7 @@ use domain::id::{EncodingId, EncodingRunId};
 use domain::keyring::KeyringError;
 use encoding::machine::{self, Means};
 use encoding::turn::{Answers, Turn};
-use encoding::{Journal, LEASE_MILLIS, Progress, SESSION_MILLIS, State, Target};
+use encoding::{Goal, Journal, LEASE_MILLIS, Progress, SESSION_MILLIS, State};
 use inlay::Uid;
 use storage::{ChipState, EncodingTurn, Ending, KeptPlace, StorageError, StoredEncoding};
 
@@ -58,7 +58,7 @@ pub struct LaidDown {
     /// The UID, as the reader shows it. Zeros follow a random UID of 4 bytes.
     pub uid: Uid,
     /// The goal for the chip.
-    pub target: Target,
+    pub goal: Goal,
     /// The run that it belongs to.
     pub run_id: Option<EncodingRunId>,
     /// The tag that the run reserves for it.
@@ -117,7 +117,7 @@ pub struct Started {
 
 /// Begins or resumes the encoding of a chip that was placed on the reader.
 pub async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
-    if laid.target != Target::Factory {
+    if laid.goal != Goal::Factory {
         form::check_address(service, &laid.options).await?;
     }
     for _ in 0..TRIES {
@@ -133,13 +133,13 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
     let state = service.storage.chip_state(laid.uid).await?;
     let inlay = state.inlay.as_ref();
     let blocked = inlay.is_some_and(|inlay| inlay.fields.blocked_at.is_some());
-    if blocked && laid.target != Target::Factory {
+    if blocked && laid.goal != Goal::Factory {
         return Err(EncodeError::Blocked);
     }
     let latest = state.latest.clone().filter(|latest| latest.state.is_open());
     let mut case = Case::of(service, laid.uid, &state).await?;
     let (mut encoding, new) = match latest {
-        Some(latest) if latest.target == laid.target && latest.run_id == laid.run_id => {
+        Some(latest) if latest.goal == laid.goal && latest.run_id == laid.run_id => {
             let open = Case::open(service, latest.clone())?;
             let by_word = open.progress.as_ref().is_some_and(Progress::is_by_word);
             if by_word && !laid.options.replace {

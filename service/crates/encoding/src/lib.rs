@@ -131,7 +131,7 @@ pub enum Reason {
 
 /// The goal of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Goal {
     /// An inlay of this tag.
     Tag(TagId),
     /// A chip in its factory state.
@@ -146,7 +146,7 @@ pub struct Encoding {
     /// UID of the chip.
     pub uid: Uid,
     /// The goal for the chip.
-    pub target: Target,
+    pub goal: Goal,
     /// The encoding run that it belongs to; `None` outside of a run.
     pub run_id: Option<EncodingRunId>,
     /// How the URL is written; `None` to wipe the chip.

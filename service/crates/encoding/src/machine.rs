@@ -25,8 +25,8 @@ use super::plan::Proof;
 use super::progress::{Chip, PageStep, Phase};
 use super::turn::{Command, Step};
 use super::{
-    Answers, Candidate, Encoding, EncodingOutcome, Exchange, Journal, Plan, Progress, Reason,
-    Roots, State, Target,
+    Answers, Candidate, Encoding, EncodingOutcome, Exchange, Goal, Journal, Plan, Progress, Reason,
+    Roots, State,
 };
 use domain::entropy::Entropy;
 use inlay::technology::{Family, Mode, Technology};
@@ -344,7 +344,7 @@ impl Machine<'_> {
     }
 
     fn wipes(&self) -> bool {
-        self.encoding.target == Target::Factory
+        self.encoding.goal == Goal::Factory
     }
 
     fn key(&self, slot: u8, of: Candidate) -> Option<inlay::key::AesKey> {

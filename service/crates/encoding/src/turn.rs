@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use super::{Encoding, EncodingOutcome, Reason, State, Target};
+use super::{Encoding, EncodingOutcome, Goal, Reason, State};
 use domain::id::{EncodingId, TagId};
 
 /// Most bytes of one answer: a short APDU with its status.
@@ -173,8 +173,8 @@ impl Encoding {
     /// The present turn of the encoding.
     pub fn turn(&self) -> Turn {
         let slug = self.form.as_ref().map(|form| form.slug.clone());
-        let result = match (self.target, &self.outcome) {
-            (Target::Tag(tag_id), Some(EncodingOutcome { counter, .. })) => Some(Finished {
+        let result = match (self.goal, &self.outcome) {
+            (Goal::Tag(tag_id), Some(EncodingOutcome { counter, .. })) => Some(Finished {
                 tag_id,
                 slug: slug.unwrap_or_default(),
                 url: self

@@ -6,7 +6,7 @@ use super::{KeptPlace, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
 use domain::inventory::{Inlay, NewInlay, SealedKey};
-use encoding::{EncodingOutcome, Exchange, Form, OpenedAddress, Reason, SlotState, State, Target};
+use encoding::{EncodingOutcome, Exchange, Form, Goal, OpenedAddress, Reason, SlotState, State};
 use inlay::Uid;
 use inlay::ev2::KEYS;
 
@@ -18,7 +18,7 @@ pub struct StoredEncoding {
     /// The chip that is encoded.
     pub uid: Uid,
     /// The intended result: the inlay that the chip becomes.
-    pub target: Target,
+    pub goal: Goal,
     /// The encoding run that it belongs to.
     pub run_id: Option<EncodingRunId>,
     /// The form in which URL and keys are written; `None` before it is decided.

@@ -8,8 +8,8 @@ use domain::id::{EncodingId, EncodingRootId, TagId};
 use encoding::machine::Means;
 use encoding::turn::Turn;
 use encoding::{
-    Encoding, Exchange, Form, Journal, Plan, Progress, RANDOM_ID, Reason, Roots, Source, State,
-    Target,
+    Encoding, Exchange, Form, Goal, Journal, Plan, Progress, RANDOM_ID, Reason, Roots, Source,
+    State,
 };
 use inlay::{Technology, Uid};
 use storage::{ChipState, EncodingTurn, Ending, KeptPlace, StoredEncoding};
@@ -66,7 +66,7 @@ impl<'a> Case<'a> {
         Ok(Encoding {
             id: stored.id.unwrap_or(EncodingId(0)),
             uid: stored.uid,
-            target: stored.target,
+            goal: stored.goal,
             run_id: stored.run_id,
             form: stored.form,
             generation: stored.generation,
@@ -90,7 +90,7 @@ impl<'a> Case<'a> {
         let mut encoding = Encoding {
             id: EncodingId(0),
             uid: laid.uid,
-            target: laid.target,
+            goal: laid.goal,
             run_id: laid.run_id,
             form: None,
             generation: None,
@@ -115,7 +115,7 @@ impl<'a> Case<'a> {
         laid: &LaidDown,
     ) -> Result<(), EncodeError> {
         let mut reason = None;
-        if let Target::Tag(tag) = laid.target {
+        if let Goal::Tag(tag) = laid.goal {
             let progress = encoding.progress.as_ref();
             let wrote = progress.is_some_and(|progress| progress.wrote);
             let former = encoding.form.take();
@@ -167,7 +167,7 @@ impl<'a> Case<'a> {
         if let Some(bound) = bound {
             let finished = self.state.finished.as_ref();
             let verified = finished.filter(|finished| {
-                finished.state == State::Verified && finished.target == Target::Tag(tag)
+                finished.state == State::Verified && finished.goal == Goal::Tag(tag)
             });
             match verified.and_then(|verified| verified.generation) {
                 // Others may know its keys: the chip gets new ones and keeps its tag.
@@ -233,7 +233,7 @@ impl<'a> Case<'a> {
             last_counter: inlay.map_or(0, |inlay| inlay.last_counter),
             is_inlay: inlay
                 .and_then(|inlay| inlay.fields.tag_id)
-                .is_some_and(|tag| encoding.target == Target::Tag(tag)),
+                .is_some_and(|tag| encoding.goal == Goal::Tag(tag)),
             technology: self.technology(),
         };
         self.exchanges = decide(encoding, &mut self.journal, means);
@@ -270,7 +270,7 @@ impl<'a> Case<'a> {
             encoding: StoredEncoding {
                 id: (!new).then_some(encoding.id),
                 uid: encoding.uid,
-                target: encoding.target,
+                goal: encoding.goal,
                 run_id: encoding.run_id,
                 form: encoding.form.clone(),
                 generation: encoding.generation,
@@ -293,7 +293,7 @@ impl<'a> Case<'a> {
         Ok(stored.and_then(|stored| {
             let told = Encoding {
                 id: stored.id?,
-                target: stored.target,
+                goal: stored.goal,
                 state: stored.state,
                 reason: stored.reason,
                 outcome: stored.outcome,

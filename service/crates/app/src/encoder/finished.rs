@@ -4,7 +4,7 @@ use super::{Case, EncodeError};
 use crate::service::Service;
 use domain::id::EncodingRunId;
 use domain::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
-use encoding::{Candidate, Encoding, Form, Plan, State, Target};
+use encoding::{Candidate, Encoding, Form, Goal, Plan, State};
 use inlay::Uid;
 use inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 use storage::{ChipState, Ending, StoredJournal};
@@ -57,8 +57,8 @@ impl Case<'_> {
         service: &Service,
         encoding: &Encoding,
     ) -> Result<Ending, EncodeError> {
-        let (Some(form), Some(outcome), Target::Tag(tag)) =
-            (&encoding.form, &encoding.outcome, encoding.target)
+        let (Some(form), Some(outcome), Goal::Tag(tag)) =
+            (&encoding.form, &encoding.outcome, encoding.goal)
         else {
             return Ok(Ending::None);
         };

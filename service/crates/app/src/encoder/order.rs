@@ -11,7 +11,7 @@ use domain::entropy;
 use domain::field_error::FieldError;
 use domain::id::{FactoryOrderId, TagId};
 use encoding::order::{BUREAU_VERSION, Order, OrderPlan, OrderPosition};
-use encoding::{Form, Plan, Target};
+use encoding::{Form, Goal, Plan};
 use inlay::technology::{Family, Mode};
 use inlay::template::{EncodingSheet, Field};
 use inlay::{Technology, Uid};
@@ -205,7 +205,7 @@ pub async fn of_order(
     id: FactoryOrderId,
     uid: Uid,
     how: FormOptions,
-) -> Result<(Target, FormOptions), EncodeError> {
+) -> Result<(Goal, FormOptions), EncodeError> {
     let found = service.storage.order_of_chip(id, uid).await?;
     let (order, tag) = found.ok_or(EncodeError::NotFound("factory order"))?;
     let tag = tag.ok_or(EncodeError::NotFound("chip in what the bureau reported"))?;
@@ -221,5 +221,5 @@ pub async fn of_order(
         mac_from,
         ..how
     };
-    Ok((Target::Tag(tag), how))
+    Ok((Goal::Tag(tag), how))
 }

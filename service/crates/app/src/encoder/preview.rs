@@ -8,7 +8,7 @@ use crate::service::Service;
 use domain::id::{EncodingRunId, TagId};
 use domain::settings::host;
 use encoding::machine::preview::{Known, PreviewStep, steps};
-use encoding::{Form, Plan, Reason, State, Target};
+use encoding::{Form, Goal, Plan, Reason, State};
 use inlay::technology::{Family, Mode};
 use inlay::template::{EncodingSheet, Field};
 use inlay::{Technology, Uid};
@@ -94,7 +94,7 @@ pub async fn preview(service: &Service, asked: &Asked) -> Result<Preview, Encode
         Some(tag) => {
             let laid = LaidDown {
                 uid,
-                target: Target::Tag(tag),
+                goal: Goal::Tag(tag),
                 run_id: match asked.whom {
                     Whom::Run(run) => Some(run),
                     _ => None,
@@ -187,7 +187,7 @@ async fn refuse_busy(
     let now = service.storage.now().await?;
     let held = state.latest.as_ref().is_some_and(|latest| {
         latest.state.is_open()
-            && (latest.target != laid.target || latest.run_id != laid.run_id)
+            && (latest.goal != laid.goal || latest.run_id != laid.run_id)
             && now.millis_since(latest.updated_at) < super::LEASE_MILLIS
     });
     if held {
@@ -224,16 +224,15 @@ impl Case<'_> {
     /// The knowledge about the chip, if it is to be an inlay of this tag; `replace`: with other
     /// keys.
     fn known(&self, form: &Form, tag: Option<TagId>, replace: bool) -> KnownChip {
-        let target = tag.map(Target::Tag);
+        let goal = tag.map(Goal::Tag);
         let latest = self.state.latest.as_ref();
-        let open = latest.filter(|latest| latest.state.is_open() && Some(latest.target) == target);
+        let open = latest.filter(|latest| latest.state.is_open() && Some(latest.goal) == goal);
         if open.is_some_and(|open| !matches!(open.state, State::Planned)) {
             return KnownChip::HalfWay;
         }
         let finished = self.state.finished.as_ref();
-        let same = finished.filter(|finished| {
-            finished.state == State::Verified && Some(finished.target) == target
-        });
+        let same = finished
+            .filter(|finished| finished.state == State::Verified && Some(finished.goal) == goal);
         let whole = !form.has_keys() && same.is_some();
         if !replace && (form.finished.is_some() || whole) {
             KnownChip::Finished

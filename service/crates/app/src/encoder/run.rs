@@ -8,7 +8,7 @@ use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, TagId};
 use domain::tag::{Slug, TagFields};
 use encoding::run::{RunNext, RunPlan};
-use encoding::{Plan, Target};
+use encoding::{Goal, Plan};
 use inlay::Uid;
 use storage::{Conflict, Invalid, KeptPlace, RunTag, StorageError};
 
@@ -40,7 +40,7 @@ pub async fn start_in_run(
         };
         let laid = LaidDown {
             uid,
-            target: Target::Tag(place.tag_id.unwrap_or(NEW_TAG)),
+            goal: Goal::Tag(place.tag_id.unwrap_or(NEW_TAG)),
             run_id: Some(run.id),
             place: Some(KeptPlace { place, new }),
             options,

@@ -18,7 +18,7 @@ use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use domain::scope::Scope;
 use encoding::turn::Turn;
-use encoding::{RANDOM_ID, Target};
+use encoding::{Goal, RANDOM_ID};
 use inlay::{MacFrom, Mirror, Technology, Uid};
 use storage::calling;
 
@@ -154,8 +154,8 @@ pub(crate) async fn start(
         has_message: body.has_message,
     };
     let whom = (body.tag_id, body.run_id, body.factory_order_id, body.wipe);
-    let (target, options) = match whom {
-        (Some(tag), None, None, false) => (Target::Tag(tag), options),
+    let (goal, options) = match whom {
+        (Some(tag), None, None, false) => (Goal::Tag(tag), options),
         (None, Some(run), None, false) => {
             let started = encoder::start_in_run(&service, run, body.uid, &options);
             return Ok(told(started.await?));
@@ -163,7 +163,7 @@ pub(crate) async fn start(
         (None, None, Some(order), false) => {
             encoder::of_order(&service, order, body.uid, options).await?
         }
-        (None, _, None, true) => (Target::Factory, options),
+        (None, _, None, true) => (Goal::Factory, options),
         _ => {
             let why = "Send one of tag_id, run_id, factory_order_id and wipe; or wipe with the run_id of the run that it undoes.";
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
@@ -171,7 +171,7 @@ pub(crate) async fn start(
     };
     let laid = LaidDown {
         uid: body.uid,
-        target,
+        goal,
         // A wiped chip is not part of a run any more.
         run_id: None,
         place: None,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRunId, InlayId, TagId, UrlTemplateId};
 use domain::tag_url::TagUrlReason;
-use encoding::{EncodingOutcome, Reason, State, Target, shown_uid};
+use encoding::{EncodingOutcome, Goal, Reason, State, shown_uid};
 use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror, Technology};
 use storage::StoredEncoding;
@@ -80,12 +80,12 @@ impl EncodingView {
         Some(Self {
             id: stored.id?,
             uid: shown_uid(stored.uid),
-            tag_id: match stored.target {
-                Target::Tag(tag) => Some(tag),
-                Target::Factory => None,
+            tag_id: match stored.goal {
+                Goal::Tag(tag) => Some(tag),
+                Goal::Factory => None,
             },
             run_id: stored.run_id,
-            wipe: stored.target == Target::Factory,
+            wipe: stored.goal == Goal::Factory,
             state: stored.state,
             reason: stored.reason,
             seq: stored.seq,

@@ -13,7 +13,7 @@ use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use domain::webhook::{About, EventKind, object};
-use encoding::{Exchange, OpenedAddress, Reason, State, Target, of_word, shown_uid, word};
+use encoding::{Exchange, Goal, OpenedAddress, Reason, State, of_word, shown_uid, word};
 use inlay::Uid;
 
 pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
@@ -32,7 +32,7 @@ pub(super) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
     Ok(StoredEncoding {
         id: Some(id),
         uid,
-        target: tag.map_or(Target::Factory, Target::Tag),
+        goal: tag.map_or(Goal::Factory, Goal::Tag),
         run_id,
         form,
         generation: generation.and_then(|number| number.try_into().ok()),
@@ -109,7 +109,7 @@ pub(super) async fn store(
         let Some(tag) = encoding_runs::keep(tx, kept, uid).await? else {
             return Ok(None);
         };
-        encoding.target = Target::Tag(tag);
+        encoding.goal = Goal::Tag(tag);
     }
     let mut binds = false;
     match &turn.ending {
@@ -143,7 +143,7 @@ pub(super) async fn store(
     Ok(Some(encoding))
 }
 
-/// The audit note of a turn: the chip's target, each state that its encoding reaches, and the inlay
+/// The audit note of a turn: the chip's goal, each state that its encoding reaches, and the inlay
 /// that is bound.
 fn note(
     id: EncodingId,
@@ -152,16 +152,16 @@ fn note(
     turn: &EncodingTurn,
 ) -> Note {
     let object = format!("encodings/{id}");
-    let tag_id = match after.target {
-        Target::Tag(tag) => Some(tag),
-        Target::Factory => None,
+    let tag_id = match after.goal {
+        Goal::Tag(tag) => Some(tag),
+        Goal::Factory => None,
     };
     let Some(before) = before else {
         let begun = json!({
             "uid": shown_uid(after.uid),
             "tag_id": tag_id,
             "run_id": after.run_id,
-            "wipe": after.target == Target::Factory,
+            "wipe": after.goal == Goal::Factory,
             "replace": turn.replaces,
             "state": after.state,
             "reason": after.reason,
@@ -190,7 +190,7 @@ async fn why_not_bound(
     db: &mut dyn Query,
     encoding: &StoredEncoding,
 ) -> Result<Option<Reason>, StorageError> {
-    let Target::Tag(tag) = encoding.target else {
+    let Goal::Tag(tag) = encoding.goal else {
         return Ok(None);
     };
     let form = encoding.form.as_ref();
@@ -240,8 +240,8 @@ pub(in crate::shared) async fn give_up(
 
 /// The event for listeners about an encoded inlay.
 pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
-    let (Some(encoding_id), Target::Tag(tag_id), Some(outcome)) =
-        (encoding.id, encoding.target, &encoding.outcome)
+    let (Some(encoding_id), Goal::Tag(tag_id), Some(outcome)) =
+        (encoding.id, encoding.goal, &encoding.outcome)
     else {
         return None;
     };
@@ -262,7 +262,7 @@ async fn tell(
     id: EncodingId,
     encoding: &StoredEncoding,
 ) -> Result<(), StorageError> {
-    let (Target::Tag(tag), Some(outcome)) = (encoding.target, &encoding.outcome) else {
+    let (Goal::Tag(tag), Some(outcome)) = (encoding.goal, &encoding.outcome) else {
         return Ok(());
     };
     let sql = "SELECT experience_id FROM tags WHERE id = ?1";
@@ -291,9 +291,9 @@ async fn write(
     let form = encoding.form.as_ref().map(serde_json::to_string);
     let outcome = encoding.outcome.as_ref().map(serde_json::to_string);
     let (form, outcome) = (form.map(json).transpose()?, outcome.map(json).transpose()?);
-    let tag = match encoding.target {
-        Target::Tag(tag) => Some(tag),
-        Target::Factory => None,
+    let tag = match encoding.goal {
+        Goal::Tag(tag) => Some(tag),
+        Goal::Factory => None,
     };
     let now = tx.now();
     let common = values![
@@ -351,7 +351,7 @@ async fn refuse_more_unproved(
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// Deletes earlier rejections of a chip for the same target. A chip left on a reader, or a client
+/// Deletes earlier rejections of a chip for the same goal. A chip left on a reader, or a client
 /// that asks repeatedly, must not fill the database; the newest rejection has the reason.
 async fn forget_rejected(
     tx: &mut dyn Transaction,

@@ -12,12 +12,12 @@ use domain::tag::{TagFields, TagRow, deleted, former_cells};
 
 /// The work for one row.
 pub(super) struct Work<'a> {
-    tag: Target<'a>,
+    tag: RowTag<'a>,
     /// The new inlay for the row's tag.
     inlay: Option<NewInlay>,
 }
 
-enum Target<'a> {
+enum RowTag<'a> {
     /// A tag to create with these fields.
     New(Box<TagFields>),
     /// An existing tag. If it is checked, it must break no rule afterwards.
@@ -31,21 +31,21 @@ enum Target<'a> {
 impl<'a> Work<'a> {
     /// The work that creates a tag.
     pub(super) fn insert(fields: TagFields, inlay: Option<NewInlay>) -> Self {
-        let tag = Target::New(Box::new(fields));
+        let tag = RowTag::New(Box::new(fields));
         Self { tag, inlay }
     }
 
     /// The work that changes a tag, and is refused if the tag would then break a rule.
     pub(super) fn change(id: TagId, row: &'a TagRow, inlay: Option<NewInlay>) -> Self {
         let checked = true;
-        let tag = Target::Present { id, row, checked };
+        let tag = RowTag::Present { id, row, checked };
         Self { tag, inlay }
     }
 
     /// The work that changes a tag by a row whose import was decided before.
     pub(super) fn apply(id: TagId, row: &'a TagRow, inlay: Option<NewInlay>) -> Self {
         let checked = false;
-        let tag = Target::Present { id, row, checked };
+        let tag = RowTag::Present { id, row, checked };
         Self { tag, inlay }
     }
 }
@@ -65,7 +65,7 @@ pub(super) async fn make(
     let mut written = tags::Written::default();
     let mut added_to_new = Vec::new();
     for work in &mut work {
-        if let Target::New(fields) = &mut work.tag {
+        if let RowTag::New(fields) = &mut work.tag {
             let added = if add_variables {
                 written.fill(tx, fields).await?.len()
             } else {
@@ -76,8 +76,8 @@ pub(super) async fn make(
     }
     let mut added_to_new = added_to_new.into_iter();
     let new = work.iter().filter_map(|work| match &work.tag {
-        Target::New(fields) => Some(&**fields),
-        Target::Present { .. } => None,
+        RowTag::New(fields) => Some(&**fields),
+        RowTag::Present { .. } => None,
     });
     let new: Vec<_> = new.collect();
     let all_new = new.len() == work.len();
@@ -87,12 +87,12 @@ pub(super) async fn make(
     for Work { tag, inlay } in work {
         let mut variables_added = 0;
         let (tag, slug, put, deleted, before) = match tag {
-            Target::New(fields) => {
+            RowTag::New(fields) => {
                 let tag = new.next().ok_or_else(lost)?;
                 variables_added = added_to_new.next().unwrap_or_default();
                 (tag, fields.slug, Put::New, Vec::new(), BTreeMap::new())
             }
-            Target::Present { id, row, checked } => {
+            RowTag::Present { id, row, checked } => {
                 // The tag may have been deleted meanwhile: it stays deleted, but is still changed.
                 let (before, _) = tags::locked(tx, id).await?.ok_or_else(lost)?;
                 let before = before.fields;
