@@ -1,4 +1,4 @@
-//! The places that a visitor may see: the service's own pages, and the hosts that the owner allows.
+//! The pages that a visitor may see: the service's own pages, and the hosts that the owner allows.
 //! Pure; everything else is refused.
 
 use url::{Host, Url};
@@ -7,7 +7,7 @@ use url::{Host, Url};
 /// documentation, the metrics.
 const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in"];
 
-/// The places of one kiosk.
+/// The pages and hosts that one kiosk shows.
 #[derive(Clone, Debug)]
 pub(super) struct AllowedHosts {
     /// The local address of the embedded service.

@@ -139,7 +139,7 @@ fn close(page: &WebView, events: &Events) {
     watch_input(page, events);
 }
 
-/// Lets a page navigate only to allowed places.
+/// Lets a page navigate only to allowed hosts.
 fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
     let refused = events.clone();
     page.connect_decide_policy(move |page, decision, kind| {
