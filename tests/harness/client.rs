@@ -9,14 +9,11 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TEMPLATE_HOST, on_templates};
-use crate::problems;
+use crate::{eventually, problems};
 
 /// How long an idle connection is kept: less than the service keeps it. Otherwise the service could
 /// close it under a request that comes after a long pause of the test.
 const KEPT_IDLE: Duration = Duration::from_secs(5);
-
-/// Pause before a refused request is repeated.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// The default `User-Agent` of a test's client. Without one, a request would not count as a
 /// person's tap.
@@ -168,14 +165,15 @@ impl TapResult {
 
 /// The response to a request, which is repeated as long as an overloaded service refuses it.
 async fn unrefused<F: Future<Output = Answer> + Send>(ask: impl Fn() -> F + Send + Sync) -> Answer {
-    loop {
+    eventually("the service takes the request", async || {
         let answer = ask().await;
         if answer.status != 503 {
-            return answer;
+            return Some(answer);
         }
         assert_eq!(answer.header("retry-after"), Some("1"));
-        tokio::time::sleep(PAUSE).await;
-    }
+        None
+    })
+    .await
 }
 
 /// A rolling key in the form that clients send.
