@@ -17,8 +17,8 @@ soak:
 	.make/setup build desktop test
 	TAPDESK_TEST_LENGTH=soak .make/test
 
-# There are no examples. Asking for them gives the dependencies the features that
-# clippy checked them with, for its tests; without, 160 crates are checked again.
+# Asking for examples gives the dependencies the features that clippy checked them
+# with, for its tests; without, 160 crates are checked again.
 AS_TESTS := --lib --examples
 
 # What a change must pass beside the tests.

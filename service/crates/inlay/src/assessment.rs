@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::Uid;
@@ -72,8 +70,10 @@ impl Assessment {
 }
 
 /// The state of a tamper loop. A state that cannot be proved is `unknown`, never sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Tamper {
     /// Closed, and never seen open.
     Sealed,

@@ -77,6 +77,10 @@ pub enum Malformed {
 
 impl Code {
     /// The code in a URL's `uid` and `token`.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] if a length fits no mirror, or a character is not a hex digit.
     pub fn parse(uid: &str, token: &str) -> Result<Self, Malformed> {
         let expected = match uid.len() {
             14 => 22,

@@ -6,14 +6,13 @@ mod sdm_backend;
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::Uid;
 use crate::diversify::{DiversificationInput, MasterKey};
 use crate::key::{AesKey, Keys};
 use crate::session::cmac;
+#[cfg(feature = "openapi")]
 use crate::text::text_schema;
 
 pub use boltcard::{BoltcardKeys, boltcard_keys};
@@ -21,12 +20,17 @@ pub use ntag424_crate::SystemId;
 pub use sdm_backend::SdmBackendVersion;
 
 /// How an inlay's keys are derived from a master key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(
-    tag = "scheme",
-    rename_all = "snake_case",
-    deny_unknown_fields,
-    remote = "Self"
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        tag = "scheme",
+        rename_all = "snake_case",
+        deny_unknown_fields,
+        remote = "Self"
+    )
 )]
 pub enum Derivation {
     /// NXP AN10922 over an input that the owner chooses.
@@ -34,7 +38,7 @@ pub enum Derivation {
         /// The input of the diversification.
         input: DiversificationInput,
         /// Whether the meta key is diversified too; otherwise it is the master key itself.
-        #[serde(default)]
+        #[cfg_attr(feature = "serde", serde(default))]
         diversify_meta: bool,
     },
     /// Boltcard's deterministic scheme: K1 is the shared meta key, K2 the file key.
@@ -45,13 +49,13 @@ pub enum Derivation {
     /// The schemes of sdm-backend.
     SdmBackend {
         /// 1 of the older scheme, 2 of the one since 2023.
-        #[schema(value_type = u8, minimum = 1, maximum = 2)]
+        #[cfg_attr(feature = "openapi", schema(value_type = u8, minimum = 1, maximum = 2))]
         version: SdmBackendVersion,
         /// The slot of the meta key.
-        #[serde(default = "first")]
+        #[cfg_attr(feature = "serde", serde(default = "first"))]
         meta_slot: u8,
         /// The slot of the file key.
-        #[serde(default = "second")]
+        #[cfg_attr(feature = "serde", serde(default = "second"))]
         file_slot: u8,
     },
     /// The layout of the `ntag424` crate: a shared meta key, and file keys by UID and slot.
@@ -59,7 +63,7 @@ pub enum Derivation {
         /// The application's own name.
         system_id: SystemId,
         /// The slot of the file key.
-        #[serde(default = "second")]
+        #[cfg_attr(feature = "serde", serde(default = "second"))]
         file_slot: u8,
     },
     /// A CMAC over an input, without AN10922's padding. Not AN10922, and seen in the field.
@@ -70,12 +74,14 @@ pub enum Derivation {
 }
 
 /// The longest master key, in bytes: HMAC-SHA256 hashes longer ones anyway.
+#[cfg(feature = "serde")]
 const MASTER_MAX: usize = 64;
 
 // serde's derive also accepts a number in place of a variant's name. These impls accept only the
 // name. They call the inherent functions that `remote = "Self"` makes.
-impl<'de> Deserialize<'de> for Derivation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Derivation {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         let scheme = value.get("scheme");
         if scheme.is_some_and(|name| !name.is_string()) {
@@ -85,16 +91,19 @@ impl<'de> Deserialize<'de> for Derivation {
     }
 }
 
-impl Serialize for Derivation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+#[cfg(feature = "serde")]
+impl serde::Serialize for Derivation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)
     }
 }
 
+#[cfg(feature = "serde")]
 const fn first() -> u8 {
     1
 }
 
+#[cfg(feature = "serde")]
 const fn second() -> u8 {
     2
 }
@@ -128,14 +137,19 @@ impl MasterSecret {
     }
 
     /// The master key as an AES key.
+    ///
+    /// # Errors
+    ///
+    /// [`MasterLengthError`] if the key does not have 16 bytes.
     pub fn aes(&self) -> Result<AesKey, MasterLengthError> {
         let bytes = <[u8; 16]>::try_from(self.expose());
         bytes.map(AesKey::from_bytes).map_err(|_| MasterLengthError)
     }
 }
 
-impl<'de> Deserialize<'de> for MasterSecret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for MasterSecret {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // serde's own error would quote the input.
         let invalid = || serde::de::Error::custom(InvalidMasterSecret);
         let text = String::deserialize(deserializer).map(Zeroizing::new);
@@ -147,6 +161,7 @@ impl<'de> Deserialize<'de> for MasterSecret {
     }
 }
 
+#[cfg(feature = "openapi")]
 text_schema!(MasterSecret, "^([0-9A-Fa-f]{2}){1,64}$", max_length = 128);
 
 /// A text that is not a valid [`MasterSecret`]. The error does not quote the text.
@@ -162,6 +177,11 @@ impl fmt::Debug for MasterSecret {
 
 impl Derivation {
     /// The keys of one inlay, the meta key included.
+    ///
+    /// # Errors
+    ///
+    /// [`MasterLengthError`] if the scheme needs an AES key and the master key does not have 16
+    /// bytes.
     pub fn keys(&self, master: &MasterSecret, uid: Uid) -> Result<Keys, MasterLengthError> {
         let shared = self.shared_meta_key(master)?;
         let file = match self {
@@ -193,6 +213,11 @@ impl Derivation {
     }
 
     /// The meta key, if it is the same for all inlays: then one address can serve them all.
+    ///
+    /// # Errors
+    ///
+    /// [`MasterLengthError`] if the scheme needs an AES key and the master key does not have 16
+    /// bytes.
     pub fn shared_meta_key(
         &self,
         master: &MasterSecret,
@@ -212,6 +237,11 @@ impl Derivation {
     }
 
     /// Checks that the scheme takes a master key of this length.
+    ///
+    /// # Errors
+    ///
+    /// [`MasterLengthError`] if the scheme needs an AES key and the master key does not have 16
+    /// bytes.
     pub fn check(&self, master: &MasterSecret) -> Result<(), MasterLengthError> {
         match self {
             Self::SdmBackend { .. } => Ok(()),

@@ -95,6 +95,10 @@ as_text!(
 pub struct InputLengthError;
 
 /// The AES-128 key derived from `master` and `input`, which is 1 to 31 bytes.
+///
+/// # Errors
+///
+/// [`InputLengthError`] if the input is empty or longer than 31 bytes.
 pub fn diversify(master: &AesKey, input: &[u8]) -> Result<AesKey, InputLengthError> {
     if input.is_empty() || input.len() > INPUT_MAX {
         return Err(InputLengthError);

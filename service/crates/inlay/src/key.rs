@@ -4,13 +4,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+#[cfg(feature = "serde")]
+use zeroize::Zeroizing;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::session::cmac;
-use crate::text::{as_text, hex, text_schema};
+#[cfg(feature = "openapi")]
+use crate::text::text_schema;
+use crate::text::{as_text, hex};
 
 /// An AES-128 key. Comparison takes constant time. `Debug` shows nothing of the key, and there is
 /// no `Display` and no `Serialize`. JSON only reads it, as 32 hex digits.
@@ -27,6 +30,10 @@ impl AesKey {
     }
 
     /// From 32 hex digits in either case.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] for any other text.
     pub fn from_hex(text: &str) -> Result<Self, KeyError> {
         hex(text).map(Self).ok_or(KeyError)
     }
@@ -66,8 +73,9 @@ impl fmt::Debug for AesKey {
     }
 }
 
-impl<'de> Deserialize<'de> for AesKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for AesKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // serde's own error would quote the input.
         let text = String::deserialize(deserializer)
             .map(Zeroizing::new)
@@ -76,6 +84,7 @@ impl<'de> Deserialize<'de> for AesKey {
     }
 }
 
+#[cfg(feature = "openapi")]
 text_schema!(AesKey, "^[0-9A-Fa-f]{32}$");
 
 /// A text that is not a valid [`AesKey`]. The error does not quote the text.
@@ -193,6 +202,10 @@ impl Sic43ntKey {
     }
 
     /// From 20 hex digits in either case.
+    ///
+    /// # Errors
+    ///
+    /// [`Sic43ntKeyError`] for any other text.
     pub fn from_hex(text: &str) -> Result<Self, Sic43ntKeyError> {
         hex(text).map(Self).ok_or(Sic43ntKeyError)
     }
@@ -238,6 +251,10 @@ pub enum SomeKey {
 
 impl SomeKey {
     /// From hex digits in either case.
+    ///
+    /// # Errors
+    ///
+    /// [`SomeKeyError`] for any other text.
     pub fn from_hex(text: &str) -> Result<Self, SomeKeyError> {
         let aes = AesKey::from_hex(text).map(Self::Aes);
         aes.or_else(|_| Sic43ntKey::from_hex(text).map(Self::Rolling))
@@ -261,8 +278,9 @@ impl SomeKey {
     }
 }
 
-impl<'de> Deserialize<'de> for SomeKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for SomeKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // serde's own error would quote the input.
         let text = String::deserialize(deserializer)
             .map(Zeroizing::new)
@@ -271,6 +289,7 @@ impl<'de> Deserialize<'de> for SomeKey {
     }
 }
 
+#[cfg(feature = "openapi")]
 text_schema!(SomeKey, "^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$");
 
 /// A text that is not a valid [`SomeKey`]. The error does not quote the text.
@@ -308,6 +327,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "serde")]
     #[test]
     fn an_error_quotes_nothing_of_what_was_sent_as_a_key() {
         for json in [
@@ -325,8 +345,10 @@ mod tests {
 
     #[test]
     fn a_key_is_32_hex_digits_in_either_case() {
-        let key: AesKey = serde_json::from_str(&format!("{HEX:?}")).unwrap();
+        let key = AesKey::from_hex(HEX).unwrap();
         assert_eq!(key, AesKey::from_hex(&HEX.to_uppercase()).unwrap());
+        #[cfg(feature = "serde")]
+        assert_eq!(key, serde_json::from_str(&format!("{HEX:?}")).unwrap());
         for text in [
             "",
             "00",

@@ -9,9 +9,6 @@ pub mod sic43nt;
 pub mod sic43s1;
 pub mod type2;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use crate::Uid;
 use crate::assessment::Tamper;
 use crate::key::{InlayKeys, KeyFingerprint};
@@ -19,8 +16,10 @@ use crate::template::Field;
 use crate::word::word;
 
 /// The chip of an inlay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Technology {
     /// NXP NTAG 424 DNA: AES keys, a one-time code on every tap.
     Ntag424Dna,
@@ -33,7 +32,7 @@ pub enum Technology {
     /// NXP MIFARE Ultralight: a static URL.
     Ultralight,
     /// NXP NTAG 424 DNA `TagTamper`: an NTAG 424 DNA with a tamper loop.
-    #[serde(rename = "ntag424dna_tt")]
+    #[cfg_attr(feature = "serde", serde(rename = "ntag424dna_tt"))]
     Ntag424DnaTt,
     /// NXP NTAG 223 DNA, also with `StatusDetect`: SUNCMAC.
     Ntag223Dna,
@@ -239,8 +238,10 @@ pub enum Family {
 }
 
 /// The cipher of an NTAG 424 DNA. A URL does not show it, so it is configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Mode {
     /// AES-128, the mode of a new chip.
     #[default]
@@ -270,6 +271,7 @@ word!(Mode);
 mod tests {
     use super::*;
 
+    #[cfg(feature = "serde")]
     #[test]
     fn words_are_read_as_they_are_written() {
         for technology in Technology::ALL {

@@ -27,9 +27,6 @@ mod syntax;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use crate::technology::{Mode, Technology};
 use crate::{MacFrom, Mirror};
 
@@ -104,8 +101,10 @@ impl fmt::Display for Field {
 }
 
 /// Where the MAC's input begins; it ends before `{mac}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum MacStart {
     /// At `{mac}`: the input is empty.
     #[default]
@@ -142,8 +141,9 @@ impl MacStart {
 }
 
 /// The settings of a template, as a person states them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TemplateSettings {
     /// The URL with its placeholders.
     pub template: String,
@@ -189,6 +189,11 @@ pub struct Template {
 
 impl Template {
     /// Checks a person's settings.
+    ///
+    /// # Errors
+    ///
+    /// [`TemplateError`] with the position in the text, if the template is ambiguous or no chip of
+    /// its technology can write it.
     pub fn new(settings: TemplateSettings) -> Result<Self, TemplateError> {
         let parts = Parts::parse(&settings.template)?;
         let prefix = layout::prefix(&settings, &parts)?;
@@ -204,6 +209,10 @@ impl Template {
     }
 
     /// The built-in first template: the canonical form of a tag URL, below `tag_url`.
+    ///
+    /// # Errors
+    ///
+    /// [`TemplateError`] if `tag_url` is not a URL that a chip can have.
     pub fn canonical(
         tag_url: &str,
         mirror: Mirror,

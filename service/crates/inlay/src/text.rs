@@ -12,12 +12,14 @@ pub(crate) fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 /// `FromStr`; `$pattern` is the regular expression of the text.
 macro_rules! as_text {
     ($type:ty, $pattern:literal $(, max_length = $max:literal)?) => {
+        #[cfg(feature = "serde")]
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
+        #[cfg(feature = "serde")]
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
@@ -25,11 +27,13 @@ macro_rules! as_text {
             }
         }
 
+        #[cfg(feature = "openapi")]
         $crate::text::text_schema!($type, $pattern $(, max_length = $max)?);
     };
 }
 
 /// Implements the OpenAPI schema of a type that is text of the shape `$pattern`.
+#[cfg(feature = "openapi")]
 macro_rules! text_schema {
     ($type:ty, $pattern:literal $(, max_length = $max:literal)?) => {
         impl utoipa::PartialSchema for $type {
@@ -46,4 +50,6 @@ macro_rules! text_schema {
     };
 }
 
-pub(crate) use {as_text, text_schema};
+pub(crate) use as_text;
+#[cfg(feature = "openapi")]
+pub(crate) use text_schema;

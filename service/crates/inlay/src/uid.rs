@@ -63,6 +63,12 @@ mod tests {
         let uid: Uid = "04de5f1eacC040".parse().unwrap();
         assert_eq!(uid.bytes(), [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]);
         assert_eq!(uid.to_string(), "04DE5F1EACC040");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_uid_is_its_text_in_json() {
+        let uid = Uid::from_bytes([0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]);
         assert_eq!(serde_json::to_string(&uid).unwrap(), r#""04DE5F1EACC040""#);
     }
 

@@ -76,6 +76,11 @@ static NOBODY: Keys = Keys {
 };
 
 /// Which of the `candidates` made the code in `uid` and `token`, and at which counter.
+///
+/// # Errors
+///
+/// [`CodeError`] if the texts are not a code, if it is of none of the candidates, or if its MAC is
+/// wrong.
 pub fn verify<C: AsRef<Candidate>>(
     uid: &str,
     token: &str,

@@ -1,5 +1,5 @@
-//! An inlay in software: it makes the codes an NTAG 424 DNA would make. The
-//! product's simulator, and the inlay of its tests.
+//! An inlay in software, for simulators and tests: it makes the codes that an NTAG 424 DNA would
+//! make.
 
 use crate::code::{COUNTER_MAX, Code, Mirrored};
 use crate::key::Keys;
@@ -29,6 +29,10 @@ pub struct UsedUp;
 impl VirtualInlay {
     /// One tap: raises the counter (to 1 on the first), then makes the code. `padding` fills the
     /// encrypted PICC data, and is random on a chip.
+    ///
+    /// # Errors
+    ///
+    /// [`UsedUp`] if the counter is at [`COUNTER_MAX`].
     pub fn tap(&mut self, padding: [u8; 5]) -> Result<OneTimeCode, UsedUp> {
         if self.counter >= COUNTER_MAX {
             return Err(UsedUp);

@@ -1,7 +1,6 @@
 //! The two key schemes of sdm-backend.
 
 use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Sha256, Sha512};
 
 use crate::Uid;
@@ -20,8 +19,9 @@ pub enum SdmBackendVersion {
     Standard,
 }
 
-impl Serialize for SdmBackendVersion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+#[cfg(feature = "serde")]
+impl serde::Serialize for SdmBackendVersion {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(match self {
             Self::Legacy => 1,
             Self::Standard => 2,
@@ -29,8 +29,9 @@ impl Serialize for SdmBackendVersion {
     }
 }
 
-impl<'de> Deserialize<'de> for SdmBackendVersion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for SdmBackendVersion {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u8::deserialize(deserializer)? {
             1 => Ok(Self::Legacy),
             2 => Ok(Self::Standard),

@@ -307,8 +307,9 @@ mod tests {
         let text = "https://x.example/v?u={uid}&n={counter}&c={mac}";
         let settings = TemplateSettings::new(text, Technology::Ntag424Dna);
         let template = Template::new(settings.clone()).unwrap();
-        let derivation: Derivation =
-            serde_json::from_str(r#"{"scheme": "plain_cmac", "input": "01{uid}"}"#).unwrap();
+        let derivation = Derivation::PlainCmac {
+            input: "01{uid}".parse().unwrap(),
+        };
         let secret = MasterSecret::from_bytes(&[7; 16]);
         let keys = InlayKeys::Aes(derivation.keys(&secret, UID).unwrap());
         let code = code(&template, &keys);

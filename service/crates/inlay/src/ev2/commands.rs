@@ -43,7 +43,7 @@ pub fn get_file_settings(file: u8) -> Vec<u8> {
     wrapped(GET_FILE_SETTINGS, &[&[file]])
 }
 
-/// `ISOReadBinary` of the selected file.
+/// `ISOReadBinary` of the selected file: `length` bytes from byte `offset` on.
 pub fn read_binary(offset: u16, length: u8) -> Vec<u8> {
     let [high, low] = offset.to_be_bytes();
     vec![0x00, 0xB0, high, low, length]
@@ -68,7 +68,7 @@ impl Session {
         command
     }
 
-    /// `WriteData` in the protection that the file asks for.
+    /// `WriteData` in the protection that the file asks for, from byte `offset` on.
     pub fn write_data(
         &mut self,
         protection: Protection,

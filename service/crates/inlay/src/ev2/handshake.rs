@@ -69,6 +69,10 @@ pub struct Handshake {
 impl Handshake {
     /// Makes the second half from the answer to the first half, the assumed key, and 16 random
     /// bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`HandshakeError`] if the chip refused the first half, or its answer has another shape.
     pub fn respond(
         mode: Mode,
         number: u8,
@@ -80,6 +84,10 @@ impl Handshake {
     }
 
     /// Makes the second half in a session that continues.
+    ///
+    /// # Errors
+    ///
+    /// [`HandshakeError`] if the chip refused the first half, or its answer has another shape.
     pub fn respond_in(
         session: Session,
         number: u8,
@@ -145,6 +153,11 @@ impl Handshake {
     }
 
     /// Opens the session with the answer to the second half.
+    ///
+    /// # Errors
+    ///
+    /// [`HandshakeError`] if the chip refused the second half, or its answer was not made with the
+    /// key.
     pub fn finish(self, reply: &[u8]) -> Result<Session, HandshakeError> {
         let (data, status) = answer(reply).ok_or(HandshakeError::Malformed)?;
         if status != Status::OK {

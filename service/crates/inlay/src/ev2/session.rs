@@ -171,6 +171,11 @@ impl Session {
     }
 
     /// The content of an answer, whose status must be success.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplyError`] if the status is not success, or if the answer's MAC, padding or length is
+    /// wrong.
     pub fn open(&self, reply: Reply, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, ReplyError> {
         let (data, status) = answer(bytes).ok_or(ReplyError::Malformed)?;
         if status != Status::OK {

@@ -1,8 +1,93 @@
 //! NXP NTAG 223 DNA and NTAG 224 DNA, also with `StatusDetect`: SUNCMAC (AN12998).
 //!
-//! The key is used directly: there is no session key, and the MAC is over bytes, not over the
-//! URL's text. Known weakness: if the key's pages are not locked, the key can be recovered from
-//! the chip ("BREAKMEIFYOUCAN", IACR ePrint 2026/100).
+//! The key is used directly: there is no session key, and the MAC is over bytes, not over the URL's
+//! text. Known weakness: if the key's pages are not locked, the key can be recovered from the chip
+//! ("BREAKMEIFYOUCAN", IACR ePrint 2026/100).
+//!
+//! # NTAG 223 DNA
+//!
+//! The values are those of AN12998.
+//!
+//! ```
+//! use inlay::Technology;
+//! use inlay::key::{AesKey, InlayKeys, Keys};
+//! use inlay::template::{Request, Template, TemplateSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings::new(
+//!     "https://tags.example/?m={uid}x{counter}x{mac}",
+//!     Technology::Ntag223Dna,
+//! ))?;
+//! let url = "https://tags.example/?m=04AA2BD2335780x000001xB188AC6F69140B92";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! let file = AesKey::from_hex("00000000000000000000000000000000")?;
+//! let keys = InlayKeys::Aes(Keys { meta: None, file });
+//!
+//! let verdict = template.check(None, &code, "04AA2BD2335780".parse()?, &keys);
+//! assert!(verdict.proves_tap());
+//! assert_eq!(verdict.counter, Some(1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With `StatusDetect`, the chip also writes the state of a loop. The values are of a real chip
+//! whose counter is off: its code is authentic, but it is always the same, so it proves no tap.
+//!
+//! ```
+//! use inlay::Technology;
+//! use inlay::assessment::Tamper;
+//! use inlay::key::{AesKey, InlayKeys, Keys};
+//! use inlay::template::{Request, Template, TemplateSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings::new(
+//!     "https://tags.example/?m={uid}x{counter}x{tamper}x{mac}",
+//!     Technology::Ntag223Dna,
+//! ))?;
+//! let url = "https://tags.example/?m=046910EA841390x000000xCO00000000x146F1F74FFB89569";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! let file = AesKey::from_hex("00000000000000000000000000000000")?;
+//! let keys = InlayKeys::Aes(Keys { meta: None, file });
+//!
+//! let verdict = template.check(None, &code, "046910EA841390".parse()?, &keys);
+//! assert!(verdict.is_authentic() && !verdict.proves_tap());
+//! assert_eq!(verdict.tamper, Some(Tamper::Open));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # NTAG 224 DNA
+//!
+//! It makes its MAC as an NTAG 223 DNA does; its memory and its protocol differ. Two independent
+//! implementations made the values.
+//!
+//! ```
+//! use inlay::Technology;
+//! use inlay::key::{AesKey, InlayKeys, Keys};
+//! use inlay::template::{Request, Template, TemplateSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings::new(
+//!     "https://tags.example/?m={uid}x{counter}x{mac}",
+//!     Technology::Ntag224Dna,
+//! ))?;
+//! let url = "https://tags.example/?m=042202DE5EB391x010203x5A192E8A51363D53";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! let file = AesKey::from_hex("2202DE5EB391160D816783F769F96D6A")?;
+//! let keys = InlayKeys::Aes(Keys { meta: None, file });
+//!
+//! let verdict = template.check(None, &code, "042202DE5EB391".parse()?, &keys);
+//! assert!(verdict.proves_tap());
+//! assert_eq!(verdict.counter, Some(0x01_02_03));
+//! # Ok(())
+//! # }
+//! ```
 
 use super::direct_mac;
 use crate::Uid;

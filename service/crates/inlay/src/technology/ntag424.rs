@@ -3,6 +3,107 @@
 //!
 //! Both modes share the shape: PICC data under the meta key name the chip and its read counter; a
 //! session key follows from the file key and both; it makes the MAC and encrypts the file data.
+//!
+//! # NTAG 424 DNA
+//!
+//! A URL with encrypted UID, counter and file data (AN12196 table 6). The MAC's input begins at
+//! `{enc}`.
+//!
+//! ```
+//! use inlay::Technology;
+//! use inlay::key::{AesKey, InlayKeys, Keys};
+//! use inlay::template::{MacStart, Request, Template, TemplateSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings {
+//!     mac_from: MacStart::Enc,
+//!     enc_length: Some(32),
+//!     ..TemplateSettings::new(
+//!         "https://tags.example/?picc_data={picc}&enc={enc}&cmac={mac}",
+//!         Technology::Ntag424Dna,
+//!     )
+//! })?;
+//! let url = "https://tags.example/?picc_data=FD91EC264309878BE6345CBE53BADF40\
+//!     &enc=CEE9A53E3E463EF1F459635736738962&cmac=ECC1E7F6C6C73BF6";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! // The keys of a new chip. A chip in use has its own.
+//! let keys = InlayKeys::Aes(Keys {
+//!     meta: Some(AesKey::FACTORY),
+//!     file: AesKey::FACTORY,
+//! });
+//!
+//! let verdict = template.check(None, &code, "04958CAA5C5E80".parse()?, &keys);
+//! assert!(verdict.proves_tap());
+//! assert_eq!(verdict.counter, Some(8));
+//! let data = verdict.file_data.ok_or("the code has no file data")?;
+//! assert_eq!(data.expose(), b"xxxxxxxxxxxxxxxx");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In LRP mode the PICC data have 48 characters. The values are of a real chip, from the tests of
+//! the project `ntag424-java`.
+//!
+//! ```
+//! # use inlay::Technology;
+//! # use inlay::key::{AesKey, InlayKeys, Keys};
+//! # use inlay::technology::Mode;
+//! # use inlay::template::{Request, Template, TemplateSettings};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings {
+//!     mode: Mode::Lrp,
+//!     ..TemplateSettings::new(
+//!         "https://tags.example/?p={picc}&c={mac}",
+//!         Technology::Ntag424Dna,
+//!     )
+//! })?;
+//! let url = "https://tags.example/\
+//!     ?p=B3373525DC0343DEDB5F8E89F5387402EDFB8C22186FC129&c=A3773D237775F892";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! # let keys = InlayKeys::Aes(Keys { meta: Some(AesKey::FACTORY), file: AesKey::FACTORY });
+//! let verdict = template.check(None, &code, "04827F12647380".parse()?, &keys);
+//! assert!(verdict.is_authentic());
+//! assert_eq!(verdict.counter, Some(30));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # NTAG 424 DNA `TagTamper`
+//!
+//! Two letters in the file data show the state of the loop: permanent, then current (`NT4H2421Tx`
+//! section 10.2). Two independent implementations made the values.
+//!
+//! ```
+//! # use inlay::Technology;
+//! # use inlay::key::{AesKey, InlayKeys, Keys};
+//! use inlay::assessment::Tamper;
+//! # use inlay::template::{MacStart, Request, Template, TemplateSettings};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings {
+//!     mac_from: MacStart::Enc,
+//!     enc_length: Some(32),
+//!     tamper_at: Some(0),
+//!     ..TemplateSettings::new(
+//!         "https://tags.example/?picc_data={picc}&enc={enc}&cmac={mac}",
+//!         Technology::Ntag424DnaTt,
+//!     )
+//! })?;
+//! let url = "https://tags.example/?picc_data=2ABCF938A4D24E709C06E05A20C60ECB\
+//!     &enc=FAA9E6FC44C7CED42BF243117070EAEC&cmac=615422B4907CC329";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! # let keys = InlayKeys::Aes(Keys { meta: Some(AesKey::FACTORY), file: AesKey::FACTORY });
+//! let verdict = template.check(None, &code, "04FED21F016BD7".parse()?, &keys);
+//! assert!(verdict.is_authentic());
+//! assert_eq!(verdict.tamper, Some(Tamper::Sealed));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod file_settings;
 pub mod lrp;

@@ -1,5 +1,44 @@
 //! Silicon Craft SIC43NT: a rolling code of 32 bits from the stream cipher MICKEY, with the time
 //! stamp as its IV. Such a short code can be guessed in hours, so the caller must limit guesses.
+//!
+//! Sources: MICKEY version 1 (eSTREAM, 2005), and Silicon Craft's verification servers in Python
+//! and Node (`sic43nt-server-pythonflask`, `sic43nt-server-node`), because no public document of
+//! the vendor describes the code.
+//!
+//! # SIC43NT
+//!
+//! The values are those that both servers of Silicon Craft compute.
+//!
+//! ```
+//! use inlay::Technology;
+//! use inlay::assessment::Tamper;
+//! use inlay::key::{InlayKeys, RollingKey};
+//! use inlay::template::{Request, Template, TemplateSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings::new(
+//!     "https://tags.example/?d={uid}{tamper}{counter}{mac}",
+//!     Technology::Sic43Nt,
+//! ))?;
+//! let keys = InlayKeys::Rolling(RollingKey::from_hex("F3091FF9C5D509EA2DC4")?);
+//! let uid = "394930A1A2A3A4".parse()?;
+//! for (url, tamper) in [
+//!     // The flag 00 is not an input of the cipher, so it proves no closed loop.
+//!     ("https://tags.example/?d=394930A1A2A3A4000000123466044E56", Tamper::Unknown),
+//!     // Only a chip with "secure tamper" and an open loop makes this code.
+//!     ("https://tags.example/?d=394930A1A2A3A4AA00001234B156AFD1", Tamper::Open),
+//! ] {
+//!     let request = Request::of_url(url).ok_or("the URL has no host")?;
+//!     let found = template.read(&request).ok_or("the URL is not of this template")?;
+//!     let code = found.code?.ok_or("the URL has no code")?;
+//!     let verdict = template.check(None, &code, uid, &keys);
+//!     assert!(verdict.is_authentic());
+//!     assert_eq!((verdict.counter, verdict.tamper), (Some(0x1234), Some(tamper)));
+//! }
+//! assert!(!Technology::Sic43Nt.has_factory_key(uid, &keys));
+//! # Ok(())
+//! # }
+//! ```
 
 mod mickey;
 

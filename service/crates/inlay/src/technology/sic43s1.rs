@@ -1,5 +1,40 @@
-//! Silicon Craft SIC43S1, the chips with AES-CMAC (third byte of the UID: 21h). Those with
-//! AES-OCB (10h, 20h) are not supported: no published code opens their tags.
+//! Silicon Craft SIC43S1, the chips with AES-CMAC (third byte of the UID: 21h). Those with AES-OCB
+//! (10h, 20h) are not supported: no published code opens their tags.
+//!
+//! Source: Silicon Craft's verification servers in Python and Node (`sic43s1-server-python`,
+//! `sic43s1-server-nodejs`), because no public document of the vendor describes the code.
+//!
+//! # SIC43S1
+//!
+//! The values are those that both servers of Silicon Craft compute, with the chip's factory key.
+//!
+//! ```
+//! use inlay::key::{InlayKeys, Keys};
+//! use inlay::technology::sic43s1;
+//! use inlay::template::{Request, Template, TemplateSettings};
+//! use inlay::{Technology, Uid};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(TemplateSettings::new(
+//!     "https://tags.example/?U={uid}&TF={tamper}&TS={counter}&SAC={mac}",
+//!     Technology::Sic43S1,
+//! ))?;
+//! let url = "https://tags.example/?U=394A219E6B40BF&TF=00&TS=00000001\
+//!     &SAC=797A85C2E48CC5764F120DE37285C875";
+//! let request = Request::of_url(url).ok_or("the URL has no host")?;
+//! let found = template.read(&request).ok_or("the URL is not of this template")?;
+//! let code = found.code?.ok_or("the URL has no code")?;
+//! let uid: Uid = "394A219E6B40BF".parse()?;
+//! let keys = InlayKeys::Aes(Keys { meta: None, file: sic43s1::factory_key(uid) });
+//!
+//! let verdict = template.check(None, &code, uid, &keys);
+//! assert!(verdict.is_authentic());
+//! assert_eq!(verdict.counter, Some(1));
+//! // Everyone can compute this key, so the code still proves nothing.
+//! assert!(Technology::Sic43S1.has_factory_key(uid, &keys));
+//! # Ok(())
+//! # }
+//! ```
 
 use super::direct_mac;
 use crate::Uid;

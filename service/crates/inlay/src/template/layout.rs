@@ -26,12 +26,13 @@ const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "http
 pub struct Layout {
     /// The NDEF file, with zeros in place of mirrored values.
     pub file: Vec<u8>,
-    /// Where each placeholder begins in the file.
+    /// Where each placeholder begins, in bytes from the start of the file.
     pub offsets: Vec<(Field, usize)>,
-    /// The start of the MAC's input (`SDMMACInputOffset`); `None` if the chip makes no MAC of this
-    /// kind.
+    /// The start of the MAC's input (`SDMMACInputOffset`), in bytes from the start of the file;
+    /// `None` if the chip makes no MAC of this kind.
     pub mac_input: Option<usize>,
-    /// Where the chip writes the tamper letters (`TTStatusOffset`): `{tamper}`, or inside `{enc}`.
+    /// Where the chip writes the tamper letters (`TTStatusOffset`), in bytes from the start of the
+    /// file: `{tamper}`, or inside `{enc}`.
     pub tamper: Option<usize>,
 }
 
@@ -39,7 +40,7 @@ impl Layout {
     /// Bytes of the length before the message.
     pub const LENGTH: usize = 2;
 
-    /// Where a placeholder begins in the file.
+    /// Where a placeholder begins, in bytes from the start of the file; `None` if there is none.
     pub fn offset(&self, field: Field) -> Option<usize> {
         let offset = self.offsets.iter().find(|(other, _)| *other == field);
         offset.map(|(_, offset)| *offset)
@@ -87,6 +88,11 @@ pub(super) fn prefix(settings: &TemplateSettings, parts: &Parts) -> Result<u8, T
 
 impl Template {
     /// The content to write to the chip of the tag with this slug.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError`] if the template has `{*}`, if it needs a slug and none is given, or if the
+    /// URL does not fit into the chip.
     pub fn layout(&self, slug: Option<&str>) -> Result<Layout, LayoutError> {
         if self.has(Field::Any) {
             return Err(LayoutError::Any);

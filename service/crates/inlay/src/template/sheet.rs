@@ -15,10 +15,10 @@ pub struct EncodingSheet {
     pub bytes: Vec<u8>,
     /// The mirrored values, in the order of the URL.
     pub mirrors: Vec<Mirrored>,
-    /// Start and length of the MAC's input in the bytes; `None` if the kind of chip fixes the
+    /// Start and length of the MAC's input in [`Self::bytes`]; `None` if the kind of chip fixes the
     /// input.
     pub mac_input: Option<(usize, usize)>,
-    /// The position of the tamper loop's letters, in clear or inside `{enc}`.
+    /// The index in [`Self::bytes`] of the tamper loop's letters, in clear or inside `{enc}`.
     pub tamper: Option<usize>,
     /// The data of `ChangeFileSettings` of an NTAG 424 DNA, without the file's number.
     pub file_settings: Option<Vec<u8>>,
@@ -68,6 +68,11 @@ const TERMINATOR: u8 = 0xFE;
 
 impl Template {
     /// How the chip of the tag with this slug is written.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError`] if the template has `{*}`, if it needs a slug and none is given, or if the
+    /// URL does not fit into the chip.
     pub fn encoding_sheet(&self, slug: Option<&str>) -> Result<EncodingSheet, LayoutError> {
         let layout = self.layout(slug)?;
         let family = self.settings().technology.family();
