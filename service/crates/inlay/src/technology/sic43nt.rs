@@ -12,7 +12,7 @@
 //! ```
 //! use inlay::Technology;
 //! use inlay::assessment::Tamper;
-//! use inlay::key::{InlayKeys, RollingKey};
+//! use inlay::key::{InlayKeys, Sic43ntKey};
 //! use inlay::template::{Request, Template, TemplateSettings};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@
 //!     "https://tags.example/?d={uid}{tamper}{counter}{mac}",
 //!     Technology::Sic43Nt,
 //! ))?;
-//! let keys = InlayKeys::Rolling(RollingKey::from_hex("F3091FF9C5D509EA2DC4")?);
+//! let keys = InlayKeys::Rolling(Sic43ntKey::from_hex("F3091FF9C5D509EA2DC4")?);
 //! let uid = "394930A1A2A3A4".parse()?;
 //! for (url, tamper) in [
 //!     // The flag 00 is not an input of the cipher, so it proves no closed loop.
