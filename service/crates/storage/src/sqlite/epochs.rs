@@ -183,7 +183,7 @@ mod tests {
         let read = epochs.newest();
         let far = i64::try_from(PAGE * PAGES).unwrap() + 3;
         change(&epochs, |changed| {
-            changed.only(Some(CachedPart::Tag(TagId(far))))
+            changed.only(Some(CachedPart::Tag(TagId(far))));
         });
         assert!(epochs.of(CachedPart::Tag(TagId(3))) > read);
         assert!(epochs.of(CachedPart::Tag(TagId(4))) <= read);
