@@ -3,6 +3,8 @@
 use serde_json::json;
 use tapdesk_tests::{TestService, at_once, length};
 
+use super::{payload, tap};
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_1000_taps_with_one_url_exactly_one_is_true() {
     let service = TestService::start().await;
@@ -13,9 +15,9 @@ async fn of_1000_taps_with_one_url_exactly_one_is_true() {
         let verified = at_once(1_000, |_| {
             let (client, url) = (client.clone(), url.clone());
             async move {
-                let tap = client.tap_in_crowd(&url).await;
+                let tap = tap(&client, &url).await;
                 assert_eq!(tap.status, 302, "{}", tap.answer.body);
-                client.payload_in_crowd(tap.key()).await["tag_verified"].clone()
+                payload(&client, tap.key()).await["tag_verified"].clone()
             }
         })
         .await;
@@ -36,8 +38,8 @@ async fn of_many_codes_at_once_the_highest_is_true_and_the_counter_ends_there() 
         let url = url(u32::try_from(i).expect("few") + 1);
         let client = client.clone();
         async move {
-            let tap = client.tap_in_crowd(&url).await;
-            let payload = client.payload_in_crowd(tap.key()).await;
+            let tap = tap(&client, &url).await;
+            let payload = payload(&client, tap.key()).await;
             payload["tag_verified"].as_bool().expect("a verdict")
         }
     })

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use tapdesk_tests::client::base64;
 use tapdesk_tests::{Answering as _, TestService, at_once, length};
 
+use super::{payload, tap, update};
+
 const INVALID: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -19,7 +21,7 @@ async fn of_1000_tasks_consuming_one_key_exactly_one_succeeds() {
             let (client, rk) = (client.clone(), rk.to_owned());
             async move {
                 let data = json!({"registered": i.to_string()});
-                client.update_in_crowd(&rk, &data).await
+                update(&client, &rk, data).await
             }
         })
         .await;
@@ -60,9 +62,9 @@ async fn of_1000_updates_of_one_variable_with_different_keys_all_succeed_and_one
     let answers = at_once(1_000, |i| {
         let (client, path) = (client.clone(), tag.path());
         async move {
-            let tap = client.tap_in_crowd(&path).await;
+            let tap = tap(&client, &path).await;
             let data = json!({"registered": i.to_string()});
-            client.update_in_crowd(tap.key(), &data).await
+            update(&client, tap.key(), data).await
         }
     })
     .await;
@@ -81,9 +83,9 @@ async fn variables_that_are_updated_together_stay_together() {
     at_once(length(300, 3_000), |i| {
         let (client, path) = (client.clone(), tag.path());
         async move {
-            let tap = client.tap_in_crowd(&path).await;
+            let tap = tap(&client, &path).await;
             let data = json!({"a": i.to_string(), "b": i.to_string()});
-            client.update_in_crowd(tap.key(), &data).await.expect(200);
+            update(&client, tap.key(), data).await.expect(200);
         }
     })
     .await;
@@ -99,8 +101,8 @@ async fn all_keys_of_many_taps_at_once_are_different_and_valid() {
     let mut keys = at_once(length(500, 5_000), |_| {
         let (client, path) = (client.clone(), tag.path());
         async move {
-            let tap = client.tap_in_crowd(&path).await;
-            let payload = client.payload_in_crowd(tap.key()).await;
+            let tap = tap(&client, &path).await;
+            let payload = payload(&client, tap.key()).await;
             assert_eq!(payload["rk"], json!(tap.rk));
             payload["interaction_ids"][0].as_i64().expect("an id")
         }
