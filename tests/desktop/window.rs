@@ -61,6 +61,8 @@ pub(crate) struct Window {
     /// The id of the program's process.
     pub process: u32,
     display: String,
+    /// The file with the stderr output of the program and of the driver.
+    log: PathBuf,
     effort: Rc<Effort>,
     _driver: Killed,
 }
@@ -242,6 +244,7 @@ impl Desk {
             client,
             process: program_of(&driver),
             display: self.display.name.clone(),
+            log: self.path("stderr.log"),
             effort: Rc::clone(&self.effort),
             _driver: driver,
         };
@@ -292,14 +295,40 @@ impl Window {
         self.execute(script, vec![element]).await.ok()
     }
 
-    /// Clicks the element at this `XPath`, as soon as it is visible and can be clicked.
+    /// Whether an element has the same place in two frames.
+    async fn rests(&self, element: &Element) -> Option<bool> {
+        let script = "const [element, done] = arguments; \
+             const place = () => JSON.stringify(element.getBoundingClientRect()); \
+             requestAnimationFrame(() => { \
+                 const before = place(); \
+                 requestAnimationFrame(() => done(before === place())); \
+             });";
+        let element = serde_json::to_value(element).ok()?;
+        let rests = self.execute_async(script, vec![element]).await.ok()?;
+        rests.as_bool()
+    }
+
+    /// Clicks the element at this `XPath`, as soon as it is visible, rests and can be clicked.
     pub(crate) async fn press(&self, xpath: &str) {
         self.wait_for(xpath, async |element| {
             // A click by the driver on a disabled button succeeds without an effect.
             if !element.is_enabled().await.ok()? {
                 return None;
             }
+            // The driver computes where to click, and clicks later. What moves in between is missed,
+            // and a click beside a dialog closes it.
+            if !self.rests(&element).await? {
+                return None;
+            }
+            // The driver may report a failure although the click arrived, for example if the
+            // element left the page at once. A second click would press what took its place.
+            let watch = "delete window.arrived; arguments[0].addEventListener('click', () => (window.arrived = true), { capture: true, once: true })";
+            self.ask(watch, &element).await;
             if element.clone().click().await.is_ok() {
+                return Some(());
+            }
+            let arrived = self.execute("return window.arrived === true", vec![]).await;
+            if arrived.is_ok_and(|arrived| arrived == true) {
                 return Some(());
             }
             // It may be under an element that stays in place while the rest scrolls. A person would
@@ -346,9 +375,24 @@ impl Window {
         if let Ok(seen) = tokio::time::timeout(PATIENCE, seen).await {
             return seen;
         }
-        let shown = self.value_of("document.body.innerText").await;
-        self.leave_picture("waited-in-vain").await;
-        panic!("waited in vain for {xpath}; target/screenshots/waited-in-vain.png shows {shown:#}")
+        Hands::on(&self.display).leave_picture("waited-in-vain");
+        let shown = self.shown().await;
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let newest: Vec<&str> = log.lines().rev().take(20).collect();
+        panic!(
+            "waited in vain for {xpath}; target/screenshots/waited-in-vain.png shows {shown}; \
+             the log, newest first: {newest:#?}"
+        )
+    }
+
+    /// The part of the page that a person looks at, or why it cannot be read.
+    async fn shown(&self) -> String {
+        let script = "return [...document.querySelectorAll('[role=dialog], [role=alert], [role=status]'), \
+             document.querySelector('main') ?? document.body].map(part => part.innerText)";
+        match self.execute(script, Vec::new()).await {
+            Ok(shown) => shown.to_string(),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// Clicks the button or link with this name.
