@@ -203,7 +203,7 @@ async fn a_lost_reader_and_broken_pages_recover() {
     let before = pages(window.process);
     let laid = hall.desk.readers().lay_down(card);
     hall.exhibit.next_visit().await;
-    let card = laid.take_away_noticed();
+    let card = laid.take_away();
     let of_visit = pages(window.process)
         .into_iter()
         .find(|page| !before.contains(page));

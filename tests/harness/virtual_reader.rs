@@ -154,23 +154,12 @@ impl Drop for Pcscd {
 }
 
 impl<C> LaidDown<C> {
-    /// Removes the chip, and returns it.
-    ///
-    /// # Panics
-    /// When the chip did.
-    pub fn take_away(mut self) -> C {
-        let card = self.end();
-        card.expect("it is taken away once")
-            .join()
-            .expect("a chip does not panic")
-    }
-
-    /// Removes the chip, and waits until the reader has noticed. The reader looks a few times per
-    /// second, so it does not notice if a chip returns in between.
+    /// Removes the chip, waits until the reader has noticed, and returns the chip. The reader looks
+    /// a few times per second, so it would take another chip that comes in between for this one.
     ///
     /// # Panics
     /// When the chip did, or the reader does not notice.
-    pub fn take_away_noticed(mut self) -> C {
+    pub fn take_away(mut self) -> C {
         let _ = self.connection.shutdown(Shutdown::Write);
         let card = self.card.take().expect("it is taken away once");
         let card = card.join().expect("a chip does not panic");
