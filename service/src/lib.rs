@@ -1,8 +1,9 @@
 //! The Tapdesk service: from a tap of an NFC inlay to an updated tag variable.
 //!
 //! Its parts are crates in `service/crates`. Each depends on those before it: [`inlay`], `domain`,
-//! [`encoding`], [`storage`], `app`, `http`. The crate `client` depends on none. This crate starts
-//! the service and has its command line. Programs that embed the service use only this crate.
+//! [`encoding`], [`storage`], `app`, `http`. The crate [`client`] calls a running
+//! service, and depends on `domain` only. This crate starts the service and has its command line.
+//! Programs that embed the service use only this crate.
 //!
 //! Start reading at `tap.rs` in `app`, the use case. `http` has every public route on one screen.
 //! [`storage`] names the operations that can race, and decides each in one step.
@@ -11,7 +12,6 @@
 //! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
 pub use app::{Parts, Service, TapUrl, demo, housekeeping, rotate};
-pub use client::resumable;
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, rolling_key, scope, settings, sheet,
@@ -20,7 +20,7 @@ pub use domain::{
 pub use http::{AppState, Countries, Exposure, Limits, Peer, listen, openapi, router, serve};
 #[cfg(feature = "postgres")]
 pub use storage::migrate_store;
-pub use {encoding, inlay, storage};
+pub use {client, encoding, inlay, storage};
 
 // Builds a service from files and settings.
 pub mod start;

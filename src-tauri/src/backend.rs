@@ -15,6 +15,7 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tapdesk_service::Service;
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::client::{Cursor, PROBLEM_MAX, Problem, authorize};
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
@@ -27,8 +28,8 @@ const ANSWER_MAX: usize = 1024 * 1024 * 1024;
 
 /// How many pieces of a file may wait to be written.
 const PIECES: usize = 4;
-/// Largest error response that is read, in bytes.
-const REFUSAL_MAX: usize = 64 * 1024;
+/// The name of this program in the audit log.
+const PROGRAM: &str = "desktop";
 /// The error code of the shell's own response, used if none came from the service.
 const UNREACHABLE: &str = "unreachable";
 /// The message for a file that ends too early.
@@ -116,7 +117,8 @@ impl Embedded {
     async fn answer(&self, request: Request<Vec<u8>>) -> Response<Body> {
         let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
-        parts.headers = forwarded(&parts, &self.token);
+        parts.headers = forwarded(&parts);
+        authorize(&mut parts.headers, parts.uri.path(), &self.token, PROGRAM);
         parts
             .headers
             .insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
@@ -130,10 +132,10 @@ impl Embedded {
         let response = self.answer(request).await;
         if !response.status().is_success() {
             let status = response.status();
-            let body = to_bytes(response.into_body(), REFUSAL_MAX).await;
-            return Err(in_words(status, &body.unwrap_or_default()));
+            let body = to_bytes(response.into_body(), PROBLEM_MAX).await;
+            return Err(Problem::parse(status, &body.unwrap_or_default()).to_string());
         }
-        let cursor = cursor(response.headers());
+        let cursor = Cursor::of(response.headers());
         let (sender, pieces) = mpsc::channel(PIECES);
         let mut body = response.into_body().into_data_stream();
         tokio::spawn(async move {
@@ -172,40 +174,15 @@ fn file_request(path: &str, body: Option<Value>) -> Result<Request<Vec<u8>>, Str
     request.map_err(|_| "The file does not exist.".to_owned())
 }
 
-/// The cursor with which an interrupted CSV export can be resumed.
-fn cursor(headers: &HeaderMap) -> Option<String> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_csv = text("content-type").is_some_and(|kind| kind.starts_with("text/csv"));
-    let cursor = text("tapdesk-cursor").filter(|cursor| is_csv && !cursor.is_empty());
-    cursor.map(str::to_owned)
-}
-
-/// The service's error message that explains why there is no file.
-fn in_words(status: StatusCode, body: &[u8]) -> String {
-    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
-    match problem["detail"].as_str() {
-        Some(detail) => detail.to_owned(),
-        None => format!("The service answered {}.", status.as_u16()),
-    }
-}
-
-/// The page's headers without those that concern only the page, and with the token if the admin API
-/// is called.
-fn forwarded(parts: &Parts, token: &AdminToken) -> HeaderMap {
+/// The page's headers without those that concern only the page. Requests of the encoder name it.
+fn forwarded(parts: &Parts) -> HeaderMap {
     let mut headers = parts.headers.clone();
     for name in [AUTHORIZATION, COOKIE, ORIGIN, REFERER, HOST] {
         headers.remove(name);
     }
-    if parts.uri.path().starts_with("/admin/")
-        && let Ok(mut value) = HeaderValue::try_from(format!("Bearer {}", token.expose()))
-    {
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-        let program = match parts.extensions.get::<ByEncoder>() {
-            Some(ByEncoder) => "encoder",
-            None => "desktop",
-        };
-        headers.insert("tapdesk-program", HeaderValue::from_static(program));
+    headers.remove("tapdesk-program");
+    if parts.extensions.get::<ByEncoder>().is_some() {
+        headers.insert("tapdesk-program", HeaderValue::from_static("encoder"));
     }
     headers
 }

@@ -3,22 +3,19 @@
 //! resumed after its last whole row: a few times automatically, then when the person asks for it. A
 //! stopped download leaves no file.
 
-mod part;
-
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tapdesk_service::resumable;
+use tapdesk_service::client::{self, Cursor, FileError, Interrupted};
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
-
-pub(crate) use part::Far;
-use part::{LastRow, PartFile};
 
 /// Pauses before the retries of an interrupted download, one after the other.
 pub(crate) const PAUSES: [Duration; 3] = [
@@ -93,6 +90,21 @@ pub(crate) enum DownloadOutcome {
     BrokenOff,
 }
 
+/// How much of a file has arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Downloaded"))]
+pub(crate) struct Far {
+    bytes: u64,
+    /// Line ends outside of quotes.
+    rows: u64,
+}
+
+impl From<client::Progress> for Far {
+    fn from(client::Progress { bytes, rows }: client::Progress) -> Self {
+        Self { bytes, rows }
+    }
+}
+
 /// The pieces of a file; an error ends them.
 pub(crate) type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
 
@@ -101,19 +113,14 @@ pub struct Arriving {
     /// The body, piece by piece.
     pub pieces: Pieces,
     /// The cursor with which an export of rows is resumed.
-    pub(crate) cursor: Option<String>,
+    pub(crate) cursor: Option<Cursor>,
 }
 
 /// A download that can span several connections.
 pub(crate) struct Download {
     connection: String,
-    path: String,
     body: Option<Value>,
-    part: PartFile,
-    /// The export's cursor, if it can be resumed.
-    cursor: Option<String>,
-    /// The last whole row that was written.
-    last: Option<LastRow>,
+    file: client::Download,
 }
 
 /// How a download ended after all retries.
@@ -133,13 +140,11 @@ enum Ended {
 impl Download {
     /// Starts the partial file of the download to `place`.
     pub(crate) async fn to(place: PathBuf, wanted: Wanted) -> Result<Self, String> {
+        let path = wanted.path;
         Ok(Self {
             connection: wanted.connection,
-            path: wanted.path,
             body: wanted.body,
-            part: PartFile::of(place).await?,
-            cursor: None,
-            last: None,
+            file: on_disk(move || client::Download::replace(&place, path)).await?,
         })
     }
 
@@ -152,7 +157,7 @@ impl Download {
     /// interruption it asks again after each of `pauses`; each time more has arrived, the pauses
     /// start over.
     pub(crate) async fn receive<F>(
-        mut self,
+        self,
         ask: impl Fn(String, Option<Value>) -> F,
         pauses: &[Duration],
         mut stopped: oneshot::Receiver<()>,
@@ -161,31 +166,40 @@ impl Download {
     where
         F: Future<Output = Result<Arriving, String>>,
     {
+        let mut file = self.file;
         let mut left = pauses.iter();
         loop {
-            let before = self.part.far().bytes;
-            let ended = match ask(self.address(), self.body.clone()).await {
+            let before = file.progress().bytes;
+            let ended;
+            (file, ended) = match ask(file.path(), self.body.clone()).await {
                 Ok(Arriving { pieces, cursor }) => {
-                    self.cursor = cursor;
-                    self.write(pieces, &mut stopped, told).await?
+                    file.begin(cursor);
+                    write(file, pieces, &mut stopped, told).await?
                 }
-                Err(why) => Ended::Broken(why),
+                Err(why) => (file, Ended::Broken(why)),
             };
-            match ended {
+            let why = match ended {
                 Ended::Whole => {
-                    self.part.finish().await?;
+                    on_disk(move || file.finish()).await?;
                     return Ok(Received::Saved);
                 }
                 Ended::Stopped => return Ok(Received::Stopped),
-                Ended::Broken(why) if self.cursor.is_none() => return Err(why),
-                Ended::Broken(_) => {}
+                Ended::Broken(why) => why,
+            };
+            let interrupted;
+            (file, interrupted) = on_disk(move || {
+                let interrupted = file.interrupted()?;
+                Ok((file, interrupted))
+            })
+            .await?;
+            if interrupted == Interrupted::Lost {
+                return Err(why);
             }
-            self.last = self.part.cut().await?;
-            if self.part.far().bytes > before {
+            if file.progress().bytes > before {
                 left = pauses.iter();
             }
             let Some(pause) = left.next() else {
-                return Ok(Received::BrokenOff(Box::new(self)));
+                return Ok(Received::BrokenOff(Box::new(Self { file, ..self })));
             };
             tokio::select! {
                 biased;
@@ -194,39 +208,44 @@ impl Download {
             }
         }
     }
+}
 
-    /// The path and query of the part that is still missing.
-    fn address(&self) -> String {
-        let (Some(cursor), Some(last)) = (&self.cursor, &self.last) else {
-            return self.path.clone();
+/// Writes the pieces. Stopping is checked only while waiting for a piece, because a write that a
+/// dropped future started may still happen afterwards.
+async fn write(
+    mut file: client::Download,
+    mut pieces: Pieces,
+    stopped: &mut oneshot::Receiver<()>,
+    told: &Channel<Far>,
+) -> Result<(client::Download, Ended), String> {
+    loop {
+        let piece = tokio::select! {
+            biased;
+            _ = &mut *stopped => return Ok((file, Ended::Stopped)),
+            piece = pieces.recv() => piece,
         };
-        let cursor = format!("{cursor}.{}", last.id);
-        resumable::continued(&self.path, &cursor, last.columns.as_deref())
+        let piece = match piece {
+            None => return Ok((file, Ended::Whole)),
+            Some(Err(why)) => return Ok((file, Ended::Broken(why))),
+            Some(Ok(piece)) => piece,
+        };
+        file = on_disk(move || match file.write_all(&piece) {
+            Ok(()) => Ok(file),
+            Err(error) => Err(file.cannot_write(error)),
+        })
+        .await?;
+        // If the page is gone, nobody hears the progress, but the file is still wanted.
+        let _ = told.send(file.progress().into());
     }
+}
 
-    /// Writes the pieces. Stopping is checked only while waiting for a piece, because a write that
-    /// a dropped future started may still happen afterwards.
-    async fn write(
-        &mut self,
-        mut pieces: Pieces,
-        stopped: &mut oneshot::Receiver<()>,
-        told: &Channel<Far>,
-    ) -> Result<Ended, String> {
-        loop {
-            let piece = tokio::select! {
-                biased;
-                _ = &mut *stopped => return Ok(Ended::Stopped),
-                piece = pieces.recv() => piece,
-            };
-            match piece {
-                None => return Ok(Ended::Whole),
-                Some(Err(why)) => return Ok(Ended::Broken(why)),
-                Some(Ok(piece)) => self.part.add(&piece).await?,
-            }
-            // If the page is gone, nobody hears the progress, but the file is still wanted.
-            let _ = told.send(self.part.far());
-        }
-    }
+/// Works with a file on a thread that may wait for the disk.
+async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, String> {
+    let done = spawn_blocking(work).await;
+    let done = done.map_err(|_| "The file cannot be written.".to_owned())?;
+    done.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -234,8 +253,11 @@ mod tests {
     use std::cell::RefCell;
     use std::ffi::OsString;
     use std::path::Path;
+    use std::sync::Arc;
 
-    use super::part::RowCount;
+    use serde_json::json;
+    use tapdesk_service::client::Rows;
+
     use super::*;
 
     fn silent() -> Channel<Far> {
@@ -263,7 +285,10 @@ mod tests {
             send.try_send(Err("The connection broke.".to_owned()))
                 .unwrap();
         }
-        let cursor = cursor.map(str::to_owned);
+        let cursor = cursor.map(|bound| Cursor {
+            bound: bound.to_owned(),
+            rows: Rows::Csv,
+        });
         Arriving { pieces, cursor }
     }
 
@@ -279,15 +304,19 @@ mod tests {
         let pieces = ["name\r\n\"two\r\nli", "nes\"\r\nLamp\r\n"];
         let ask = |_, _| async move { Ok(arriving(&pieces, false, None)) };
         let (_stop, stopped) = oneshot::channel();
-        let told = silent();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&heard);
+        let told = Channel::new(move |body| {
+            locked(&hears).push(body.deserialize::<Value>()?);
+            Ok(())
+        });
         let received = download(&path).await.receive(ask, &[], stopped, &told);
         assert!(matches!(received.await, Ok(Received::Saved)));
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, pieces.concat());
         assert_eq!(left(folder.path()), ["tags.csv"]);
-        let mut count = RowCount::default();
-        text.as_bytes().chunks(3).for_each(|piece| count.add(piece));
-        assert_eq!((count.far.rows, count.far.bytes), (3, text.len() as u64));
+        let told = locked(&heard).last().cloned();
+        assert_eq!(told, Some(json!({"bytes": text.len(), "rows": 3})));
     }
 
     #[tokio::test]

@@ -63,7 +63,7 @@ const LAYERS: [Layer; 7] = [
     },
     Layer {
         name: "client",
-        crates: &[],
+        crates: &["domain"],
         forbidden: &[HTTP_SERVER, SQL, RUNTIME],
     },
 ];

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde_json::json;
+use tapdesk_service::client::Download;
 use tapdesk_service::storage::sqlite;
 
 use super::client::Connection;
-use super::download::Download;
+use super::download::receive;
 use crate::options::PassphraseFile;
 
 #[derive(Args)]
@@ -27,16 +28,16 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Result<()> {
     let passphrase = options.passphrase.read()?;
     let request = json!({"passphrase": passphrase.as_ref().map(|text| text.as_str())});
-    let download = Download::to(&options.file)?;
-    let response = options.connection.open()?.post_for("/backup", &request)?;
+    let path = "/backup";
+    let mut download = Download::create(&options.file, path.to_owned())?;
+    let response = options.connection.open()?.submit(path, &request)?;
     let carries_key = response
         .headers()
         .get("tapdesk-inlay-key")
         .is_some_and(|value| value == "included");
-    let bytes = download.receive(response.into_body(), |part| {
-        sqlite::check_backup(part).context("The backup is incomplete.")?;
-        Ok(())
-    })?;
+    receive(&mut download, response.into_body(), &options.file)?;
+    sqlite::check_backup(download.part()).context("The backup is incomplete.")?;
+    let bytes = download.finish()?;
     let mut out = io::stdout().lock();
     let file = options.file.display();
     writeln!(out, "{file} contains a backup of {bytes} bytes.")?;

@@ -24,7 +24,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
     let mut out = io::stdout().lock();
     if options.remove {
-        let removed = service.delete_for("/demo")?;
+        let removed = service.delete("/demo")?;
         let message = if removed["tags"] == 0 {
             "There is no demo data."
         } else {

@@ -3,14 +3,13 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
-use tapdesk_service::resumable::{self, Rows as Written};
+use tapdesk_service::client::{self, Cursor, Download, Interrupted};
 use ureq::Body;
-use ureq::http::Method;
 
 use super::client::Connection;
-use super::download::Download;
+use super::download::receive;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -78,13 +77,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
         None => {
             let file = options.file.as_ref().context("Name a file.")?;
             let service = options.connection.open()?;
-            let answer = || service.send(Method::GET, "/tags/export", None, ());
+            let path = "/tags/export";
             if file == Path::new("-") {
-                return print(answer()?.into_body());
+                return print(service.fetch(path)?.into_body());
             }
-            let download = Download::to(file)?;
-            let bytes = download.receive(answer()?.into_body(), |_| Ok(()))?;
-            say_saved(file, "tags", bytes)
+            let mut download = Download::create(file, path.to_owned())?;
+            receive(&mut download, service.fetch(path)?.into_body(), file)?;
+            say_saved(file, "tags", download.finish()?)
         }
     }
 }
@@ -92,8 +91,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
 impl Rows {
     fn save(&self, what: &str) -> Result<()> {
         let (format, rows) = match self.format {
-            Format::Csv => ("csv", Written::Csv),
-            Format::Jsonl => ("jsonl", Written::Jsonl),
+            Format::Csv => ("csv", client::Rows::Csv),
+            Format::Jsonl => ("jsonl", client::Rows::Jsonl),
         };
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("format", format);
@@ -103,33 +102,36 @@ impl Rows {
         query.extend_pairs(&self.filter);
         let path = format!("/{what}/export?{}", query.finish());
         let service = self.connection.open()?;
-        let answer = |path: &str| service.send(Method::GET, path, None, ());
         if self.file == Path::new("-") {
             let path = match &self.cursor {
-                Some(cursor) => resumable::continued(&path, cursor, None),
+                Some(cursor) => client::continued(&path, cursor, None),
                 None => path,
             };
-            return print(answer(&path)?.into_body());
+            return print(service.fetch(&path)?.into_body());
         }
-        let (download, path) = match &self.cursor {
-            Some(cursor) => {
-                let mut download = Download::continued(&self.file)?;
-                let columns = match rows {
-                    Written::Csv => download.columns()?,
-                    Written::Jsonl => None,
-                };
-                let path = resumable::continued(&path, cursor, columns.as_deref());
-                (download, path)
-            }
-            None => (Download::to(&self.file)?, path),
+        let mut download = match &self.cursor {
+            Some(cursor) => Download::resume(&self.file, path, cursor.clone(), rows)?,
+            None => Download::create(&self.file, path)?,
         };
-        let answer = answer(&path)?;
-        let cursor = answer.headers().get("tapdesk-cursor");
-        let cursor = cursor.and_then(|cursor| cursor.to_str().ok());
-        let cursor = cursor.unwrap_or_default().to_owned();
-        let bytes = download.receive_rows(answer.into_body(), rows, &cursor)?;
-        say_saved(&self.file, what, bytes)
+        let answer = service.fetch(&download.path())?;
+        download.begin(Cursor::of(answer.headers()));
+        match receive(&mut download, answer.into_body(), &self.file) {
+            Ok(()) => say_saved(&self.file, what, download.finish()?),
+            Err(error) => Err(interrupted(download, error)),
+        }
     }
+}
+
+/// Keeps the complete rows of a download that ended with `error`, and explains how to continue.
+fn interrupted(mut download: Download, error: anyhow::Error) -> anyhow::Error {
+    let Ok(Interrupted::AfterRow) = download.interrupted() else {
+        return error;
+    };
+    let (part, cursor) = download.keep();
+    anyhow!(
+        "{error} What arrived is in {}. To continue, add --cursor {cursor} to the same command.",
+        part.display()
+    )
 }
 
 fn print(body: Body) -> Result<()> {

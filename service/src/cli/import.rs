@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use tapdesk_service::plural::counted;
-use ureq::http::Method;
 
 use super::client::Connection;
 
@@ -98,7 +97,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         File::open(&options.file).map_err(|error| anyhow!("{file} cannot be read: {error}."))?;
     let path = format!("/tags/import?{}", query(options));
     let service = options.connection.open()?;
-    let answer = service.send(Method::POST, &path, Some("text/csv"), content)?;
+    let answer = service.upload(&path, "text/csv", content)?;
     let body = answer
         .into_body()
         .into_with_config()

@@ -4,20 +4,19 @@
 
 mod told;
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use serde_json::Value;
+use tapdesk_service::client::{Client, Events};
 use tapdesk_service::clock::{Clock as _, Stopwatch, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::webhook::Secret;
-use ureq::Body;
-use ureq::http::{Method, Response};
 use url::Url;
 
-use super::client::{Client, Connection, plain_agent};
+use super::client::{Connection, plain_agent};
 use super::tail::missed;
 
 /// How long to try to reconnect. A service that restarts is available by then.
@@ -74,18 +73,14 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    fn open(&self) -> Result<Response<Body>> {
-        let world = self.options.simulated;
-        let world = world.map_or_else(|| "all".to_owned(), |simulated| simulated.to_string());
-        let path = format!("/events?simulated={world}");
-        let last = self.last.as_deref().map(|last| ("last-event-id", last));
-        let headers: Vec<_> = last.into_iter().collect();
-        self.service.send_with(Method::GET, &path, &headers, ())
+    fn open(&self) -> Result<Events> {
+        let last = self.last.as_deref();
+        Ok(self.service.events(self.options.simulated, last, None)?)
     }
 
     /// Reconnects until the service is available again. If that fails, the error is `why`, the
     /// reason of the interruption.
-    fn open_again(&self, why: anyhow::Error) -> Result<Response<Body>> {
+    fn open_again(&self, why: anyhow::Error) -> Result<Events> {
         let begun = Stopwatch::start();
         loop {
             std::thread::sleep(PAUSE);
@@ -98,8 +93,8 @@ impl Stream<'_> {
     }
 
     /// Forwards events until the connection ends, and returns the reason.
-    fn forward(&mut self, events: Response<Body>) -> Result<anyhow::Error> {
-        for line in BufReader::new(events.into_body().into_reader()).lines() {
+    fn forward(&mut self, events: Events) -> Result<anyhow::Error> {
+        for line in events.lines() {
             let line = match line {
                 Ok(line) => line,
                 Err(error) => return Ok(anyhow!("The connection to the service broke: {error}.")),

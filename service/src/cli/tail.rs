@@ -1,14 +1,14 @@
 //! `tail`: prints interactions and updates as they happen.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::Value;
-use ureq::http::Method;
+use tapdesk_service::client::Client;
 
-use super::client::{Client, Connection};
+use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -31,17 +31,17 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
     let world = match (options.live, options.simulated) {
-        (true, _) => "false",
-        (_, true) => "true",
-        _ => "all",
+        (true, _) => Some(false),
+        (_, true) => Some(true),
+        _ => None,
     };
-    let events = service.send(Method::GET, &format!("/events?simulated={world}"), None, ())?;
+    let events = service.events(world, None, None)?;
     let mut slugs = Slugs {
         service: &service,
         known: HashMap::new(),
     };
     // The data of an event is one line. Comments only keep the connection open.
-    for line in BufReader::new(events.into_body().into_reader()).lines() {
+    for line in events.lines() {
         let line =
             line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
         let Some(data) = line.strip_prefix("data:") else {

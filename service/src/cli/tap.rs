@@ -8,10 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use serde_json::{Map, Value, json};
+use tapdesk_service::client::Client;
 use ureq::Agent;
 use url::Url;
 
-use super::client::{Client, Connection, plain_agent};
+use super::client::{Connection, plain_agent};
 
 #[derive(Args)]
 pub(super) struct Options {

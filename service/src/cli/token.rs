@@ -85,7 +85,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
                 )?;
             }
         }
-        Verb::Revoke { id } => service.delete(&format!("/tokens/{id}"))?,
+        Verb::Revoke { id } => {
+            service.delete(&format!("/tokens/{id}"))?;
+        }
     }
     Ok(())
 }

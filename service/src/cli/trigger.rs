@@ -5,9 +5,10 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use tapdesk_service::client::Client;
 use url::Url;
 
-use super::client::{Client, Connection, plain_agent};
+use super::client::{Connection, plain_agent};
 use super::tap::{one_time_url, plain_url};
 
 #[derive(Args)]

@@ -1,29 +1,32 @@
 //! A remote service, over HTTP with its admin token.
 
-use std::fmt;
-use std::io::{BufRead, BufReader, ErrorKind, Read as _};
+use std::io::{ErrorKind, Read as _};
 use std::thread;
 use std::time::Duration;
 
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::client::address::Unfit;
+use tapdesk_service::client::{
+    self, Client, Cursor, Events, Limits, PROBLEM_MAX, Problem, Program, agent,
+};
 use tapdesk_service::field_error::FieldError;
 use tokio::sync::mpsc;
+use ureq::Body;
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body};
-use url::{Host, Url};
+use url::Url;
 
 use super::{
-    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, UNREACHABLE, cursor, forwarded, in_words,
-    local_part, problem, problem_as,
+    ANSWER_MAX, BROKEN_OFF, PIECES, PROGRAM, TapHost, UNREACHABLE, forwarded, problem, problem_as,
 };
 use crate::download::Arriving;
 
-/// Time limit for connecting to a service.
-const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// Time limit until a response begins.
-const ANSWER_TIME: Duration = Duration::from_mins(2);
+/// Time limits of requests.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(10),
+    answer: Duration::from_mins(2),
+};
 /// How many bytes of a file are read at once.
 const PIECE: usize = 64 * 1024;
 /// Time limit of a check whether the service answers. A handshake over a slow mobile network takes
@@ -33,34 +36,23 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// A remote service with our token for it. Calls block.
+#[derive(Debug)]
 pub struct RemoteService {
-    agent: Agent,
-    base: String,
-    token: AdminToken,
-}
-
-impl fmt::Debug for RemoteService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RemoteService").field(&self.base).finish()
-    }
+    client: Client,
 }
 
 impl RemoteService {
     /// A service at `base` (see [`address`]).
     pub fn new(base: String, token: AdminToken) -> Self {
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
-        let config = Agent::config_builder()
-            .tls_config(tls.build())
-            .http_status_as_error(false)
-            // A redirect could send the token to another address.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_connect(Some(CONNECT_TIME))
-            .timeout_recv_response(Some(ANSWER_TIME));
+        let agent = agent(&base, LIMITS).tls_config(tls.build());
+        let program = Program {
+            name: PROGRAM,
+            token_from: "this connection".to_owned(),
+            way_out: "Start it, or choose another connection.",
+        };
         Self {
-            agent: config.build().new_agent(),
-            base,
-            token,
+            client: Client::new(agent.build().new_agent(), base, token, program),
         }
     }
 
@@ -69,7 +61,7 @@ impl RemoteService {
     pub fn check(&self) -> Result<(), FieldError> {
         let request = Request::get("/admin/v1/settings").body(Vec::new());
         let request = request.map_err(|error| FieldError::of("url", error.to_string()))?;
-        let base = &self.base;
+        let base = self.client.base();
         let (field, why) = match self.request(request).status() {
             StatusCode::OK => return Ok(()),
             StatusCode::UNAUTHORIZED => (
@@ -117,19 +109,16 @@ impl RemoteService {
 
     /// The status of a response, with the short time limit [`HEARTBEAT`].
     fn heartbeat(&self) -> Result<StatusCode, ureq::Error> {
-        let request = Request::get(format!("{}/health", self.base)).body(())?;
-        let request = self
-            .agent
-            .configure_request(request)
-            .timeout_global(Some(HEARTBEAT))
-            .build();
-        let response = self.agent.run(request)?;
+        let request = Request::get("/health").body(())?;
+        let request = self.client.agent().configure_request(request);
+        let request = request.timeout_global(Some(HEARTBEAT)).build();
+        let response = self.client.send(request)?;
         let status = response.status();
         // A body that is read to its end lets the next request reuse the connection.
         let _ = response
             .into_body()
             .into_with_config()
-            .limit(REFUSAL_MAX as u64)
+            .limit(PROBLEM_MAX as u64)
             .read_to_vec();
         Ok(status)
     }
@@ -138,23 +127,22 @@ impl RemoteService {
     pub(super) fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         match self.send(request) {
             Ok(response) => whole(response),
-            Err(error) => unreachable(&self.base, &error),
+            Err(error) => {
+                let detail = unanswered(self.client.base(), &error);
+                problem_as(StatusCode::BAD_GATEWAY, Some(UNREACHABLE), &detail)
+            }
         }
     }
 
     /// A file as it arrives.
     pub(super) fn file(&self, request: Request<Vec<u8>>) -> Result<Arriving, String> {
-        let base = &self.base;
         let response = self
             .send(request)
-            .map_err(|error| format!("The service at {base} does not answer ({error})."))?;
-        let status = response.status();
-        if !status.is_success() {
-            let body = response.into_body().into_with_config();
-            let body = body.limit(REFUSAL_MAX as u64).read_to_vec();
-            return Err(in_words(status, &body.unwrap_or_default()));
+            .map_err(|error| unanswered(self.client.base(), &error))?;
+        if !response.status().is_success() {
+            return Err(Problem::read(response).to_string());
         }
-        let cursor = cursor(response.headers());
+        let cursor = Cursor::of(response.headers());
         let (sender, pieces) = mpsc::channel(PIECES);
         let mut body = response.into_body().into_reader();
         let reader = thread::Builder::new().name("download".to_owned());
@@ -180,7 +168,7 @@ impl RemoteService {
     fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {
         let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
-        parts.headers = forwarded(&parts, &self.token);
+        parts.headers = forwarded(&parts);
         // The HTTP client sets the headers that concern the connection.
         for name in [
             ACCEPT_ENCODING,
@@ -193,30 +181,16 @@ impl RemoteService {
         if let Some(host) = host {
             parts.headers.insert(HOST, host);
         }
-        parts.uri = format!("{}{}", self.base, local_part(&parts.uri))
-            .parse()
-            .map_err(|_| ureq::Error::BadUri(self.base.clone()))?;
         if body.is_empty() {
-            self.agent.run(Request::from_parts(parts, ()))
+            self.client.send(Request::from_parts(parts, ()))
         } else {
-            self.agent.run(Request::from_parts(parts, body))
+            self.client.send(Request::from_parts(parts, body))
         }
     }
 
     /// The stream of events, line by line.
-    pub(super) fn events(&self, simulated: bool) -> Result<impl BufRead, ureq::Error> {
-        let path = format!("/admin/v1/events?simulated={simulated}");
-        let request = Request::get(path).body(Vec::new())?;
-        let request = self
-            .agent
-            .configure_request(request)
-            .timeout_per_read(Some(SILENCE))
-            .build();
-        let response = self.send(request)?;
-        match response.status() {
-            StatusCode::OK => Ok(BufReader::new(response.into_body().into_reader())),
-            status => Err(ureq::Error::StatusCode(status.as_u16())),
-        }
+    pub(super) fn events(&self, simulated: bool) -> Result<Events, client::Error> {
+        self.client.events(Some(simulated), None, Some(SILENCE))
     }
 }
 
@@ -229,9 +203,8 @@ fn whole(response: Response<Body>) -> Response<Vec<u8>> {
     }
 }
 
-fn unreachable(base: &str, error: &ureq::Error) -> Response<Vec<u8>> {
-    let detail = format!("The service at {base} does not answer ({error}).");
-    problem_as(StatusCode::BAD_GATEWAY, Some(UNREACHABLE), &detail)
+fn unanswered(base: &str, error: &ureq::Error) -> String {
+    format!("The service at {base} does not answer ({error}).")
 }
 
 /// A sentence that explains why no response came.
@@ -254,22 +227,16 @@ fn why(error: &ureq::Error) -> String {
 pub fn address(text: &str) -> Result<String, String> {
     let url = Url::parse(text.trim())
         .map_err(|_| "Enter a server URL such as https://tags.example.com.".to_owned())?;
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    match url.scheme() {
-        "https" => {}
-        "http" if is_here => {}
-        "http" => {
-            return Err("A service on another computer needs an https URL: \
-                        its token would travel in clear otherwise."
-                .to_owned());
-        }
-        _ => return Err("A server URL begins with https://.".to_owned()),
-    }
+    client::address::check(&url).map_err(|unfit| {
+        let why = match unfit {
+            Unfit::InClear => {
+                "A service on another computer needs an https URL: \
+                 its token would travel in clear otherwise."
+            }
+            Unfit::NotWeb => "A server URL begins with https://.",
+        };
+        why.to_owned()
+    })?;
     let is_bare = url.query().is_none() && url.fragment().is_none();
     if !is_bare || !url.username().is_empty() || url.password().is_some() {
         return Err("A server URL has no user name, password, query or fragment.".to_owned());

@@ -15,8 +15,19 @@ pub enum Rows {
     Jsonl,
 }
 
+impl Rows {
+    /// The format with this media type; `None` if it is none of rows.
+    pub(crate) fn of(media_type: &str) -> Option<Self> {
+        match media_type.split(';').next()? {
+            "text/csv" => Some(Self::Csv),
+            "application/jsonl" => Some(Self::Jsonl),
+            _ => None,
+        }
+    }
+}
+
 /// The columns of a CSV file, separated by commas; `None` if it has no header.
-pub fn columns(file: &mut File) -> io::Result<Option<String>> {
+pub(crate) fn columns(file: &mut File) -> io::Result<Option<String>> {
     file.seek(SeekFrom::Start(0))?;
     // Names of columns contain no line ends.
     let mut head = Vec::new();
@@ -42,7 +53,7 @@ pub fn continued(path: &str, cursor: &str, columns: Option<&str>) -> String {
 
 /// Cuts a file after its last whole row, and returns the `id` of that row. `None` if it has no row,
 /// or no such column.
-pub fn cut(file: &mut File, rows: Rows) -> io::Result<Option<i64>> {
+pub(crate) fn cut(file: &mut File, rows: Rows) -> io::Result<Option<i64>> {
     file.seek(SeekFrom::Start(0))?;
     // The positions at which rows end.
     let (mut head, mut before, mut last) = (0, 0, 0);

@@ -2,9 +2,8 @@
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
+use tapdesk_service::client::Client;
 use tapdesk_service::clock::Timestamp;
-
-use crate::cli::client::Client;
 
 /// Members of an interaction that webhooks contain only on request, and members of its trace.
 const LEFT_OUT: [&str; 7] = [
@@ -87,22 +86,16 @@ fn tamper_before(service: &Client, tag: &Value, id: &Value) -> Result<Option<Val
         Value::Null => "no_tag=true".to_owned(),
         tag => format!("tag_id={tag}"),
     };
-    let (mut after, mut found) = (String::new(), false);
-    loop {
-        let page = service.get(&format!(
-            "/interactions?simulated=all&{history}&limit=50{after}"
-        ))?;
-        for one in page["items"].as_array().into_iter().flatten() {
+    let mut found = false;
+    for page in service.pages(&format!("/interactions?simulated=all&{history}"), 50) {
+        for mut one in page? {
             if found {
-                return Ok(Some(one["tamper"].clone()));
+                return Ok(Some(one["tamper"].take()));
             }
             found = one["id"] == *id;
         }
-        match &page["next"] {
-            Value::String(next) => after = format!("&after={next}"),
-            _ => return Ok(None),
-        }
     }
+    Ok(None)
 }
 
 fn kind_of(event: &Value) -> &'static str {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Request, StatusCode};
 use serde_json::{Map, Value, json};
+use tapdesk_service::client::Problem;
 use tapdesk_service::clock::Stopwatch;
 
 use super::super::apdu::hex;
@@ -76,7 +77,8 @@ impl<'b> Calls<'b> {
                     | StatusCode::SERVICE_UNAVAILABLE
                     | StatusCode::GATEWAY_TIMEOUT
                     | StatusCode::TOO_MANY_REQUESTS
-            ) && problem(&answer)["code"] != TOO_MANY_UNPROVED;
+            ) && Problem::parse(parts.status, &answer).code.as_deref()
+                != Some(TOO_MANY_UNPROVED);
             if parts.status.is_success() {
                 match serde_json::from_slice(&answer) {
                     Ok(turn) => return Ok(turn),
@@ -101,22 +103,15 @@ const TOO_MANY_UNPROVED: &str = "too_many_unproved";
 /// Codes of errors that end by themselves, or once the inlay is placed again.
 const FOR_NOW: [&str; 2] = ["encoding_open", "turn_stale"];
 
-fn problem(body: &[u8]) -> Value {
-    serde_json::from_slice(body).unwrap_or_default()
-}
-
 /// The service's own explanation of a refused call.
 fn refusal(status: StatusCode, body: &[u8]) -> NoTurn {
-    let problem = problem(body);
-    let why = match problem["detail"].as_str() {
-        Some(detail) => detail.to_owned(),
-        None => format!("The service answered {}.", status.as_u16()),
-    };
-    let code = problem["code"].as_str().unwrap_or_default();
+    let problem = Problem::parse(status, body);
+    let why = problem.to_string();
+    let code = problem.code.unwrap_or_default();
     let for_now = match status {
         StatusCode::REQUEST_TIMEOUT => true,
         StatusCode::TOO_MANY_REQUESTS => code != TOO_MANY_UNPROVED,
-        _ => !status.is_client_error() || FOR_NOW.contains(&code),
+        _ => !status.is_client_error() || FOR_NOW.contains(&&*code),
     };
     if for_now {
         NoTurn::Failed(why)
