@@ -1,9 +1,10 @@
 //! `/admin/v1/inlays`: keys are write-only, codes verify, and spent codes stay spent.
 
+mod counters;
+mod lists;
+
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::entropy::{self, OsEntropy};
-use tapdesk_service::inlay::key::AesKey;
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, chip_json};
@@ -47,16 +48,6 @@ fn keys(chip: &VirtualInlay) -> Value {
         keys["meta_key"] = inlay["meta_key"].clone();
     }
     keys
-}
-
-/// The same chip encoded with other keys; its counter is 0 again.
-fn re_encoded(chip: &VirtualInlay) -> VirtualInlay {
-    let mut encoded = chip.clone();
-    let key = || AesKey::from_bytes(entropy::bytes(&OsEntropy));
-    encoded.keys.file = key();
-    encoded.keys.meta = encoded.keys.meta.map(|_| key());
-    encoded.counter = 0;
-    encoded
 }
 
 #[tokio::test]
@@ -209,150 +200,6 @@ async fn an_inlay_is_bound_to_a_tag_that_exists_and_unbound_again() {
 }
 
 #[tokio::test]
-async fn replaced_keys_start_the_counter_from_0_and_old_codes_no_longer_verify() {
-    let service = TestService::start().await;
-    for mirror in [Mirror::Plain, Mirror::Encrypted] {
-        let tag = tag(&service).await;
-        let old = service.rolling_inlay(&tag, mirror, MacFrom::None).await;
-        assert!(accepts(&service, &tag, &old, 50).await);
-        let new = TestInlay {
-            chip: re_encoded(&old.chip),
-            ..old.clone()
-        };
-        let replaced = patch(&service, &new, keys(&new.chip)).await;
-        assert_eq!(replaced["last_counter"], json!(0));
-        assert_eq!(
-            replaced["file_key_check"],
-            json!(new.chip.keys.file.check().to_string())
-        );
-        assert!(!accepts(&service, &tag, &old, 51).await, "{mirror}");
-        assert!(accepts(&service, &tag, &new, 1).await, "{mirror}");
-    }
-}
-
-#[tokio::test]
-async fn the_same_keys_again_reopen_no_spent_code() {
-    let service = TestService::start().await;
-    for mirror in [Mirror::Plain, Mirror::Encrypted] {
-        let tag = tag(&service).await;
-        let inlay = service.rolling_inlay(&tag, mirror, MacFrom::None).await;
-        assert!(accepts(&service, &tag, &inlay, 50).await);
-        let same = patch(&service, &inlay, keys(&inlay.chip)).await;
-        assert_eq!(same["last_counter"], json!(50));
-        assert!(!accepts(&service, &tag, &inlay, 50).await, "{mirror}");
-        assert!(accepts(&service, &tag, &inlay, 51).await, "{mirror}");
-    }
-}
-
-#[tokio::test]
-async fn keys_that_come_back_find_their_counter() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let inlay = service
-        .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
-        .await;
-    assert!(accepts(&service, &tag, &inlay, 50).await);
-    let mistyped = TestInlay {
-        chip: re_encoded(&inlay.chip),
-        ..inlay.clone()
-    };
-    patch(&service, &inlay, keys(&mistyped.chip)).await;
-    assert!(accepts(&service, &tag, &mistyped, 7).await);
-    let mended = patch(&service, &inlay, keys(&inlay.chip)).await;
-    assert_eq!(mended["last_counter"], json!(50));
-    assert!(!accepts(&service, &tag, &inlay, 50).await);
-    let back = patch(&service, &inlay, keys(&mistyped.chip)).await;
-    assert_eq!(back["last_counter"], json!(7));
-}
-
-#[tokio::test]
-async fn no_way_around_the_meta_key_reopens_a_spent_plain_code() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let plain = service
-        .rolling_inlay(&tag, Mirror::Plain, MacFrom::None)
-        .await;
-    assert!(accepts(&service, &tag, &plain, 50).await);
-    let meta = "0F0E0D0C0B0A09080706050403020100";
-    patch(
-        &service,
-        &plain,
-        json!({"mirror": "encrypted", "meta_key": meta}),
-    )
-    .await;
-    let back = patch(&service, &plain, json!({"mirror": "plain"})).await;
-    assert_eq!(back["last_counter"], json!(50));
-    assert!(!accepts(&service, &tag, &plain, 50).await);
-}
-
-#[tokio::test]
-async fn another_mirror_or_window_keeps_the_counter() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let mut inlay = service
-        .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
-        .await;
-    assert!(accepts(&service, &tag, &inlay, 50).await);
-    for (mirror, mac_from) in [
-        (Mirror::Encrypted, MacFrom::Uid),
-        (Mirror::Plain, MacFrom::Uid),
-        (Mirror::Encrypted, MacFrom::None),
-    ] {
-        let changes = json!({"mirror": mirror.as_str(), "mac_from": mac_from.as_str()});
-        let inlay_now = patch(&service, &inlay, changes).await;
-        assert_eq!(inlay_now["last_counter"], json!(50));
-        (inlay.chip.mirror, inlay.chip.mac_from) = (mirror, mac_from);
-        assert!(
-            !accepts(&service, &tag, &inlay, 50).await,
-            "{mirror} {mac_from}"
-        );
-    }
-    assert!(accepts(&service, &tag, &inlay, 51).await);
-}
-
-#[tokio::test]
-async fn a_deleted_inlay_verifies_nothing_and_comes_back_with_its_counter() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let mut inlay = service
-        .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
-        .await;
-    assert!(accepts(&service, &tag, &inlay, 50).await);
-    let path = format!("/inlays/{}", inlay.id);
-    let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
-    assert_eq!((deleted.status, deleted.body.as_str()), (204, ""));
-    for method in [Method::GET, Method::DELETE] {
-        assert_eq!(
-            refused(&service, method, &path, Value::Null).await.status,
-            404
-        );
-    }
-    assert_eq!(service.admin_get("/inlays").await["items"], json!([]));
-    service.tap(&tag.with(&inlay.code_at(51))).await;
-
-    inlay.id = service.register(inlay.chip.clone(), &tag).await.id;
-    assert_eq!(get(&service, &inlay).await["last_counter"], json!(50));
-    assert!(!accepts(&service, &tag, &inlay, 50).await, "it was spent");
-    assert!(
-        accepts(&service, &tag, &inlay, 51).await,
-        "it was not accepted while there was no inlay"
-    );
-
-    service
-        .admin(Method::DELETE, &path, Value::Null)
-        .await
-        .expect(204);
-    let re_encoded = re_encoded(&inlay.chip);
-    let new = service.register(re_encoded, &tag).await;
-    assert_eq!(get(&service, &new).await["last_counter"], json!(0));
-    assert!(
-        !accepts(&service, &tag, &inlay, 52).await,
-        "its keys are gone"
-    );
-    assert!(accepts(&service, &tag, &new, 1).await);
-}
-
-#[tokio::test]
 async fn uid_and_technology_do_not_change() {
     let service = TestService::start().await;
     let tag = tag(&service).await;
@@ -380,138 +227,6 @@ async fn uid_and_technology_do_not_change() {
 }
 
 #[tokio::test]
-async fn a_list_is_filtered_counted_and_paged() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let mut inlays = Vec::new();
-    for _ in 0..5 {
-        inlays.push(
-            service
-                .rolling_inlay(&tag, Mirror::Plain, MacFrom::None)
-                .await,
-        );
-    }
-    let unbound = service
-        .inlay(chip_json(&chip(Mirror::Plain, MacFrom::None)))
-        .await;
-    let ids = |page: &Value| {
-        let items = page["items"].as_array().cloned().unwrap_or_default();
-        items
-            .iter()
-            .map(|item| item["id"].as_i64().unwrap_or_default())
-            .collect::<Vec<_>>()
-    };
-    let mut seen = Vec::new();
-    let mut path = "/inlays?limit=4&count=true".to_owned();
-    loop {
-        let page = service.admin_get(&path).await;
-        assert_eq!(page["count"], json!(6));
-        seen.extend(ids(&page));
-        let Some(next) = page["next"].as_str() else {
-            break;
-        };
-        path = format!("/inlays?limit=4&count=true&after={next}");
-    }
-    let mut all: Vec<_> = inlays.iter().map(|inlay| inlay.id).collect();
-    all.push(unbound);
-    assert_eq!(seen, all);
-
-    let uid = inlays[2].chip.uid.to_string().to_lowercase();
-    for (query, expected) in [
-        (format!("tag_id={}", tag.id), all[..5].to_vec()),
-        (format!("uid={uid}"), vec![inlays[2].id]),
-        ("uid=04FFFFFFFFFFFF".to_owned(), vec![]),
-        (format!("uid_part={uid}"), vec![inlays[2].id]),
-        (format!("uid_part={}", &uid[3..]), vec![inlays[2].id]),
-        ("uid_part=04".to_owned(), all.clone()),
-        ("uid_part=04&limit=1".to_owned(), all[..1].to_vec()),
-        ("unbound=true".to_owned(), vec![unbound]),
-        ("unbound=false&limit=2".to_owned(), all[..2].to_vec()),
-        ("simulated=true".to_owned(), vec![]),
-        ("simulated=false".to_owned(), all.clone()),
-    ] {
-        let page = service.admin_get(&format!("/inlays?{query}")).await;
-        assert_eq!(ids(&page), expected, "{query}");
-    }
-    for query in [
-        "uid=04",
-        "uid_part=",
-        "uid_part=0g",
-        "unbound=maybe",
-        "after=x",
-        "tag=1",
-        "limit=0",
-    ] {
-        let path = format!("/inlays?{query}");
-        refused(&service, Method::GET, &path, Value::Null)
-            .await
-            .expect(422);
-    }
-}
-
-/// Everything that the overview lists under "needs attention" can be listed by a filter: the chip,
-/// factory keys, exhausted counters, no tag.
-#[tokio::test]
-async fn inlays_that_need_attention_are_listed_by_filters() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let key = "0123456789abcdef0123456789abcdef";
-    let zero = "00000000000000000000000000000000";
-    let create = |uid: &str, more: Value| {
-        let mut inlay =
-            json!({"uid": uid, "technology": "ntag424dna", "mirror": "plain", "file_key": key});
-        for (name, value) in more.as_object().into_iter().flatten() {
-            inlay[name] = value.clone();
-        }
-        service.inlay(inlay)
-    };
-    let plain = create("04AABBCCDD0001", json!({"tag_id": tag.id})).await;
-    let factory = create(
-        "04AABBCCDD0002",
-        json!({"file_key": zero, "allow_factory_keys": true}),
-    )
-    .await;
-    let exhausted = create("04AABBCCDD0003", json!({"last_counter": 0x00FF_FFFF})).await;
-    let sticker = service
-        .inlay(json!({"uid": "04AABBCCDD0004", "technology": "ntag213"}))
-        .await;
-    for (query, expected) in [
-        ("factory_keys=true", vec![factory]),
-        ("factory_keys=false", vec![plain, exhausted, sticker]),
-        ("exhausted=true", vec![exhausted]),
-        ("exhausted=false", vec![plain, factory, sticker]),
-        ("technology=ntag213", vec![sticker]),
-        (
-            "technology=ntag424dna&unbound=true",
-            vec![factory, exhausted],
-        ),
-        ("technology=sic43nt", vec![]),
-    ] {
-        let page = service
-            .admin_get(&format!("/inlays?count=true&{query}"))
-            .await;
-        let items = page["items"].as_array().into_iter().flatten();
-        let ids: Vec<_> = items.map(|item| item["id"].as_i64()).collect();
-        let expected: Vec<_> = expected.into_iter().map(Some).collect();
-        assert_eq!(ids, expected, "{query}");
-        assert_eq!(page["count"], json!(expected.len()), "{query}");
-    }
-    refused(
-        &service,
-        Method::GET,
-        "/inlays?technology=ntag999",
-        Value::Null,
-    )
-    .await
-    .expect(422);
-    let attention = &service.admin_get("/stats").await["attention"];
-    assert_eq!(
-        (&attention["factory_keys"], &attention["used_up"]),
-        (&json!(1), &json!(1))
-    );
-}
-
-#[tokio::test]
 async fn of_many_who_create_the_same_inlay_one_succeeds() {
     let service = TestService::start().await;
     let inlay = chip_json(&chip(Mirror::Encrypted, MacFrom::None));
@@ -525,19 +240,6 @@ async fn of_many_who_create_the_same_inlay_one_succeeds() {
     }
     let count = |status| statuses.iter().filter(|answer| **answer == status).count();
     assert_eq!((count(201), count(409)), (1, 19));
-}
-
-#[tokio::test]
-async fn an_inlay_at_its_counters_end_is_shown_as_used_up() {
-    let service = TestService::start().await;
-    let tag = tag(&service).await;
-    let inlay = service
-        .rolling_inlay(&tag, Mirror::Plain, MacFrom::None)
-        .await;
-    assert!(accepts(&service, &tag, &inlay, 0xFF_FFFE).await);
-    assert_eq!(get(&service, &inlay).await["used_up"], json!(false));
-    assert!(accepts(&service, &tag, &inlay, 0xFF_FFFF).await);
-    assert_eq!(get(&service, &inlay).await["used_up"], json!(true));
 }
 
 #[tokio::test]

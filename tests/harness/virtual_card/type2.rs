@@ -3,108 +3,19 @@
 //! sheet NTAG213/215/216 rev 3.2.
 
 mod access;
+mod chip;
+mod passes_on;
 
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
 
 use super::{GET_UID, VirtualCard, answer, ndef, status};
+use chip::Config;
+pub use chip::Type2Chip;
+pub use passes_on::PassesOn;
 
 /// The first page of the data area.
 const DATA: usize = 4;
-
-/// Kinds of Type 2 chips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type2Chip {
-    /// 144 bytes of data.
-    Ntag213,
-    /// 504 bytes, of which the capability container states 496.
-    Ntag215,
-    /// 888 bytes, of which the capability container states 872.
-    Ntag216,
-    /// 48 bytes of data, without settings.
-    Ultralight,
-    /// 144 bytes; its memory ends with page 41, a one-way counter.
-    Ntag203,
-    /// 144 bytes, followed by a counter, settings and a key that cannot be read.
-    UltralightC,
-    /// 48 bytes, and settings (`MF0UL11`).
-    UltralightEv1,
-    /// 128 bytes, and settings (`MF0UL21`).
-    UltralightEv1Large,
-    /// 48 bytes, and settings.
-    Ntag210,
-    /// 128 bytes, and settings.
-    Ntag212,
-    /// 144 bytes, and a page more than an NTAG213, for the message of its tamper loop.
-    Ntag213Tt,
-    /// 144 bytes, and a key after its settings that cannot be read.
-    Ntag223Dna,
-    /// 208 bytes, and a key after its settings that cannot be read.
-    Ntag224Dna,
-    /// 144 bytes, of Silicon Craft: the first byte of its UID is 39.
-    Sic43Nt,
-}
-
-impl Type2Chip {
-    /// The number of pages, and how many of them can be read (data sheets NTAG213/215/216 rev 3.2
-    /// section 8.5, MF0ICU1 section 7.5, NTAG203 rev 3.2 section 8.5, MF0ICU2 rev 3.2 section 7.5,
-    /// `MF0ULx1` rev 3.3 section 8.5, NTAG210/212 rev 3.0 section 8.5; NTAG 22x: page lists of
-    /// public tools).
-    fn pages(self) -> (usize, usize) {
-        let (all, keys) = match self {
-            Self::Ntag213 => (45, 0),
-            Self::Ntag215 => (135, 0),
-            Self::Ntag216 => (231, 0),
-            Self::Ultralight => (16, 0),
-            Self::Ntag203 => (42, 0),
-            Self::UltralightC => (48, 4),
-            Self::UltralightEv1 | Self::Ntag210 => (20, 0),
-            Self::UltralightEv1Large | Self::Ntag212 => (41, 0),
-            Self::Ntag213Tt => (46, 0),
-            Self::Ntag223Dna | Self::Sic43Nt => (60, 8),
-            Self::Ntag224Dna => (76, 8),
-        };
-        (all, all - keys)
-    }
-
-    /// The capability container's size of the data area, in units of 8 bytes.
-    fn size(self) -> u8 {
-        match self {
-            Self::Ntag215 => 0x3E,
-            Self::Ntag216 => 0x6D,
-            Self::Ultralight | Self::UltralightEv1 | Self::Ntag210 => 0x06,
-            Self::UltralightEv1Large | Self::Ntag212 => 0x10,
-            Self::Ntag224Dna => 0x1A,
-            _ => 0x12,
-        }
-    }
-
-    /// The answer to `GET_VERSION`; `None` if the chip does not know the command.
-    fn version(self) -> Option<[u8; 8]> {
-        let [kind, subtype, major, size] = match self {
-            Self::Ntag203 | Self::UltralightC | Self::Ultralight | Self::Sic43Nt => return None,
-            Self::Ntag213 => [0x04, 0x02, 0x01, 0x0F],
-            Self::Ntag215 => [0x04, 0x02, 0x01, 0x11],
-            Self::Ntag216 => [0x04, 0x02, 0x01, 0x13],
-            Self::UltralightEv1 => [0x03, 0x01, 0x01, 0x0B],
-            Self::UltralightEv1Large => [0x03, 0x01, 0x01, 0x0E],
-            Self::Ntag210 => [0x04, 0x01, 0x01, 0x0B],
-            Self::Ntag212 => [0x04, 0x01, 0x01, 0x0E],
-            Self::Ntag213Tt => [0x04, 0x02, 0x03, 0x0F],
-            Self::Ntag223Dna => [0x04, 0x02, 0x04, 0x0F],
-            Self::Ntag224Dna => [0x04, 0x02, 0x05, 0x10],
-        };
-        Some([0x00, 0x04, kind, subtype, major, 0x00, size, 0x03])
-    }
-}
-
-/// Positions of a chip's lock information.
-struct Config {
-    /// The page of the dynamic lock bytes, and a mask of the bits that exist.
-    locks: (usize, [u8; 2]),
-    /// `CFG0`, whose last byte is `AUTH0`; `CFG1`, the password and its acknowledgement follow.
-    config: usize,
-}
 
 /// `ACCESS` in `CFG1`: reading needs the password as well.
 const PROT: u8 = 0x80;
@@ -118,31 +29,6 @@ const LOCK_CONTROL: [u8; 5] = [0x01, 0x03, 0xA0, 0x0C, 0x34];
 const LOCK_CONTROL_203: [u8; 5] = [0x01, 0x03, 0xA0, 0x10, 0x44];
 /// The status of readers for a `NAK` of the chip, and for no answer.
 const REFUSED: u16 = 0x6300;
-
-impl Type2Chip {
-    /// The positions; data sheet NTAG213/215/216 rev 3.2, sections 8.5.3 and 8.5.7.
-    fn config(self) -> Option<Config> {
-        let (locks, bits) = match self {
-            Self::Ntag213 => (0x28, [0xFF, 0x0F]),
-            Self::Ntag215 => (0x82, [0xFF, 0x00]),
-            Self::Ntag216 => (0xE2, [0xFF, 0x3F]),
-            _ => return None,
-        };
-        Some(Config {
-            locks: (locks, bits),
-            config: locks + 1,
-        })
-    }
-}
-
-/// How a reader passes on commands that PC/SC does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PassesOn {
-    /// In a transparent session (PC/SC part 3, supplemental document 2.02.00).
-    InSession,
-    /// By the controller's `InCommunicateThru` (ACR122U API 2.04).
-    ByController,
-}
 
 /// A Type 2 chip in software.
 #[derive(Clone)]
@@ -316,65 +202,6 @@ impl VirtualType2 {
     pub fn with_page(mut self, page: usize, bytes: [u8; 4]) -> Self {
         self.memory[page * 4..][..4].copy_from_slice(&bytes);
         self
-    }
-
-    /// The chip's own answer; `None` if it falls silent.
-    fn answer_of_chip(&mut self, command: &[u8]) -> Option<Vec<u8>> {
-        let answer = match command {
-            _ if self.silent => None,
-            [0x60] => self.chip.version().map(Vec::from),
-            [0x3C, 0x00] => self.signature.map(Vec::from),
-            _ => None,
-        };
-        self.silent = answer.is_none();
-        answer
-    }
-
-    /// Answers the reader's commands that pass the chip's own commands on.
-    fn passed_on(&mut self, command: &[u8]) -> Option<Vec<u8>> {
-        // Objects C0: no error; 92: complete bytes; 96: the chip's state.
-        let done = [0xC0, 0x03, 0x00, 0x90, 0x00];
-        match (self.passes_on?, command) {
-            (
-                PassesOn::InSession,
-                [
-                    0xFF,
-                    0xC2,
-                    0x00,
-                    0x00,
-                    0x02,
-                    what @ (0x81 | 0x82),
-                    0x00,
-                    0x00,
-                ],
-            ) => {
-                self.in_session = *what == 0x81;
-                Some(answer(&done, 0x9000))
-            }
-            (PassesOn::InSession, [0xFF, 0xC2, 0x00, 0x01, _, 0x95, length, rest @ ..])
-                if self.in_session =>
-            {
-                let told = self.answer_of_chip(rest.get(..usize::from(*length))?);
-                Some(match told {
-                    Some(told) => {
-                        let length = u8::try_from(told.len()).expect("a short answer");
-                        let state = [0x92, 0x01, 0x00, 0x96, 0x02, 0x00, 0x00, 0x97, length];
-                        answer(&[&done[..], &state, &told].concat(), 0x9000)
-                    }
-                    // The chip did not answer in time (PC/SC part 3, supplemental document, section
-                    // 4).
-                    None => answer(&[0xC0, 0x03, 0x01, 0x64, 0x01], 0x9000),
-                })
-            }
-            (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, _, 0xD4, 0x42, own @ ..]) => {
-                Some(match self.answer_of_chip(own) {
-                    Some(told) => answer(&[&[0xD5, 0x43, 0x00][..], &told].concat(), 0x9000),
-                    // Timeout.
-                    None => answer(&[0xD5, 0x43, 0x01], 0x9000),
-                })
-            }
-            _ => None,
-        }
     }
 
     /// The content of a page, as it was written.
