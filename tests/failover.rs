@@ -30,7 +30,7 @@ async fn a_primary_that_dies_under_load_is_replaced_and_nothing_acknowledged_is_
         let died = clock.now();
         load.is_refused().await;
         load.goes_on(1).await;
-        let took = clock.now().millis_since(died);
+        let took = clock.now().since(died).get();
         println!("round {round}: writes went on after {took} ms");
         quickest = quickest.min(took);
         site.bring_back(dead).await;

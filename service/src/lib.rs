@@ -15,7 +15,7 @@ pub use app::{Parts, Service, TapUrl, demo, housekeeping, rotate};
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, rolling_key, scope, settings, sheet,
-    submission, tag, tag_url, webhook, world,
+    submission, tag, tag_url, text, webhook, world,
 };
 pub use http::{AppState, Countries, Exposure, Limits, Peer, listen, openapi, router, serve};
 #[cfg(feature = "postgres")]

@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::start::{Database, TestMode, WrappingKey};
 use tapdesk_service::storage::postgres::Address;
 use url::Url;
@@ -282,7 +283,7 @@ impl Test {
     pub(crate) fn mode(&self) -> Result<Option<TestMode>> {
         match (self.test_clock, self.test_skew, self.test_fold) {
             (true, skew, fold) => Ok(Some(TestMode {
-                skew,
+                skew: Millis::new(skew),
                 fold_every: fold.map(Duration::from_millis),
             })),
             (false, 0, None) => Ok(None),

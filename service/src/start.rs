@@ -9,7 +9,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
-use crate::clock::{Clock, SystemClock, TestClock, Timestamp};
+use crate::clock::{Clock, Millis, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
@@ -45,7 +45,7 @@ pub struct Start {
 #[derive(Clone, Copy, Debug)]
 pub struct TestMode {
     /// The error of this node's own clock, in milliseconds.
-    pub skew: i64,
+    pub skew: Millis,
     /// How often SQLite folds the counts of taps into its tables, if not the default.
     pub fold_every: Option<Duration>,
 }

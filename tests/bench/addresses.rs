@@ -12,6 +12,7 @@ use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::inventory::{SharedKey, SharedKeySource, UrlTemplateFields};
+use tapdesk_service::text::Name;
 
 use crate::fixture::{FILE_KEY, Fixture, slug, uid};
 use crate::load::{self, Case, Supply};
@@ -176,7 +177,7 @@ impl Seat {
         let storage = fixture.open().await?;
         let stored = storage
             .insert_url_template(UrlTemplateFields {
-                name: way.name(),
+                name: Name::new("A URL template", way.name())?,
                 template: template.clone(),
                 keys: keys.collect::<Result<_>>()?,
             })

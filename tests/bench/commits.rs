@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::interaction::{
-    Claim, ClientId, CounterRule, NewInteraction, NewKey, TapOrigin, Tech, Traits,
+    Claim, Client, CounterRule, KnownAt, NewInteraction, NewKey, Tech,
 };
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Storage;
@@ -156,30 +156,20 @@ async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32
 }
 
 async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()> {
+    let at = KnownAt::Tag(TagId::new(tag.into()));
+    let claim = Claim::Counter {
+        inlay_id: InlayId::new(tag.into()),
+        key_version: 1,
+        counter,
+        rule: CounterRule::Proof,
+    };
     let recorded = storage
         .record_tap(NewInteraction {
-            tag_id: Some(TagId(tag.into())),
-            claim: Claim::Counter {
-                inlay_id: InlayId(tag.into()),
-                key_version: 1,
-                counter,
-                rule: CounterRule::Proof,
-            },
-            tech: Tech::Nfc,
-            tamper: None,
-            file_data: None,
-            experience: None,
             key: Some(NewKey {
                 hash: KeyHash([0x5a; 16]),
                 url_digest: [0x5a; 8],
             }),
-            client: ClientId([0x5a; 16]),
-            country: String::new(),
-            traits: Traits::default(),
-            simulated: false,
-            time_offset: 0,
-            first_at_template: None,
-            origin: TapOrigin::Visitor,
+            ..NewInteraction::new(at, Client([0x5a; 16]), claim, Tech::Nfc)
         })
         .await?;
     anyhow::ensure!(

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use reqwest::Method;
 use serde_json::Value;
-use tapdesk_service::clock::Timestamp;
+use tapdesk_service::clock::{Millis, Timestamp};
 use tapdesk_tests::Client;
 use tapdesk_tests::service::ADMIN_TOKEN;
 
@@ -97,7 +97,7 @@ async fn count(fixture: &Fixture) -> Result<Duration> {
 async fn report(client: &Client, days: i64, query: &str) -> Result<Duration> {
     let stats = client.admin_get("/reports").await;
     let until: Timestamp = serde_json::from_value(stats["until"].clone())?;
-    let since = until.plus_millis(-days * 24 * 60 * 60 * 1000);
+    let since = until.minus(Millis::days(days));
     let path = format!("/reports?{query}&since={since}&until={until}");
     let mut times = Vec::new();
     for _ in 0..TIMES {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::clock::{Clock as _, Millis, SystemClock};
 use tapdesk_tests::Client;
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::service::ADMIN_TOKEN;
@@ -143,7 +143,9 @@ async fn add_webhooks(client: &Client, silent: &str) -> Result<()> {
 async fn are_dead_and_behind(client: &Client) -> Result<()> {
     let started = Instant::now();
     // Within the first tenth of the history. Times sort like texts.
-    let early = SystemClock::start().now().plus_millis(-HISTORY / 10 * 9);
+    let early = SystemClock::start()
+        .now()
+        .minus(Millis::new(HISTORY / 10 * 9));
     let early = early.to_string();
     loop {
         let webhooks = client.admin_get("/webhooks").await;

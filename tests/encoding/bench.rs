@@ -80,7 +80,7 @@ fn with_file_data(technology: Technology, mode: Mode, tamper_at: Option<usize>) 
     };
     Form {
         template,
-        url_template_id: Some(UrlTemplateId(1)),
+        url_template_id: Some(UrlTemplateId::new(1)),
         mirror: None,
         ..form()
     }
@@ -109,14 +109,14 @@ impl Bench {
     /// A bench that encodes a chip, with this randomness.
     pub(super) fn new(uid: Uid, seed: u64) -> Self {
         let root = Root {
-            id: EncodingRootId(1),
+            id: EncodingRootId::new(1),
             key: AesKey::from_bytes([0xA7; 16]),
             retired: false,
         };
         Self {
             roots: Roots(vec![root]),
             journal: Journal::new(uid),
-            encoding: encoding(uid, Goal::Tag(TagId(41))),
+            encoding: encoding(uid, Goal::Tag(TagId::new(41))),
             plan: Some(Plan::new(&form()).unwrap()),
             entropy: SeededEntropy::new(seed),
             own_keys: false,
@@ -130,7 +130,7 @@ impl Bench {
     pub(super) fn anew(&mut self, goal: Goal) {
         self.plan = match goal {
             Goal::Factory => None,
-            Goal::Tag(_) => Some(Plan::new(&(self.form)()).unwrap()),
+            Goal::Tag(_) | Goal::NewTag => Some(Plan::new(&(self.form)()).unwrap()),
         };
         self.encoding = encoding(self.encoding.uid, goal);
     }
@@ -174,7 +174,7 @@ impl Bench {
         self.sent.clear();
         let mut swapped = false;
         for _ in 0..200 {
-            let turn = self.encoding.turn();
+            let turn = self.encoding.turn().unwrap();
             if turn.commands.is_empty() {
                 return sent;
             }
@@ -267,7 +267,7 @@ impl Bench {
 
 fn encoding(uid: Uid, goal: Goal) -> Encoding {
     Encoding {
-        id: EncodingId(1),
+        id: Some(EncodingId::new(1)),
         uid,
         goal,
         run_id: None,

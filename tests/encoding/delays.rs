@@ -25,7 +25,7 @@ fn a_delay_is_neither_a_refusal_nor_a_tear() {
     chip.set_failures(0, failing(900));
     for _ in 0..50 {
         bench.lay(&mut chip, |_| None);
-        let turn = bench.encoding.turn();
+        let turn = bench.encoding.turn().unwrap();
         assert_eq!(
             (turn.state, turn.reason),
             (State::Interrupted, Some(Reason::Delayed))
@@ -45,7 +45,7 @@ fn a_chip_in_lrp_mode_that_delays_is_not_told_as_locked() {
     let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip);
     chip.set_failures(0, failing(60));
     bench.lay(&mut chip, |_| None);
-    let turn = bench.encoding.turn();
+    let turn = bench.encoding.turn().unwrap();
     assert_eq!(
         (turn.state, turn.reason),
         (State::Rejected, Some(Reason::Lrp))

@@ -45,7 +45,7 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
     assert_eq!(turn["result"]["counter"], 1);
     assert_eq!(turn["result"]["slug"], tag.slug);
     // The URL that verified the chip is returned again with its turn, and no table has it in clear.
-    let id = EncodingId(turn["id"].as_i64().unwrap());
+    let id = EncodingId::new(turn["id"].as_i64().unwrap());
     let stored = service
         .service()
         .storage

@@ -48,7 +48,7 @@ fn a_blank_chip_is_switched_and_encoded_in_few_turns_without_a_refusal() {
         assert_eq!((chip.tally().refusals, chip.counter()), (0, 1));
         assert!(bench.encoding.seq <= 12, "{}", bench.encoding.seq);
         // Placed again for the same tag, it gets other keys in LRP mode at once.
-        bench.anew(Goal::Tag(TagId(42)));
+        bench.anew(Goal::Tag(TagId::new(42)));
         bench.lay(&mut chip, |_| None);
         assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
         assert_eq!((chip.tally().refusals, chip.counter()), (0, 1));
@@ -79,7 +79,7 @@ fn a_chip_is_not_switched_unless_it_can_be_finished() {
     let (mut bench, mut known) = (bench(), chip());
     bench.lay(&mut known, |_| None);
     for mut imitation in [chip(), chip().with_lrp()] {
-        bench.anew(Goal::Tag(TagId(42)));
+        bench.anew(Goal::Tag(TagId::new(42)));
         assert_eq!(
             rejected(&mut bench, &mut imitation),
             Some(Reason::NotGenuine)
@@ -94,7 +94,7 @@ fn a_chip_in_lrp_mode_is_for_urls_of_lrp_mode_alone_and_cannot_be_wiped() {
     bench.anew(Goal::Factory);
     assert_eq!(rejected(&mut bench, &mut chip), Some(Reason::Lrp));
     bench.form = form;
-    bench.anew(Goal::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId::new(41)));
     assert_eq!(rejected(&mut bench, &mut chip), Some(Reason::Lrp));
 }
 

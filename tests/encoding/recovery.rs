@@ -113,12 +113,12 @@ fn a_chip_whose_journal_is_lost_opens_by_its_version_and_gets_other_keys() {
     bench.roots.0.insert(
         0,
         Root {
-            id: EncodingRootId(2),
+            id: EncodingRootId::new(2),
             key: AesKey::from_bytes([0xB8; 16]),
             retired: false,
         },
     );
-    bench.anew(Goal::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId::new(41)));
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     assert_eq!(bench.encoding.generation, Some(2));
@@ -135,7 +135,7 @@ fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
             (number == at).then_some(Trouble::TornAfter)
         });
         bench.journal = Journal::new(uid(1));
-        bench.anew(Goal::Tag(TagId(41)));
+        bench.anew(Goal::Tag(TagId::new(41)));
         bench.lay(&mut chip, |_| None);
         assert!(bench.is_whole(&chip), "{at}: {:?}", bench.encoding.turn());
         assert!(chip.tally().refusals <= 2, "{at}");
@@ -146,12 +146,12 @@ fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
 fn an_imitation_of_a_known_chip_that_seems_blank_learns_nothing() {
     let (mut bench, mut known) = (Bench::new(uid(1), 1), chip());
     bench.lay(&mut known, |_| None);
-    bench.anew(Goal::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId::new(42)));
     let mut imitation = chip();
     let reason = rejected(&mut bench, &mut imitation);
     assert_eq!(reason, Some(Reason::NotGenuine));
     // A person with the right confirms it.
-    bench.anew(Goal::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId::new(42)));
     bench.replace = true;
     bench.lay(&mut imitation, |_| None);
     assert!(bench.is_whole(&imitation));
@@ -221,7 +221,7 @@ fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
     for file in 1..=3 {
         assert_eq!(chip.file(file), blank.file(file), "{file}");
     }
-    bench.anew(Goal::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId::new(41)));
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     assert_eq!(bench.encoding.generation, Some(2));
@@ -229,7 +229,7 @@ fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
 
 #[test]
 fn a_chip_that_reads_back_otherwise_than_it_was_written_is_given_up() {
-    for goal in [Goal::Tag(TagId(41)), Goal::Factory] {
+    for goal in [Goal::Tag(TagId::new(41)), Goal::Factory] {
         let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip().with_other_settings_shown());
         bench.anew(goal);
         bench.lay(&mut chip, |_| None);
@@ -250,18 +250,18 @@ fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
     bench.journal.generations = numbers
         .map(|number| Generation {
             number,
-            source: Source::Root(EncodingRootId(1)),
+            source: Source::Root(EncodingRootId::new(1)),
             slots: [SlotState::Planned; 5],
         })
         .collect();
     let reason = rejected(&mut bench, &mut chip);
     assert_eq!(reason, Some(Reason::NotEncodable));
-    bench.anew(Goal::Tag(TagId(41)));
+    bench.anew(Goal::Tag(TagId::new(41)));
     bench.replace = true;
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     // Once one key is verified, the other candidates do not matter.
-    bench.anew(Goal::Tag(TagId(42)));
+    bench.anew(Goal::Tag(TagId::new(42)));
     bench.replace = false;
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
@@ -269,9 +269,9 @@ fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
 
 #[test]
 fn who_may_replace_keys_gives_a_chip_its_chances_back() {
-    for goal in [Goal::Tag(TagId(42)), Goal::Factory] {
+    for goal in [Goal::Tag(TagId::new(42)), Goal::Factory] {
         let ended_well = |bench: &Bench, chip: &VirtualNtag424| match goal {
-            Goal::Tag(_) => bench.is_whole(chip),
+            Goal::Tag(_) | Goal::NewTag => bench.is_whole(chip),
             Goal::Factory => bench.encoding.state == State::Reset,
         };
         let (mut bench, mut itself) = (Bench::new(uid(1), 1), chip());
@@ -370,7 +370,7 @@ fn is_guarded(sent: &[String]) -> bool {
 
 #[test]
 fn key_0_is_changed_only_after_a_key_that_has_a_check_sum() {
-    for goal in [Goal::Tag(TagId(42)), Goal::Factory] {
+    for goal in [Goal::Tag(TagId::new(42)), Goal::Factory] {
         let begin = || {
             let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
             bench.lay(&mut chip, |_| None);

@@ -122,7 +122,7 @@ async fn a_tag_of_a_run_with_a_template_answers_at_its_tag_url() {
 async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, EncodingTurn) {
     let begun = service.admin_create("/encodings", wish).await;
     let storage = &service.service().storage;
-    let id = EncodingId(begun["id"].as_i64().unwrap());
+    let id = EncodingId::new(begun["id"].as_i64().unwrap());
     let encoding = storage.encoding(id).await.unwrap().unwrap();
     let state = storage.chip_state(uid(1)).await.unwrap();
     let turn = EncodingTurn {
@@ -149,8 +149,8 @@ async fn a_chip_that_was_written_by_another_text_of_its_template_is_not_bound() 
     let fields = InlayFields {
         technology: Technology::Ntag424Dna,
         mode: Mode::Aes,
-        url_template_id: Some(UrlTemplateId(id)),
-        tag_id: Some(TagId(tag)),
+        url_template_id: Some(UrlTemplateId::new(id)),
+        tag_id: Some(TagId::new(tag)),
         mirror: None,
         mac_from: MacFrom::None,
         keys: None,

@@ -52,11 +52,11 @@ impl Story {
             Self::AgainLrp => {
                 bench.lay(&mut chip, |_| None);
                 bench.form = lrp_form;
-                bench.anew(Goal::Tag(TagId(42)));
+                bench.anew(Goal::Tag(TagId::new(42)));
             }
             Self::Again => {
                 bench.lay(&mut chip, |_| None);
-                bench.anew(Goal::Tag(TagId(42)));
+                bench.anew(Goal::Tag(TagId::new(42)));
             }
             Self::Wipe => {
                 bench.lay(&mut chip, |_| None);
@@ -144,7 +144,7 @@ fn through_random_trouble(number: u64) -> u16 {
             let trouble = TROUBLES[usize::from(which) % TROUBLES.len()];
             (insertions <= 10 && dice < rate).then_some(trouble)
         });
-        let turn = bench.encoding.turn();
+        let turn = bench.encoding.turn().unwrap();
         let told = || format!("chip {number}, {story:?}, insertion {insertions}: {turn:?}");
         assert!(bench.knows(&chip), "{}", told());
         assert!(chip.tally().refusals - before <= 2, "{}", told());

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::storage::LEASE_MILLIS;
+use tapdesk_service::storage::LEASE;
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::{
     Client, Reaction, Receiver, TapResult, TestTag, TryAnswering as _, eventually,
@@ -27,7 +27,7 @@ use stored::{EVENTS, is_all_told, stored};
 /// A service that was killed during an attempt leaves it to the next one, once its lease has
 /// expired: other nodes cannot know that it is gone. On a busy machine an attempt may fail twice,
 /// and is then repeated after five minutes.
-const LEASE_AND_MORE: Duration = Duration::from_millis(LEASE_MILLIS.unsigned_abs() + 420_000);
+const LEASE_AND_MORE: Duration = Duration::from_millis(LEASE.get().unsigned_abs() + 420_000);
 
 /// Creates a webhook of all these events, and returns its secret.
 async fn of_all_events(service: &Client, receiver: &Receiver) -> String {

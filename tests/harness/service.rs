@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::caller::Actor;
-use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
+use tapdesk_service::clock::{Clock, ManualClock, Millis, Timestamp};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
 use tapdesk_service::settings::{Fixed, Layers, Settings};
@@ -241,7 +241,7 @@ impl TestService {
         noted.expect("previews are noted");
         state.service().storage.close().await;
         drop(state);
-        let now = clock.now().plus_millis(millis);
+        let now = clock.now().plus(Millis::new(millis));
         let clock = Arc::new(ManualClock::new(now));
         Self::start_in(folder, postgres, clock, options).await
     }
@@ -257,7 +257,7 @@ impl TestService {
 
     /// Moves the service's clock.
     pub fn advance(&self, millis: i64) {
-        self.clock.advance(millis);
+        self.clock.advance(Millis::new(millis));
     }
 
     /// The service's time, in milliseconds since the Unix epoch.

@@ -198,7 +198,7 @@ impl Worker {
         let node = &self.nodes[self.requests % self.nodes.len()];
         let asked = self.clock.now();
         let answer = request(node).answer().await;
-        let took = self.clock.now().millis_since(asked);
+        let took = self.clock.now().since(asked).get();
         let refused = answer.status == 503;
         {
             let mut journal = lock(&self.journal);

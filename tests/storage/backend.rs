@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
+use tapdesk_service::clock::{Clock, ManualClock, Millis, Timestamp};
 use tapdesk_service::entropy::{self, Entropy, SeededEntropy};
 use tapdesk_service::experience::{Content, ExperienceFields};
 use tapdesk_service::id::{ExperienceId, InlayId, InteractionId, TagId};
@@ -12,11 +12,11 @@ use tapdesk_service::inlay::key::KeyFingerprint;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_service::interaction::{
-    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, TapOrigin, Tech, Traits,
-    Unchecked, Verdict,
+    Claim, Client, ClientId, CounterRule, KnownAt, NewInteraction, NewKey, Recorded, TapOrigin,
+    Tech, Unchecked, Verdict,
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
-use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::rolling_key::{self, KeyHash};
 use tapdesk_service::storage::{Storage, VariableUpdate};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 use tapdesk_tests::eventually;
@@ -46,6 +46,8 @@ pub(super) trait Backend {
 pub(super) const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub(super) const MINUTE: i64 = 60_000;
 pub(super) const DAY: i64 = 24 * 60 * MINUTE;
+/// The lifetime of a rolling key, in milliseconds.
+pub(super) const LIFETIME: i64 = rolling_key::LIFETIME.get();
 
 /// Waits until a database is ready: on a busy machine, its answer may come too late.
 pub(super) async fn is_ready(storage: &dyn Storage) {
@@ -116,6 +118,11 @@ impl<B: Backend> Database<B> {
         self.clock.now()
     }
 
+    /// Moves the clock by so many milliseconds.
+    pub(super) fn advance(&self, millis: i64) {
+        self.clock.advance(Millis::new(millis));
+    }
+
     /// Stores a real tag from its JSON.
     pub(super) async fn tag(&self, fields: Value) -> TagId {
         self.insert(fields, false).await
@@ -141,7 +148,7 @@ impl<B: Backend> Database<B> {
     pub(super) async fn registrable(&self, slug: &str, more: Value) -> TagId {
         let mut fields = more;
         fields["slug"] = slug.into();
-        fields["experience_id"] = self.experience(slug).await.0.into();
+        fields["experience_id"] = self.experience(slug).await.get().into();
         fields["variables"]["registered"] = "no".into();
         self.tag(fields).await
     }
@@ -192,10 +199,7 @@ pub(super) fn tag_fields(mut fields: Value) -> TagFields {
 /// An experience that redirects to a page with this name.
 pub(super) fn redirect(page: &str) -> ExperienceFields {
     let json = format!(r#"{{"kind": "redirect", "target_url": "https://owner.example/{page}"}}"#);
-    ExperienceFields {
-        name: page.to_owned(),
-        content: Content::from_json(&json).unwrap(),
-    }
+    ExperienceFields::named(page, Content::from_json(&json).unwrap()).unwrap()
 }
 
 /// A real inlay that generates codes, identified by a number.
@@ -290,23 +294,21 @@ impl Tap {
     /// The tap in the form that storage records.
     pub(super) fn interaction(self, hash: KeyHash) -> NewInteraction {
         NewInteraction {
-            tag_id: Some(self.tag),
-            claim: self.claim,
-            tech: Tech::Nfc,
-            tamper: None,
-            file_data: None,
-            experience: None,
             key: Some(NewKey {
                 hash,
                 url_digest: [7; 8],
             }),
             client: client(self.client),
             country: "CH".to_owned(),
-            traits: Traits::default(),
             simulated: self.simulated.is_some(),
-            time_offset: self.simulated.unwrap_or(0),
-            first_at_template: None,
+            time_offset: Millis::new(self.simulated.unwrap_or(0)),
             origin: self.origin,
+            ..NewInteraction::new(
+                KnownAt::Tag(self.tag),
+                Client([0; 16]),
+                self.claim,
+                Tech::Nfc,
+            )
         }
     }
 }
@@ -336,7 +338,7 @@ impl Tapped {
             request: None,
             data: vec![(PropertyKey::parse("registered").unwrap(), value.to_owned())],
             submission: None,
-            simulated_offset: 0,
+            simulated_offset: Millis::ZERO,
         }
     }
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use tapdesk_service::clock::Timestamp;
+use tapdesk_service::clock::{Millis, Timestamp};
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::interaction::{Refusal, Verdict};
@@ -87,7 +87,7 @@ impl<B: Backend> World<B> {
             let slug = format!("bottle-{number}");
             let fields = json!({
                 "slug": slug,
-                "experience_id": db.experience(&slug).await.0,
+                "experience_id": db.experience(&slug).await.get(),
                 "variables": {"registered": "no"},
             });
             let tag = if simulated {
@@ -157,7 +157,7 @@ impl<B: Backend> World<B> {
                 self.update(key).await;
             }
             13 => {
-                self.db.clock.advance(self.roll_millis(3 * MINUTE));
+                self.db.advance(self.roll_millis(3 * MINUTE));
             }
             14 => self.offset += self.roll_millis(3 * MINUTE),
             15 => self.replace_keys(bottle).await,
@@ -250,7 +250,7 @@ impl<B: Backend> World<B> {
             hash,
             request,
             submission: None,
-            simulated_offset: self.offset,
+            simulated_offset: Millis::new(self.offset),
             ..key.tapped.update(&value)
         };
         let updated = self.db.update_variables(update).await.unwrap();
@@ -329,7 +329,10 @@ impl<B: Backend> World<B> {
     async fn restart_earlier(&mut self) {
         // Housekeeping runs every few seconds, so expired keys are gone by now.
         self.sweep().await;
-        let earlier = self.db.now().plus_millis(-self.roll_millis(10 * MINUTE));
+        let earlier = self
+            .db
+            .now()
+            .minus(Millis::new(self.roll_millis(10 * MINUTE)));
         self.db.reopen_at(earlier).await;
         self.forget_keys_from_later();
     }
@@ -350,7 +353,7 @@ impl<B: Backend> World<B> {
         } else {
             0
         };
-        self.db.now().plus_millis(offset)
+        self.db.now().plus(Millis::new(offset))
     }
 
     /// Asserts that the stored data equals the model, folded or not.
@@ -365,7 +368,10 @@ impl<B: Backend> World<B> {
             assert_eq!(inlay.last_counter, accepted);
         }
         let scans: u64 = self.bottles.iter().map(|bottle| bottle.scans).sum();
-        let (first, last) = (START.plus_millis(-DAY), START.plus_millis(7 * DAY));
+        let (first, last) = (
+            START.minus(Millis::new(DAY)),
+            START.plus(Millis::new(7 * DAY)),
+        );
         let overview = storage.overview(first, last, world::World::Both).await;
         let counted = overview.unwrap().counts.into_iter();
         assert_eq!(counted.map(|(_, _, count)| count).sum::<u64>(), scans);

@@ -103,7 +103,7 @@ impl Progress {
 
     fn tell(&self, table: &str) {
         let (since, before) = self.began;
-        let millis = self.clock.now().millis_since(since).max(1).unsigned_abs();
+        let millis = self.clock.now().since(since).get().max(1).unsigned_abs();
         let rate = (self.done - before) * 1_000 / millis;
         // If nobody reads the output, ignore the error: progress is not essential.
         let _ = writeln!(

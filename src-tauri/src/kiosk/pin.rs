@@ -7,7 +7,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use tapdesk_service::clock::Timestamp;
+use tapdesk_service::clock::{Millis, Timestamp};
 use tapdesk_service::entropy::{self, Entropy};
 
 /// Argon2id with 19 MiB, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet).
@@ -16,10 +16,10 @@ const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 const DIGITS: std::ops::RangeInclusive<usize> = 4..=12;
 /// Wrong tries before the first wait.
 const FREE: u32 = 3;
-/// The wait after the next wrong try, in milliseconds. It doubles with each.
-const FIRST_WAIT: i64 = 5_000;
-/// The longest wait, in milliseconds.
-const LONGEST_WAIT: i64 = 300_000;
+/// The wait after the next wrong try. It doubles with each.
+const FIRST_WAIT: Millis = Millis::seconds(5);
+/// The longest wait.
+const LONGEST_WAIT: Millis = Millis::minutes(5);
 
 /// The stored form of a PIN: finding the PIN takes as many tries as there are PINs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +101,8 @@ impl Tries {
         }
         self.counted.wrong = self.counted.wrong.saturating_add(1);
         if let Some(doublings) = self.counted.wrong.checked_sub(FREE) {
-            let wait = FIRST_WAIT << doublings.min(6);
-            self.counted.until = now.millis() + wait.min(LONGEST_WAIT);
+            let wait = FIRST_WAIT.times(1 << doublings.min(6));
+            self.counted.until = now.plus(wait.min(LONGEST_WAIT)).millis();
         }
         self.keep();
         Ok(())
@@ -118,7 +118,7 @@ impl Tries {
     pub(super) fn wait(&self, now: Timestamp) -> Option<u64> {
         let left = self.counted.until - now.millis();
         // If the clock was set back, nobody waits longer than the longest wait.
-        (1..=LONGEST_WAIT)
+        (1..=LONGEST_WAIT.get())
             .contains(&left)
             .then(|| u64::try_from(left).unwrap_or_default().div_ceil(1000))
     }

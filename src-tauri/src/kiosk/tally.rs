@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tapdesk_service::clock::Timestamp;
+use tapdesk_service::clock::{Millis, Timestamp};
 
 /// Length of a day in milliseconds. Days are in UTC, as in the statistics.
-const DAY: i64 = 24 * 60 * 60 * 1000;
+const DAY_MILLIS: i64 = Millis::days(1).get();
 
 /// The counts of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl Tally {
 
     /// The counts of the day that contains `now`.
     pub(super) fn today(&mut self, now: Timestamp) -> &Day {
-        let today = now.millis().div_euclid(DAY);
+        let today = now.millis().div_euclid(DAY_MILLIS);
         if self.day.number != today {
             self.day = Day {
                 number: today,
@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn a_day_is_counted_over_a_restart_and_starts_again_at_midnight() {
         let folder = tempfile::tempdir().unwrap();
-        let noon = Timestamp::from_millis(20_000 * DAY + DAY / 2);
+        let noon = Timestamp::from_millis(20_000 * DAY_MILLIS + DAY_MILLIS / 2);
         let mut tally = Tally::load(folder.path());
         tally.count(noon, |day| day.visits += 1);
         tally.count(noon, |day| day.visits += 1);
         let mut tally = Tally::load(folder.path());
         assert_eq!(tally.today(noon).visits, 2);
-        let tomorrow = Timestamp::from_millis(20_001 * DAY);
+        let tomorrow = Timestamp::from_millis(20_001 * DAY_MILLIS);
         assert_eq!(
             tally.today(tomorrow),
             &Day {

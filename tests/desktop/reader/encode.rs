@@ -324,7 +324,7 @@ async fn assert_run(window: &Window) {
         .map(|encoding| {
             let at =
                 |name: &str| serde_json::from_value::<Timestamp>(encoding[name].clone()).unwrap();
-            at("updated_at").millis_since(at("created_at"))
+            at("updated_at").since(at("created_at")).get()
         })
         .collect();
     took.sort_unstable();

@@ -1,7 +1,7 @@
 //! Reports of a long history that is not counted yet, as after an upgrade.
 
 use rusqlite::Connection;
-use tapdesk_service::clock::{Clock as _, Stopwatch, SystemClock};
+use tapdesk_service::clock::{Clock as _, Millis, Stopwatch, SystemClock, Timestamp};
 use tapdesk_tests::length;
 
 use super::launch;
@@ -36,7 +36,7 @@ async fn a_long_history_is_counted_behind_and_its_report_stays_quick() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     println!("{taps} taps were counted in {:?}", waited.elapsed());
-    let since = tapdesk_service::clock::Timestamp::from_millis(now).plus_millis(-31 * 86_400_000);
+    let since = Timestamp::from_millis(now).minus(Millis::days(31));
     for bucket in ["hour", "day"] {
         let asked = Stopwatch::start();
         let path = format!("/reports?bucket={bucket}&since={since}");

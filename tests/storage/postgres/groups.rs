@@ -25,7 +25,7 @@ async fn record(db: &Database<Postgres>, tag: TagId, ids: &[i64]) {
              array_fill(NULL::INTEGER, size))
          FROM n";
     client
-        .query(sql, &[&ids, &tag.0, &vec![count]])
+        .query(sql, &[&ids, &tag.get(), &vec![count]])
         .await
         .unwrap();
 }
@@ -37,7 +37,7 @@ async fn history(db: &Database<Postgres>, tag: TagId) -> Vec<i64> {
     };
     let page = db.interactions(of_tag, None, 500).await.unwrap();
     let found = page.found.into_iter();
-    found.map(|(interaction, _)| interaction.id.0).collect()
+    found.map(|(interaction, _)| interaction.id.get()).collect()
 }
 
 async fn erase_history(db: &Database<Postgres>, tag: TagId) {
@@ -54,7 +54,7 @@ async fn erase_history(db: &Database<Postgres>, tag: TagId) {
 async fn a_group_whose_ids_are_in_any_order_is_all_in_the_history_of_its_tag() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
-    let first = db.tap(Tap::of(tag)).await.id.0;
+    let first = db.tap(Tap::of(tag)).await.id.get();
     // Ids that the node has reserved, and does not use in this test.
     record(&db, tag, &[first + 3, first + 2, first + 1]).await;
     record(&db, tag, &[first + 5, first + 4, first + 6]).await;
@@ -77,7 +77,7 @@ async fn of_many_taps_at_once_none_is_missing_in_the_history_of_their_tag() {
         let tap = Tap::of(tag)
             .by(u16::from(number % 7))
             .interaction(KeyHash([number; 16]));
-        tokio::spawn(async move { storage.record_tap(tap).await.unwrap().id.0 })
+        tokio::spawn(async move { storage.record_tap(tap).await.unwrap().id.get() })
     });
     let mut ids: Vec<_> = join_all(taps)
         .await

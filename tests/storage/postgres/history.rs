@@ -1,16 +1,16 @@
 //! The history in weekly partitions, and the effect on counters.
 
 use serde_json::json;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::InlayId;
 use tapdesk_service::inlay::counter::{Acceptance, CounterState};
 use tapdesk_service::interaction::{Refusal, Verdict};
-use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 use tapdesk_service::storage::InteractionFilter;
 use tokio_postgres::SimpleQueryMessage;
 
 use super::Postgres;
-use crate::storage::backend::{DAY, Database, MINUTE, START, Tap};
+use crate::storage::backend::{DAY, Database, LIFETIME, MINUTE, START, Tap};
 
 async fn texts(db: &Database<Postgres>, sql: &str) -> Vec<String> {
     let client = db.backend().look_into().await;
@@ -28,14 +28,19 @@ async fn a_week_of_the_history_is_dropped_when_all_of_it_is_due() {
     // 2026-01-01 belongs to the week of 2025-12-31.
     let first = db.tap(Tap::of(tag)).await;
     db.note_payload_read(first.id, db.now());
-    db.clock.advance(8 * DAY);
+    db.advance(8 * DAY);
     let second = db.tap(Tap::of(tag)).await;
     let weeks = ["interactions_2025_12_31", "interactions_2026_01_07"];
     assert_eq!(texts(&db, PARTITIONS).await, weeks);
 
-    db.sweep(START.plus_millis(5 * DAY)).await.unwrap();
+    db.sweep(START.plus(Millis::new(5 * DAY))).await.unwrap();
     assert_eq!(texts(&db, PARTITIONS).await, weeks);
-    while db.sweep(START.plus_millis(7 * DAY)).await.unwrap().more {}
+    while db
+        .sweep(START.plus(Millis::new(7 * DAY)))
+        .await
+        .unwrap()
+        .more
+    {}
     assert_eq!(texts(&db, PARTITIONS).await, weeks[1..]);
     assert!(db.interaction(first.id).await.unwrap().is_none());
     assert!(db.interaction(second.id).await.unwrap().is_some());
@@ -49,7 +54,7 @@ async fn a_lookup_by_id_touches_one_week() {
     let tag = db.tag(json!({})).await;
     let first = db.tap(Tap::of(tag)).await;
     for _ in 0..3 {
-        db.clock.advance(7 * DAY);
+        db.advance(7 * DAY);
         db.tap(Tap::of(tag)).await;
     }
     assert_eq!(texts(&db, PARTITIONS).await.len(), 4);
@@ -72,7 +77,7 @@ async fn a_key_is_looked_up_by_a_plan_that_is_kept() {
     let mut taps = Vec::new();
     for _ in 0..3 {
         taps.push(db.tap(Tap::of(tag)).await);
-        db.clock.advance(7 * DAY);
+        db.advance(7 * DAY);
     }
     let client = db.backend().look_into().await;
     client
@@ -113,7 +118,7 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
     let client = db.backend().look_into().await;
-    let at = |id: i64| START.plus_millis((id - MOVED) * MINUTE);
+    let at = |id: i64| START.plus(Millis::new((id - MOVED) * MINUTE));
     // Every seventh is simulated, and dated a year ahead.
     let moved = format!(
         "SELECT receive_history({MOVED});
@@ -125,9 +130,9 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
         YEAR = 365 * DAY,
     );
     client.batch_execute(&moved).await.unwrap();
-    db.clock.advance(MINUTE);
+    db.advance(MINUTE);
     let native = db.tap(Tap::of(tag)).await;
-    assert!(native.id.0 > MOVED);
+    assert!(native.id.get() > MOVED);
 
     for first in [1, 2, 9_998, 9_999, 10_000, 10_003, 20_001, MOVED - 1, MOVED] {
         let bound = format!("SELECT history_since({})", at(first).millis());
@@ -168,7 +173,7 @@ async fn a_moved_row_dated_ahead_holds_up_neither_rows_nor_traces() {
     const MOVED: i64 = 5_000;
     let db = Database::<Postgres>::create().await;
     let client = db.backend().look_into().await;
-    let at = |id: i64| START.plus_millis((id - MOVED) * MINUTE);
+    let at = |id: i64| START.plus(Millis::new((id - MOVED) * MINUTE));
     let moved = format!(
         "SELECT receive_history({MOVED});
          INSERT INTO interactions SELECT id, {} + id * {MINUTE} + CASE WHEN id = 1 THEN {YEAR} ELSE 0 END, 1,
@@ -200,12 +205,12 @@ async fn visitors_go_after_30_days_and_the_count_of_all_stays() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
     db.tap(Tap::of(tag).by(1)).await;
-    db.clock.advance(1);
+    db.advance(1);
     db.tap(Tap::of(tag).by(2)).await;
     let visits = "SELECT client::TEXT FROM visits";
     assert_eq!(texts(&db, visits).await.len(), 3, "two, and everyone");
     for (passed, left) in [(30 * DAY - 1, 3), (1, 2), (1, 1)] {
-        db.clock.advance(passed);
+        db.advance(passed);
         db.sweep(START).await.unwrap();
         assert_eq!(
             texts(&db, visits).await.len(),
@@ -223,9 +228,9 @@ async fn a_key_that_was_seen_to_expire_stays_expired() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
     let old = db.tap(Tap::of(tag)).await;
-    db.clock.advance(LIFETIME_MILLIS);
+    db.advance(LIFETIME);
     let alive = db.tap(Tap::of(tag)).await;
-    db.sweep(START.plus_millis(-DAY)).await.unwrap();
+    db.sweep(START.minus(Millis::new(DAY))).await.unwrap();
     let marks = "SELECT up_to::TEXT FROM expired_keys";
     assert_eq!(texts(&db, marks).await, [old.id.to_string()]);
     assert!(db.issued_key(old.id).await.unwrap().is_none());
@@ -263,7 +268,7 @@ async fn a_counter_is_judged_as_the_domain_judges_it() {
         };
         // The highest counter is checked, but not used.
         let counter = if counter == 0x00FF_FFFF { 0 } else { counter };
-        let tapped = db.tap(Tap::code(tag, InlayId(1), counter)).await;
+        let tapped = db.tap(Tap::code(tag, InlayId::new(1), counter)).await;
         let expected = match state.accept(counter) {
             Acceptance::Accepted {
                 state: next,

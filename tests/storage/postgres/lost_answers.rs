@@ -52,7 +52,7 @@ impl Node {
             .unwrap();
         let fields = tag_fields(json!({"experience_id": 1, "variables": {"registered": "no"}}));
         let tags = self.storage.insert_tags(vec![fields], false).await.unwrap();
-        (*tags[0].as_ref().unwrap(), InlayId(1))
+        (*tags[0].as_ref().unwrap(), InlayId::new(1))
     }
 
     async fn count(&self, what: &str) -> i64 {

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
@@ -111,14 +112,16 @@ async fn a_change_of_configuration_on_one_node_is_known_on_the_other() {
 async fn time_is_moved_for_all_nodes() {
     let (_database, [one, other]) = two().await;
     let before = other.now().await.unwrap();
-    let moved = one.advance(86_400_000).await.unwrap().unwrap();
-    assert!(moved.millis_since(before) >= 86_400_000);
+    let moved = one.advance(Millis::days(1)).await.unwrap().unwrap();
+    assert!(moved.since(before) >= Millis::days(1));
     assert!(other.now().await.unwrap() >= moved);
 
-    assert_eq!(one.advance_simulated(5_000).await.unwrap(), 5_000);
-    assert_eq!(other.advance_simulated(2_000).await.unwrap(), 7_000);
+    let moved = one.advance_simulated(Millis::seconds(5)).await;
+    assert_eq!(moved.unwrap(), Millis::seconds(5));
+    let moved = other.advance_simulated(Millis::seconds(2)).await;
+    assert_eq!(moved.unwrap(), Millis::seconds(7));
     eventually("both know", || async {
-        (one.simulated_offset() == 7_000).then_some(())
+        (one.simulated_offset() == Millis::seconds(7)).then_some(())
     })
     .await;
 }
@@ -135,7 +138,7 @@ async fn nodes_agree_on_who_was_first() {
         )
         .await
         .unwrap();
-    let inlay = tapdesk_service::id::InlayId(1);
+    let inlay = tapdesk_service::id::InlayId::new(1);
     let racers = (0..200).map(|racer| tap(&nodes[racer % 2], Tap::code(tag, inlay, 7)));
     let taps = join_all(racers).await;
     assert_eq!(taps.iter().filter(|tap| tap.verified()).count(), 1);
@@ -203,7 +206,7 @@ async fn keys_do_not_come_back_when_the_databases_clock_goes_back() {
     let (database, [node, _other]) = two().await;
     let tag = tag(&node).await;
     let before = tap(&node, Tap::of(tag)).await;
-    node.advance(5_000).await.unwrap();
+    node.advance(Millis::seconds(5)).await.unwrap();
     let client = database.look_into().await;
     until_both_looked(&client).await;
     client

@@ -122,7 +122,7 @@ async fn a_closed_database_is_left_to_the_next_owner() {
         .unwrap();
     for refused in [
         first.ready().await,
-        first.tag(TagId(1)).await.map(drop),
+        first.tag(TagId::new(1)).await.map(drop),
         first.insert_tags(tags("bottle-c"), false).await.map(drop),
     ] {
         let error = refused.unwrap_err();
@@ -148,9 +148,9 @@ async fn a_database_is_moved_aside_whole_once_nobody_owns_it() {
     assert!(!place.path().exists());
     assert!(!place.path().with_extension("db-wal").exists());
     let moved = open(&aside).unwrap();
-    assert!(moved.tag(TagId(1)).await.unwrap().is_some());
+    assert!(moved.tag(TagId::new(1)).await.unwrap().is_some());
     let fresh = open(&place.path()).unwrap();
-    assert!(fresh.tag(TagId(1)).await.unwrap().is_none());
+    assert!(fresh.tag(TagId::new(1)).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -169,7 +169,7 @@ async fn what_is_moved_aside_never_takes_the_place_of_what_was_before() {
     }
     for (number, aside) in aside.iter().enumerate() {
         let moved = open(aside).unwrap();
-        let tag = moved.tag(TagId(1)).await.unwrap().unwrap();
+        let tag = moved.tag(TagId::new(1)).await.unwrap().unwrap();
         assert_eq!(tag.fields.slug.to_string(), format!("bottle-{number}"));
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use futures_util::future::join_all;
 use rusqlite::Connection;
 use serde_json::json;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inventory::InlayFields;
@@ -61,14 +62,18 @@ async fn shown(db: &Database<Sqlite>, bottles: &[(TagId, InlayId)]) -> Recount {
     for (tag, inlay) in bottles {
         let tag = db.storage().tag(*tag).await.unwrap().unwrap();
         if let Some(last) = tag.last_scan_at {
-            tags.insert(tag.id.0, (tag.scan_count, last.millis()));
+            tags.insert(tag.id.get(), (tag.scan_count, last.millis()));
         }
         let inlay = db.inlay(*inlay).await.unwrap().unwrap();
         if inlay.last_counter > 0 {
-            inlays.insert(inlay.id.0, inlay.last_counter);
+            inlays.insert(inlay.id.get(), inlay.last_counter);
         }
     }
-    let overview = db.overview(START.plus_millis(-DAY), START.plus_millis(DAY), World::Both);
+    let overview = db.overview(
+        START.minus(Millis::new(DAY)),
+        START.plus(Millis::new(DAY)),
+        World::Both,
+    );
     let counts = overview.await.unwrap().counts.into_iter();
     Recount {
         tags,
@@ -84,7 +89,7 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
     let mut counter = 0;
     for cut in 0.. {
         for (client, (tag, inlay)) in (1..).zip(&bottles) {
-            db.clock.advance(60_000 * 7);
+            db.advance(60_000 * 7);
             counter += 1;
             db.tap(Tap::code(*tag, *inlay, counter).by(client)).await;
             db.tap(Tap::of(*tag)).await;
@@ -106,7 +111,7 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
             "cut off after {cut} rows"
         );
         let (tag, inlay) = bottles[0];
-        for counter in [1, history.inlays[&inlay.0]] {
+        for counter in [1, history.inlays[&inlay.get()]] {
             let again = db.tap(Tap::code(tag, inlay, counter)).await;
             assert!(!again.verified(), "a code is accepted twice");
         }
@@ -141,8 +146,11 @@ async fn counts_are_exact_at_any_read_while_taps_are_folded() {
                 let before = acknowledged.load(Ordering::SeqCst);
                 let scans = storage.tag(tag).await.unwrap().unwrap().scan_count;
                 let counter = storage.inlay(inlay).await.unwrap().unwrap().last_counter;
-                let overview =
-                    storage.overview(START.plus_millis(-DAY), START.plus_millis(DAY), World::Both);
+                let overview = storage.overview(
+                    START.minus(Millis::new(DAY)),
+                    START.plus(Millis::new(DAY)),
+                    World::Both,
+                );
                 let counts = overview.await.unwrap().counts.into_iter();
                 let taps: u64 = counts.map(|(_, _, taps)| taps).sum();
                 let after = sent.load(Ordering::SeqCst);

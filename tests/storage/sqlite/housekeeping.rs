@@ -2,11 +2,11 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tapdesk_service::rolling_key::LIFETIME_MILLIS;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::storage::Updated;
 
 use super::Sqlite;
-use crate::storage::backend::{Backend as _, DAY, Database, MINUTE, START, Tap};
+use crate::storage::backend::{Backend as _, DAY, Database, LIFETIME, MINUTE, START, Tap};
 
 fn rows(db: &Database<Sqlite>, table: &str) -> i64 {
     let count = format!("SELECT count(*) FROM {table}");
@@ -19,12 +19,12 @@ async fn a_visitor_goes_after_30_days_and_the_count_of_all_stays() {
     let db = Database::<Sqlite>::create().await;
     let tag = db.tag(json!({})).await;
     db.tap(Tap::of(tag).by(1)).await;
-    db.clock.advance(1);
+    db.advance(1);
     db.tap(Tap::of(tag).by(2)).await;
     while db.backend().fold().await {}
     assert_eq!(rows(&db, "visits"), 3, "two visitors, and everyone");
     for (passed, left) in [(30 * DAY - 1, 3), (1, 2), (1, 1)] {
-        db.clock.advance(passed);
+        db.advance(passed);
         db.sweep(START).await.unwrap();
         assert_eq!(rows(&db, "visits"), left, "after {passed} ms more");
     }
@@ -41,7 +41,7 @@ async fn a_visitor_who_went_is_new_again_and_one_who_came_since_is_not() {
         db.tap(Tap::of(tag).by(client)).await;
     }
     while db.backend().fold().await {}
-    db.clock.advance(30 * DAY + 1);
+    db.advance(30 * DAY + 1);
     db.tap(Tap::of(tag).by(2)).await;
     db.sweep(START).await.unwrap();
     assert_eq!(rows(&db, "visits"), 1, "both rows are old");
@@ -66,7 +66,7 @@ async fn what_is_told_of_an_interaction_goes_with_it_even_with_the_last() {
     db.sweep(START).await.unwrap();
     assert_eq!(rows(&db, "payload_reads"), 1);
 
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     db.sweep(db.now()).await.unwrap();
     for table in ["interactions", "payload_reads"] {
         assert_eq!(rows(&db, table), 0, "{table}");
@@ -78,9 +78,9 @@ async fn an_interaction_goes_at_the_given_moment() {
     let db = Database::<Sqlite>::create().await;
     let tag = db.tag(json!({})).await;
     let older = db.tap(Tap::of(tag)).await;
-    db.clock.advance(1);
+    db.advance(1);
     let newer = db.tap(Tap::of(tag)).await;
-    db.sweep(START.plus_millis(1)).await.unwrap();
+    db.sweep(START.plus(Millis::new(1))).await.unwrap();
     assert!(db.interaction(older.id).await.unwrap().is_none());
     assert!(db.interaction(newer.id).await.unwrap().is_some());
 }
@@ -96,7 +96,7 @@ async fn traces_that_are_due_go_whatever_stands_in_front_of_them() {
     let tapped = db.tap(Tap::of(tag)).await;
     db.update_variables(tapped.update("yes")).await.unwrap();
     db.note_payload_read(tapped.id, db.now());
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     while db.sweep(db.now()).await.unwrap().more {}
     for (table, left) in [
         ("interactions", 2_100),
@@ -114,9 +114,9 @@ async fn a_key_that_was_seen_to_expire_never_comes_back() {
     let mut db = Database::<Sqlite>::create().await;
     let tag = db.tag(json!({})).await;
     let old = db.tap(Tap::of(tag)).await;
-    db.clock.advance(2 * MINUTE);
+    db.advance(2 * MINUTE);
     let young = db.tap(Tap::of(tag)).await;
-    db.clock.advance(LIFETIME_MILLIS - MINUTE);
+    db.advance(LIFETIME - MINUTE);
     assert!(
         db.issued_key(old.id).await.unwrap().is_some(),
         "nobody looked yet"
@@ -124,14 +124,14 @@ async fn a_key_that_was_seen_to_expire_never_comes_back() {
     db.sweep(START).await.unwrap();
     assert!(db.issued_key(old.id).await.unwrap().is_none());
     // The newest interaction is not later than this, so no other rule expires a key.
-    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    db.reopen_at(START.plus(Millis::new(2 * MINUTE))).await;
     assert!(db.issued_key(old.id).await.unwrap().is_none());
     assert!(db.issued_key(young.id).await.unwrap().is_some());
     // Once more with another key, which housekeeping checks again.
     let new = db.tap(Tap::of(tag)).await;
-    db.clock.advance(LIFETIME_MILLIS);
+    db.advance(LIFETIME);
     db.sweep(START).await.unwrap();
-    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    db.reopen_at(START.plus(Millis::new(2 * MINUTE))).await;
     for id in [young.id, new.id] {
         assert!(db.issued_key(id).await.unwrap().is_none());
     }
@@ -146,12 +146,12 @@ async fn a_tap_is_one_row_that_stays_as_it_is() {
     let row = || -> (Vec<u8>, Vec<u8>) {
         let file = db.backend().look_into();
         let sql = "SELECT key_hash, url_digest FROM interactions WHERE id = ?1";
-        let row = file.query_row(sql, [tapped.id.0], |row| Ok((row.get(0)?, row.get(1)?)));
+        let row = file.query_row(sql, [tapped.id.get()], |row| Ok((row.get(0)?, row.get(1)?)));
         row.unwrap()
     };
     let before = row();
     assert_eq!(before, (tapped.hash.0.to_vec(), vec![7; 8]));
-    db.clock.advance(LIFETIME_MILLIS);
+    db.advance(LIFETIME);
     db.sweep(START).await.unwrap();
     assert_eq!(row(), before);
     assert_eq!(rows(&db, "expired_keys"), 1);
@@ -164,12 +164,12 @@ async fn updates_lie_in_the_order_in_which_they_come_whatever_that_of_their_keys
     let db = Database::<Sqlite>::create().await;
     let tag = db.registrable("bottle", json!({})).await;
     let mut tapped = join_all((0..20).map(|_| db.tap(Tap::of(tag)))).await;
-    tapped.sort_by_key(|tapped| (tapped.id.0 % 3, -tapped.id.0));
+    tapped.sort_by_key(|tapped| (tapped.id.get() % 3, -tapped.id.get()));
     let mut came = Vec::new();
     for tapped in &tapped {
         let updated = db.update_variables(tapped.update("yes")).await.unwrap();
         assert!(matches!(updated, Updated::Done(_)), "{updated:?}");
-        came.push(tapped.id.0);
+        came.push(tapped.id.get());
     }
     let file = db.backend().look_into();
     let mut rows = file
@@ -188,7 +188,7 @@ async fn a_round_removes_a_bounded_number_of_rows() {
     for _ in 0..10 {
         join_all((0..500).map(|_| db.tap(Tap::of(tag)))).await;
     }
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     let (mut left, mut more) = (5_000, true);
     while more {
         more = db.sweep(db.now()).await.unwrap().more;

@@ -5,6 +5,7 @@ use tapdesk_service::id::TokenId;
 use tapdesk_service::scope::Rights;
 use tapdesk_service::storage::SettingsEdit;
 use tapdesk_service::tag_url::{TagUrlCheck, TagUrlState};
+use tapdesk_service::text::Name;
 
 use crate::storage::backend::{Backend, Database};
 
@@ -67,7 +68,7 @@ pub(crate) async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B
 /// A token with all rights.
 pub(crate) fn token(name: &str, hash: TokenHash) -> NewStoredToken {
     NewStoredToken {
-        name: name.to_owned(),
+        name: Name::new("A token", name).unwrap(),
         hash,
         rights: Rights::all(),
         expires_at: None,
@@ -87,7 +88,7 @@ pub(crate) async fn a_token_is_known_until_it_is_removed<B: Backend>(db: Databas
     assert!(db.token(first).await.unwrap().is_some());
     assert_eq!(db.delete_token(studio.id).await.unwrap(), Some(()));
     assert_eq!(db.delete_token(studio.id).await.unwrap(), None);
-    assert_eq!(db.delete_token(TokenId(99)).await.unwrap(), None);
+    assert_eq!(db.delete_token(TokenId::new(99)).await.unwrap(), None);
     assert!(db.token(first).await.unwrap().is_none());
     assert!(db.token(second).await.unwrap().is_some());
 }

@@ -205,7 +205,7 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
         assert_eq!(decided, foreseen, "{counter} under keys {version}");
     }
     let unknown = db
-        .dry_run_counter(InlayId(99), 1, 1, CounterRule::Proof)
+        .dry_run_counter(InlayId::new(99), 1, 1, CounterRule::Proof)
         .await
         .unwrap();
     assert_eq!(unknown.tag_verified(), Some(false));

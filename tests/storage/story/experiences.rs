@@ -21,7 +21,7 @@ pub(crate) async fn a_tag_leads_to_what_is_published_and_not_to_a_draft<B: Backe
         .insert_experience(redirect("draft"), false)
         .await
         .unwrap();
-    let tag = db.tag(json!({"experience_id": drafted.id.0})).await;
+    let tag = db.tag(json!({"experience_id": drafted.id.get()})).await;
     let shown = || async {
         let tap = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
         let experience = tap.tag.fields.experience_id.unwrap();
@@ -81,7 +81,7 @@ pub(crate) async fn a_version_never_changes<B: Backend>(db: Database<B>) {
 pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
     let id = db.experience("first").await;
     let before = db.storage().experience(id).await.unwrap();
-    db.clock.advance(1_000);
+    db.advance(1_000);
     let refusing: ExperienceEdit = Box::new(|_| Err("No.".to_owned().into()));
     let refused = db.edit_experience(id, refusing, true).await.unwrap_err();
     assert!(matches!(refused, StorageError::Conflict(_)), "{refused}");
@@ -150,17 +150,14 @@ pub(crate) async fn what_is_published_already_is_no_new_version<B: Backend>(db: 
         let numbers: Vec<_> = versions.iter().map(|version| version.version).collect();
         assert_eq!(numbers, expected, "before {before:?}");
     }
-    let none = db.versions(ExperienceId(99), None, 10).await.unwrap();
+    let none = db.versions(ExperienceId::new(99), None, 10).await.unwrap();
     assert!(none.is_none());
 }
 
 pub(crate) async fn experiences_are_found_by_name_and_kind<B: Backend>(db: Database<B>) {
     let mut ids = Vec::new();
     for name in ["Äpfel 100%", "apples_1", "APPLES 1"] {
-        let fields = ExperienceFields {
-            name: name.to_owned(),
-            ..redirect("page")
-        };
+        let fields = ExperienceFields::named(name, redirect("page").content).unwrap();
         ids.push(db.insert_experience(fields, false).await.unwrap().id);
     }
     let kind = |kind| ExperienceFilter {
@@ -198,15 +195,12 @@ fn page(images: &[ImageId]) -> ExperienceFields {
         .map(|id| json!({"type": "image", "image_id": id}));
     let blocks: Vec<_> = blocks.collect();
     let json = json!({"kind": "studio", "blocks": blocks}).to_string();
-    ExperienceFields {
-        name: "Page".to_owned(),
-        content: Content::from_json(&json).unwrap(),
-    }
+    ExperienceFields::named("Page", Content::from_json(&json).unwrap()).unwrap()
 }
 
 pub(crate) async fn an_image_goes_when_no_page_shows_it<B: Backend>(db: Database<B>) {
     let page_of = |images: Vec<ImageId>| -> ExperienceEdit { Box::new(move |_| Ok(page(&images))) };
-    let shows_unknown = db.insert_experience(page(&[ImageId(1)]), false).await;
+    let shows_unknown = db.insert_experience(page(&[ImageId::new(1)]), false).await;
     let missing = Conflict::Missing {
         noun: "image",
         id: 1,

@@ -2,10 +2,9 @@
 
 use futures_util::future::{join, join_all};
 use serde_json::json;
-use tapdesk_service::clock::Timestamp;
-use tapdesk_service::rolling_key::LIFETIME_MILLIS;
+use tapdesk_service::clock::{Millis, Timestamp};
 
-use crate::storage::backend::{Backend, DAY, Database, START, Tap, Tapped};
+use crate::storage::backend::{Backend, DAY, Database, LIFETIME, START, Tap, Tapped};
 
 /// A time before every interaction, so that none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);
@@ -13,12 +12,12 @@ const EVER: Timestamp = Timestamp::from_millis(0);
 pub(crate) async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
-    db.clock.advance(LIFETIME_MILLIS - 1);
+    db.advance(LIFETIME - 1);
     let younger = db.tap(Tap::of(tag)).await;
     assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_some());
 
-    db.clock.advance(1);
+    db.advance(1);
     assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_none());
     assert!(db.issued_key(younger.id).await.unwrap().is_some());
@@ -31,17 +30,22 @@ pub(crate) async fn interactions_before_the_given_moment_go_and_nothing_else<B: 
     let tag = db.tag(json!({"variables": {"registered": "no"}})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let older = db.tap(Tap::code(tag, inlay, 1)).await;
-    db.clock.advance(3 * WEEK);
+    db.advance(3 * WEEK);
     let newer = db.tap(Tap::code(tag, inlay, 2)).await;
     let before = db.storage().tag(tag).await.unwrap();
 
     // Up to a week late is acceptable.
-    while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap().more {}
+    while db
+        .sweep(START.plus(Millis::new(2 * WEEK)))
+        .await
+        .unwrap()
+        .more
+    {}
     assert!(db.interaction(older.id).await.unwrap().is_none());
     assert!(db.interaction(newer.id).await.unwrap().is_some());
     assert!(db.issued_key(newer.id).await.unwrap().is_some());
 
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     while db.sweep(db.now()).await.unwrap().more {}
     assert!(db.interaction(newer.id).await.unwrap().is_none());
     assert_eq!(db.storage().tag(tag).await.unwrap(), before);
@@ -53,7 +57,7 @@ pub(crate) async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>
     const TAPS: usize = 4_500;
     let tag = db.tag(json!({})).await;
     let taps = join_all((0..TAPS).map(|_| db.tap(Tap::of(tag)))).await;
-    db.clock.advance(LIFETIME_MILLIS);
+    db.advance(LIFETIME);
     let mut rounds = 1;
     while db.sweep(db.now()).await.unwrap().more {
         rounds += 1;
@@ -77,13 +81,13 @@ pub(crate) async fn old_visitors_of_one_tag_are_forgotten_a_bounded_number_in_a_
     join_all((0..VISITORS).map(|number| db.tap(visitor(number)))).await;
     // Data that is only in memory becomes rows.
     db.reopen().await;
-    db.clock.advance(DAY);
+    db.advance(DAY);
     // Checked before they are old, and again afterwards.
     for _ in 0..4 {
         assert_eq!(db.sweep(EVER).await.unwrap().visits, 0);
     }
     db.tap(visitor(0)).await;
-    db.clock.advance(29 * DAY + 1);
+    db.advance(29 * DAY + 1);
     let (mut forgotten, mut rounds) = (0_u64, 0);
     while forgotten < u64::from(VISITORS) - 1 {
         let swept = db.sweep(EVER).await.unwrap();
@@ -136,9 +140,14 @@ pub(crate) async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     many(&db, 2_100, Tap::of(twin).simulated(800 * DAY)).await;
     let due = many(&db, 2_500, Tap::of(tag)).await;
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     let young = db.tap(Tap::of(tag)).await;
-    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap().more {}
+    while db
+        .sweep(db.now().minus(Millis::new(DAY)))
+        .await
+        .unwrap()
+        .more
+    {}
     for tapped in [due[0], due[1_250], due[2_499]] {
         assert!(db.interaction(tapped.id).await.unwrap().is_none());
     }
@@ -151,13 +160,13 @@ pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backe
     mut db: Database<B>,
 ) {
     let tag = db.tag(json!({})).await;
-    db.clock.advance(800 * DAY);
+    db.advance(800 * DAY);
     let ahead = many(&db, 2_100, Tap::of(tag)).await;
     db.reopen_at(START).await;
     let due = many(&db, 10, Tap::of(tag)).await;
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     while db
-        .sweep(db.now().plus_millis(-30 * DAY))
+        .sweep(db.now().minus(Millis::new(30 * DAY)))
         .await
         .unwrap()
         .more
@@ -175,8 +184,8 @@ pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backe
 pub(crate) async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let due = many(&db, 6_000, Tap::of(tag)).await;
-    db.clock.advance(400 * DAY);
-    let keep_since = db.now().plus_millis(-30 * DAY);
+    db.advance(400 * DAY);
+    let keep_since = db.now().minus(Millis::new(30 * DAY));
     let removing = async { while db.sweep(keep_since).await.unwrap().more {} };
     let ((), young) = tokio::join!(removing, many(&db, 1_000, Tap::of(tag)));
     assert!(
@@ -206,23 +215,23 @@ pub(crate) async fn a_read_of_this_application_goes_after_the_tap_beyond_it<B: B
         kept.interaction.verdict.missed_reads()
     };
     let prune = async || {
-        let keep_since = db.now().plus_millis(-RETENTION);
+        let keep_since = db.now().minus(Millis::new(RETENTION));
         while db.prune_own_reads(keep_since).await.unwrap() {}
     };
     for counter in [1, 2, 5] {
         db.note_own_read(inlay, counter).await.unwrap();
     }
-    db.clock.advance(RETENTION + 1);
+    db.advance(RETENTION + 1);
     prune().await;
     let first = db.tap(Tap::code(tag, inlay, 3)).await;
     // On SQLite, the effects of a tap are written later.
     db.backend().fold().await;
     for _ in 0..2 {
-        db.clock.advance(RETENTION / 2 + 1);
+        db.advance(RETENTION / 2 + 1);
         prune().await;
         assert_eq!(missed(&first).await, 0);
     }
-    db.clock.advance(RETENTION + 1);
+    db.advance(RETENTION + 1);
     prune().await;
     assert_eq!(missed(&first).await, 2, "its reads are removed");
     let second = db.tap(Tap::code(tag, inlay, 6)).await;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use tapdesk_service::id::ImportId;
 use tapdesk_service::storage::{
-    Conflict, ImportRow, LEFT_AFTER_MILLIS, Put, ROWS_AT_ONCE, Staged, StorageError, TagChange,
-    TagFilter, TagList, TagOrder, finish_import,
+    Conflict, ImportRow, LEFT_AFTER, Put, ROWS_AT_ONCE, Staged, StorageError, TagChange, TagFilter,
+    TagList, TagOrder, finish_import,
 };
 use tapdesk_service::tag::cell::Cell;
 use tapdesk_service::tag::{Slug, Tag, TagColumn, TagRow};
@@ -85,14 +85,14 @@ pub(crate) async fn rows_become_tags_a_hundred_at_a_time_in_their_order<B: Backe
     let slugs: Vec<_> = tags.iter().map(|tag| tag.fields.slug.as_str()).collect();
     assert!(slugs.is_sorted());
     assert_eq!(tags[0].fields.variables.get("a"), Some(""));
-    db.clock.advance(LEFT_AFTER_MILLIS);
+    db.clock.advance(LEFT_AFTER);
     assert_eq!(db.abandoned_imports().await.unwrap(), []);
 }
 
 pub(crate) async fn what_is_not_decided_leaves_nothing<B: Backend>(mut db: Database<B>) {
     let import = staged(&db, bottles(0..150)).await;
     db.crash().await;
-    db.clock.advance(LEFT_AFTER_MILLIS);
+    db.clock.advance(LEFT_AFTER);
     assert_eq!(db.abandoned_imports().await.unwrap(), [(import, false)]);
     finish_import(db.storage(), import, false).await.unwrap();
     assert_eq!(db.abandoned_imports().await.unwrap(), []);
@@ -119,7 +119,7 @@ pub(crate) async fn what_is_decided_is_finished_after_a_crash<B: Backend>(mut db
     db.apply_import(import).await.unwrap();
     db.crash().await;
     assert_eq!(all(&db).await.len(), 100);
-    db.clock.advance(LEFT_AFTER_MILLIS);
+    db.clock.advance(LEFT_AFTER);
     assert_eq!(db.abandoned_imports().await.unwrap(), [(import, true)]);
     finish_import(db.storage(), import, true).await.unwrap();
     assert_eq!(all(&db).await.len(), 250);

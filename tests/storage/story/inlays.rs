@@ -10,6 +10,7 @@ use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
     Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
 };
+use tapdesk_service::text::Name;
 use tapdesk_service::world::World;
 
 use crate::storage::backend::{Backend, Database, inlay, sealed, tag_fields};
@@ -118,7 +119,7 @@ pub(crate) async fn the_tag_of_an_inlay_of_a_template_is_found_by_its_uid<B: Bac
     let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
     let template = db
         .insert_url_template(UrlTemplateFields {
-            name: "v".to_owned(),
+            name: Name::new("A URL template", "v").unwrap(),
             template,
             keys: Vec::new(),
         })
@@ -171,20 +172,25 @@ pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Data
         fields.tag_id = None;
         fields.keys = Some(SealedKeys::Diversified {
             kept: None,
-            master_key_id: tapdesk_service::id::MasterKeyId(99),
+            master_key_id: tapdesk_service::id::MasterKeyId::new(99),
             meta: keys.file(),
             file: keys.file(),
             factory: false,
         });
         Ok(fields)
     });
-    for edit in [refusing, unknown_master, bound_to(Some(TagId(99)))] {
+    for edit in [refusing, unknown_master, bound_to(Some(TagId::new(99)))] {
         conflict(db.edit_inlay(id, edit).await);
         let stored = db.inlay(id).await.unwrap().unwrap();
         assert_eq!(stored.fields, inlay(1, Some(tag)).fields);
     }
     let edit = bound_to(None);
-    assert!(db.edit_inlay(InlayId(99), edit).await.unwrap().is_none());
+    assert!(
+        db.edit_inlay(InlayId::new(99), edit)
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 pub(crate) async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(db: Database<B>) {
@@ -199,7 +205,7 @@ pub(crate) async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(
         let refused = conflict(on(tag, simulated).await);
         assert_eq!(refused, Conflict::OtherWorld { tag, simulated });
     }
-    let missing = conflict(on(TagId(99), false).await);
+    let missing = conflict(on(TagId::new(99), false).await);
     assert_eq!(
         missing,
         Conflict::Missing {
@@ -217,7 +223,7 @@ pub(crate) async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(
 
 pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>) {
     let key = MasterKeyFields {
-        name: "Vineyard".to_owned(),
+        name: Name::new("A master key", "Vineyard").unwrap(),
         key: sealed(9, 1),
         derivation: Derivation::An10922 {
             input: "00112233{uid}".parse().unwrap(),
@@ -245,8 +251,9 @@ pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Data
 
     let in_use = conflict(db.delete_master_key(id).await);
     assert!(matches!(in_use, Conflict::InUse(_)), "{in_use}");
-    let renamed = db.rename_master_key(id, "Cellar".to_owned()).await.unwrap();
-    assert_eq!(renamed.unwrap().fields.name, "Cellar");
+    let name = Name::new("A master key", "Cellar").unwrap();
+    let renamed = db.rename_master_key(id, name.clone()).await.unwrap();
+    assert_eq!(renamed.unwrap().fields.name, name);
     db.delete_inlay(user).await.unwrap().unwrap();
     assert_eq!(db.delete_master_key(id).await.unwrap(), Some(()));
     assert_eq!(db.delete_master_key(id).await.unwrap(), None);

@@ -2,12 +2,14 @@
 
 use serde_json::json;
 use tapdesk_service::admin_token::TokenHash;
-use tapdesk_service::rolling_key::LIFETIME_MILLIS;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::settings::Overrides;
 use tapdesk_service::sheet::{Expected, SheetFields};
 use tapdesk_service::storage::{StorageError, UpdateRefusal, Updated};
 
-use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, is_ready, tag_fields};
+use crate::storage::backend::{
+    Backend, DAY, Database, LIFETIME, MINUTE, START, Tap, is_ready, tag_fields,
+};
 
 pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     let tag = db
@@ -26,11 +28,7 @@ pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
         .await
         .unwrap();
     let shown = db.experience("landing").await;
-    let sheet = SheetFields {
-        name: "Pallet 3".to_owned(),
-        planned: Some(12),
-        closed: false,
-    };
+    let sheet = SheetFields::new("Pallet 3", Some(12));
     let sheet = db.insert_sheet(sheet, Expected::default()).await.unwrap();
     let secrets = db.secrets().await.unwrap();
     let before = db.storage().tag(tag).await.unwrap();
@@ -74,7 +72,7 @@ pub(crate) async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Data
     }
 
     // Also long after the last interaction was deleted.
-    db.clock.advance(400 * DAY);
+    db.advance(400 * DAY);
     while db.sweep(db.now()).await.unwrap().more {}
     db.reopen().await;
     let next = db.tap(Tap::of(tag)).await.id;
@@ -84,11 +82,11 @@ pub(crate) async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Data
 pub(crate) async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let before = db.tap(Tap::of(tag)).await;
-    db.clock.advance(2 * MINUTE);
+    db.advance(2 * MINUTE);
     let later = db.tap(Tap::of(tag)).await;
 
     // The wall clock now says a minute after the first tap, so the age of its key is unknown.
-    db.reopen_at(START.plus_millis(MINUTE)).await;
+    db.reopen_at(START.plus(Millis::new(MINUTE))).await;
     assert!(db.issued_key(before.id).await.unwrap().is_none());
     assert!(db.issued_key(later.id).await.unwrap().is_none());
     let new = db.tap(Tap::of(tag)).await;
@@ -96,7 +94,7 @@ pub(crate) async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: 
     assert!(db.issued_key(new.id).await.unwrap().is_some(), "it goes on");
 
     // The next start has a correct clock, which passes the later tap again.
-    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    db.reopen_at(START.plus(Millis::new(2 * MINUTE))).await;
     assert!(db.issued_key(before.id).await.unwrap().is_none());
     assert!(db.issued_key(later.id).await.unwrap().is_none());
     assert!(db.issued_key(new.id).await.unwrap().is_some());
@@ -107,7 +105,7 @@ pub(crate) async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Datab
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     let real = db.tap(Tap::of(tag)).await;
     db.tap(Tap::of(twin).simulated(DAY)).await;
-    db.clock.advance(LIFETIME_MILLIS - 1);
+    db.advance(LIFETIME - 1);
     db.reopen().await;
     assert!(db.issued_key(real.id).await.unwrap().is_some());
 }

@@ -9,11 +9,7 @@ use crate::storage::backend::{Backend, Database};
 pub(crate) async fn rows_are_kept_in_their_order_until_the_sheet_is_closed<B: Backend>(
     db: Database<B>,
 ) {
-    let fields = SheetFields {
-        name: "Pallet 3".to_owned(),
-        planned: Some(3),
-        closed: false,
-    };
+    let fields = SheetFields::new("Pallet 3", Some(3));
     let sheet = db.insert_sheet(fields, Expected::default()).await.unwrap();
     let row = |verdict: &str| -> RowFields {
         serde_json::from_value(json!({"uid": "04DE5F1EACC040", "verdict": verdict})).unwrap()

@@ -30,7 +30,7 @@ async fn listed<B: Backend>(db: &Database<B>, filter: TagFilter) -> Vec<i64> {
         limit: 100,
     };
     let tags = db.tags(list).await.unwrap();
-    tags.iter().map(|(tag, _)| tag.id.0).collect()
+    tags.iter().map(|(tag, _)| tag.id.get()).collect()
 }
 
 pub(crate) async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>) {
@@ -54,9 +54,9 @@ pub(crate) async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>)
         world,
         ..TagFilter::default()
     };
-    assert_eq!(listed(&db, of(World::Real)).await, [id.0]);
-    assert_eq!(listed(&db, of(World::Simulated)).await, [twin.0]);
-    assert_eq!(listed(&db, of(World::Both)).await, [id.0, twin.0]);
+    assert_eq!(listed(&db, of(World::Real)).await, [id.get()]);
+    assert_eq!(listed(&db, of(World::Simulated)).await, [twin.get()]);
+    assert_eq!(listed(&db, of(World::Both)).await, [id.get(), twin.get()]);
     assert_eq!(db.count_tags(of(World::Both)).await.unwrap(), 2);
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Data
         .tag(json!({"slug": "bottle-9", "data": {"a": "b"}}))
         .await;
     let before = db.storage().tag(tag).await.unwrap();
-    db.clock.advance(1_000);
+    db.advance(1_000);
     let with = |change: serde_json::Value| -> TagEdit {
         Box::new(move |fields: TagFields| {
             let mut json = serde_json::to_value(fields).unwrap();
@@ -101,7 +101,7 @@ pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Data
         assert!(matches!(error, StorageError::Conflict(_)), "{error}");
         assert_eq!(db.storage().tag(tag).await.unwrap(), before);
     }
-    let gone = tapdesk_service::id::TagId(99);
+    let gone = tapdesk_service::id::TagId::new(99);
     assert!(db.edit_tag(gone, refusing()).await.unwrap().is_none());
 }
 

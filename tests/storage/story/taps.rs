@@ -1,6 +1,7 @@
 //! Recording a tap: everything about it commits together.
 
 use serde_json::json;
+use tapdesk_service::clock::Millis;
 use tapdesk_service::id::InteractionId;
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
@@ -9,6 +10,7 @@ use tapdesk_service::inventory::UrlTemplateFields;
 use tapdesk_service::report::{Bucket, ReportRange, TestTapCounts};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::{Event, InteractionFilter, TagKey};
+use tapdesk_service::text::Name;
 use tapdesk_service::world::World;
 
 use crate::storage::backend::{Backend, Database, START, Tap};
@@ -55,7 +57,7 @@ pub(crate) async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db:
         assert_eq!(interaction.inlay_id, by_inlay.then_some(inlay));
     }
     let newest = db.tap(Tap::of(tag)).await.id;
-    let unused = InteractionId(newest.0 + 1);
+    let unused = InteractionId::new(newest.get() + 1);
     assert!(db.issued_key(unused).await.unwrap().is_none());
 }
 
@@ -74,11 +76,11 @@ pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Databa
     let other = db.tag(json!({"slug": "another"})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     for _ in 0..3 {
-        db.clock.advance(1_000);
+        db.advance(1_000);
         db.tap(Tap::of(tag)).await;
     }
     let simulated = db.tap(Tap::of(twin).simulated(60_000)).await;
-    assert_eq!(simulated.recorded.at, db.now().plus_millis(60_000));
+    assert_eq!(simulated.recorded.at, db.now().plus(Millis::new(60_000)));
 
     for (id, scans, last) in [
         (tag, 3, Some(db.now())),
@@ -101,7 +103,7 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
         let text = format!("https://tags.example/{name}?p={{picc}}&c={{mac}}");
         let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
         let fields = UrlTemplateFields {
-            name: name.to_owned(),
+            name: Name::new("A URL template", name).unwrap(),
             template,
             keys: Vec::new(),
         };
@@ -136,7 +138,7 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
     }
     db.record_tap(at_first(KeyHash([2; 16]))).await.unwrap();
     assert_eq!(noted().await, [None, Some(START)]);
-    db.clock.advance(1_000);
+    db.advance(1_000);
     let recorded = db.record_tap(at_first(KeyHash([3; 16]))).await.unwrap();
     assert!(recorded.at > START);
     assert_eq!(noted().await, [None, Some(START)], "the first one counts");

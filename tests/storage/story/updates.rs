@@ -2,13 +2,13 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tapdesk_service::clock::Timestamp;
+use tapdesk_service::clock::{Millis, Timestamp};
 use tapdesk_service::id::InteractionId;
-use tapdesk_service::rolling_key::{KeyHash, LIFETIME_MILLIS};
+use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::{TagChange, UpdateRefusal, Updated, VariableUpdate};
 use tapdesk_service::tag::PropertyKey;
 
-use crate::storage::backend::{Backend, DAY, Database, Tap, Tapped};
+use crate::storage::backend::{Backend, DAY, Database, LIFETIME, Tap, Tapped};
 
 fn key(text: &str) -> PropertyKey {
     PropertyKey::parse(text).unwrap()
@@ -96,7 +96,7 @@ pub(crate) async fn the_same_request_is_answered_again_and_no_other<B: Backend>(
     for other in [None, Some([2; 32])] {
         assert_refused(&updated(&db, by(other)).await, UpdateRefusal::Consumed);
     }
-    db.clock.advance(LIFETIME_MILLIS);
+    db.advance(LIFETIME);
     assert_refused(
         &updated(&db, by(Some([1; 32]))).await,
         UpdateRefusal::InvalidKey,
@@ -115,9 +115,9 @@ pub(crate) async fn a_key_lives_for_300_seconds<B: Backend>(db: Database<B>) {
     for swept in [false, true] {
         let timely = db.tap(Tap::of(tag)).await;
         let late = db.tap(Tap::of(tag)).await;
-        db.clock.advance(LIFETIME_MILLIS - 1);
+        db.advance(LIFETIME - 1);
         assert_done(&updated(&db, timely.update("timely")).await);
-        db.clock.advance(1);
+        db.advance(1);
         if swept {
             db.sweep(Timestamp::default()).await.unwrap();
         }
@@ -146,7 +146,7 @@ pub(crate) async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db
         ..tapped
     };
     let never_issued = Tapped {
-        id: InteractionId(9_999),
+        id: InteractionId::new(9_999),
         ..tapped
     };
     for invalid in [stranger, never_issued] {
@@ -190,20 +190,20 @@ pub(crate) async fn simulated_keys_live_in_simulated_time<B: Backend>(db: Databa
     let experience = db.experience("twin").await;
     let twin = db
         .simulated_tag(json!({
-            "slug": "my-twin", "experience_id": experience.0, "variables": {"registered": "no"}
+            "slug": "my-twin", "experience_id": experience.get(), "variables": {"registered": "no"}
         }))
         .await;
     let at = |tapped: Tapped, simulated_offset| VariableUpdate {
         submission: None,
-        simulated_offset,
+        simulated_offset: Millis::new(simulated_offset),
         ..tapped.update("yes")
     };
     let simulated = db.tap(Tap::of(twin).simulated(DAY)).await;
     let early = updated(&db, at(simulated, DAY - 1)).await;
     assert_refused(&early, UpdateRefusal::InvalidKey);
-    let late = updated(&db, at(simulated, DAY + LIFETIME_MILLIS)).await;
+    let late = updated(&db, at(simulated, DAY + LIFETIME)).await;
     assert_refused(&late, UpdateRefusal::InvalidKey);
-    assert_done(&updated(&db, at(simulated, DAY + LIFETIME_MILLIS - 1)).await);
+    assert_done(&updated(&db, at(simulated, DAY + LIFETIME - 1)).await);
 
     let live = db.tap(Tap::of(real)).await;
     assert_done(&updated(&db, at(live, DAY)).await);

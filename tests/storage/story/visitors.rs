@@ -23,7 +23,7 @@ pub(crate) async fn a_visitor_is_known_for_a_day_and_for_30_days<B: Backend>(db:
         (30 * DAY - 1, (true, false)),
         (30 * DAY, (false, false)),
     ] {
-        db.clock.advance(pause);
+        db.advance(pause);
         // Housekeeping does not forget a known visitor.
         db.sweep(Timestamp::default()).await.unwrap();
         assert_eq!(known(&db, tap).await, expected, "after {pause} ms");

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::service::Service;
 use crate::webhook_delivery::raise;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::keyring::{KeyringError, Passphrase};
 use domain::plural::counted;
 use domain::webhook::{Alert, EventKind};
@@ -23,9 +23,8 @@ use storage::{
 
 /// Plain text of the probe that proves that the sealed key is the present one. It has no meaning.
 const PROBE: &[u8; 16] = b"tapdesk schedule";
-/// The longest pause after a failed backup before the next attempt, in milliseconds.
-const AGAIN: i64 = 60 * 60 * 1000;
-const HOUR: i64 = 60 * 60 * 1000;
+/// The longest pause after a failed backup before the next attempt.
+const AGAIN: Millis = Millis::hours(1);
 
 /// Why a backup failed. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
@@ -111,13 +110,13 @@ pub async fn check_folder(folder: &Path) -> Result<(), BackupError> {
 /// When the next backup is due.
 pub fn next_at(schedule: &BackupSchedule) -> Option<Timestamp> {
     let last = schedule.last.as_ref()?;
-    let pause = i64::from(schedule.every_hours) * HOUR;
+    let pause = Millis::hours(schedule.every_hours.into());
     let pause = if last.error.is_some() {
         pause.min(AGAIN)
     } else {
         pause
     };
-    Some(last.at.plus_millis(pause))
+    Some(last.at.plus(pause))
 }
 
 /// Makes the backup that is due, if there is one, and records its result.
@@ -332,7 +331,7 @@ mod tests {
             [(24, None, 24), (24, Some("No."), 1), (1, Some("No."), 1)]
         {
             let next = next_at(&schedule(every_hours, error));
-            assert_eq!(next, Some(Timestamp::from_millis(hours * HOUR)));
+            assert_eq!(next, Some(Timestamp::default().plus(Millis::hours(hours))));
         }
     }
 }

@@ -214,7 +214,7 @@ async fn complete(
     let chip = storage.insert_virtual_inlay(tag, inlay).await?;
     let missing = Conflict::Missing {
         noun: "tag of the virtual inlay",
-        id: chip.id.0,
+        id: chip.id.get(),
     };
     let tag = chip.inlay.fields.tag_id;
     Ok((tag.ok_or(StorageError::Conflict(missing))?, true))
@@ -226,18 +226,17 @@ async fn experience(service: &Service) -> Result<Option<ExperienceId>, StorageEr
         ..ExperienceFilter::default()
     };
     let found = service.storage.experiences(filter, None, LOOK_AT).await?;
-    let ours = found.into_iter().find(|found| found.name == EXPERIENCE);
+    let ours = found.into_iter().find(|found| &*found.name == EXPERIENCE);
     Ok(ours.map(|ours| ours.id))
 }
 
 async fn insert_experience(service: &Service) -> Result<ExperienceId, StorageError> {
-    let experience = ExperienceFields {
-        name: EXPERIENCE.to_owned(),
-        content: Content::Redirect {
-            target: Target::parse(TARGET).expect("a target of ours is one"),
-            rules: Vec::new(),
-        },
+    let content = Content::Redirect {
+        target: Target::parse(TARGET).expect("a target of ours is one"),
+        rules: Vec::new(),
     };
+    let experience = ExperienceFields::named(EXPERIENCE, content);
+    let experience = experience.expect("a name of ours is one");
     let inserted = service.storage.insert_experience(experience, true).await?;
     Ok(inserted.id)
 }

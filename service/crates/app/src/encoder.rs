@@ -35,7 +35,7 @@ use domain::id::{EncodingId, EncodingRunId};
 use domain::keyring::KeyringError;
 use encoding::machine::{self, Means};
 use encoding::turn::{Answers, Turn};
-use encoding::{Goal, Journal, LEASE_MILLIS, Progress, SESSION_MILLIS, State};
+use encoding::{Goal, Journal, LEASE, Progress, SESSION, State};
 use inlay::Uid;
 use storage::{ChipState, EncodingTurn, Ending, KeptPlace, StorageError, StoredEncoding};
 
@@ -156,7 +156,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             give_up(service, &state, latest).await?;
             return Ok(None);
         }
-        Some(latest) if now.millis_since(latest.updated_at) < LEASE_MILLIS => {
+        Some(latest) if now.since(latest.updated_at) < LEASE => {
             return Err(EncodeError::OtherTarget);
         }
         Some(latest) => {
@@ -183,7 +183,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
         })?;
     }
     let place = laid.place.clone().filter(|_| new);
-    let stored = case.store(service, encoding, new, place).await?;
+    let stored = case.store(service, encoding, place).await?;
     Ok(stored.map(|turn| Started { turn, new }))
 }
 
@@ -226,13 +226,13 @@ async fn try_answer(
     }
     let answered = progress.and_then(|progress| progress.answered);
     if encoding.seq == answers.seq.wrapping_add(1) && answered == Some(answers.digest()) {
-        return Ok(Some(encoding.turn()));
+        return Ok(encoding.turn());
     }
     let commands = progress.map_or(0, |progress| progress.commands.len());
     if encoding.seq != answers.seq || commands == 0 || answers.answers.len() > commands {
         return Err(EncodeError::Stale);
     }
-    let void = now.millis_since(updated_at) > SESSION_MILLIS;
+    let void = now.since(updated_at) > SESSION;
     case.step(service, &mut encoding, |encoding, journal, means| {
         if void {
             let means = Means {
@@ -244,7 +244,7 @@ async fn try_answer(
         }
         machine::go_on(encoding, journal, means, answers)
     })?;
-    case.store(service, encoding, false, None).await
+    case.store(service, encoding, None).await
 }
 
 /// Makes a new encoding root; from now on the present root only opens chips. `compromised`: others

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::backup;
 use crate::service::Service;
 use crate::webhook_delivery::{self, raise};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::webhook::{Alert, EventKind};
 use inlay::Uid;
 use storage::panics;
@@ -26,12 +26,12 @@ const PAUSE: Duration = Duration::from_secs(10);
 const COUNT: Duration = Duration::from_secs(5);
 /// The pause if there is more to count.
 const NEXT: Duration = Duration::from_millis(20);
-/// How long events of the outbox are kept, in milliseconds. An endpoint that is off for longer
+/// How long events of the outbox are kept. An endpoint that is off for longer
 /// misses them.
-const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
-/// By how much longer hourly counts are kept than interactions, in milliseconds: the longest hourly
+const OUTBOX_KEPT: Millis = Millis::days(30);
+/// By how much longer hourly counts are kept than interactions: the longest hourly
 /// report has 1,000 hours, and as many before them to compare with.
-const HOURS_LONGER: i64 = 2_000 * 60 * 60 * 1000;
+const HOURS_LONGER: Millis = Millis::hours(2_000);
 /// Pause between two checks whether the configuration changed.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -218,7 +218,7 @@ async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageErr
             tokio::task::yield_now().await;
         }
     }
-    let keep_since = now.plus_millis(-OUTBOX_KEPT).max(taps);
+    let keep_since = now.minus(OUTBOX_KEPT).max(taps);
     service.storage.sweep_outbox(keep_since).await
 }
 
@@ -247,7 +247,7 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_own_reads(keep_since).await? {
         tokio::task::yield_now().await;
     }
-    let keep_since = keep_since.plus_millis(-HOURS_LONGER);
+    let keep_since = keep_since.minus(HOURS_LONGER);
     while service.storage.prune_report_hours(keep_since).await? {
         tokio::task::yield_now().await;
     }

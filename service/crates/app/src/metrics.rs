@@ -256,7 +256,7 @@ impl Metrics {
     pub fn webhook_backlog(&self, backlog: Backlog) {
         let waiting = i64::try_from(backlog.waiting).unwrap_or(i64::MAX);
         self.webhooks_waiting.set(waiting);
-        self.webhooks_late.set(backlog.late / 1_000);
+        self.webhooks_late.set(backlog.late.get() / 1_000);
     }
 
     /// Counts a scheduled backup that failed.

@@ -27,7 +27,7 @@ pub(crate) use update::SentFrom;
 use crate::metrics::Metrics;
 use crate::studio::{MediaNames, Proofs};
 use crate::tag_address::TagAddress;
-use domain::clock::{Clock, Timestamp};
+use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::{InteractionId, TagId};
 use domain::keyring::Keyring;
@@ -159,9 +159,9 @@ impl Service {
         let offset = if simulated {
             self.storage.simulated_offset()
         } else {
-            0
+            Millis::ZERO
         };
-        Ok(self.storage.now().await?.plus_millis(offset))
+        Ok(self.storage.now().await?.plus(offset))
     }
 
     /// The settings in force.

@@ -28,13 +28,14 @@ use verify::{Checked, Occasion, UrlCode, classify};
 use crate::service::{CachedTag, OpenedInlay, SentFrom, Service};
 use answer::{Given, answer, keyless, repeat};
 use destination::Destination;
+use domain::clock::Millis;
 use domain::id::InteractionId;
 use domain::interaction::{
     Client, KnownAt, NewInteraction, NewKey, Reason, Recorded, TapOrigin, Traits, Verdict,
 };
 use domain::keyring::KeyringError;
 use domain::macros::Macro;
-use domain::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
+use domain::rolling_key::{KeySeed, LIFETIME, RollingKey};
 use domain::visitor::Visitor;
 use storage::StorageError;
 
@@ -89,22 +90,22 @@ pub enum TapError {
     clippy::too_many_lines,
     reason = "the whole story of a tap on one page"
 )]
-pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
+pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError> {
     let unrecorded = |answer| Tapped {
         answer,
         recorded: None,
         proves_address: false,
     };
-    let (tag, checked) = match Named::by(service, Occasion::Visit, &tap.place).await? {
+    let (tag, code) = match Named::by(service, Occasion::Visit, &tap.place).await? {
         Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
         Named::NoTag(inlay, checked) => return without_a_tag(service, tap, &inlay, checked).await,
-        Named::Tag(tag, checked) => (tag, checked),
+        Named::Tag(tag, code) => (tag, code),
     };
     let (query, marked) = unmarked(tap.query);
     let url_digest = tap.place.digest(query);
     let cookie = tap.place.cookie(query);
     let mut earlier = None;
-    if let Some(key) = tap.cookie
+    if let Some(key) = tap.cookie.take()
         && let Some((issued, interaction)) = service.live_key(&key).await?
         && interaction.tag_id == tag.id()
     {
@@ -123,59 +124,48 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         earlier = Some(interaction.id);
     }
 
-    let Checked {
-        claim,
-        tech,
-        tamper,
-        file_data,
-    } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
+    let checked = code.check(service, Occasion::Visit, &tap.place, query, &tag)?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
-    let traits = Traits {
-        system: Some(tap.visitor.operating_system),
-        language: tap.visitor.reported_language(),
-        group: destination.group(&tag, tap.client),
-    };
+    let group = destination.group(&tag, tap.client);
+    let (tech, tamper) = (checked.tech, checked.tamper);
     let seed = destination
         .takes_a_key()
         .then(|| KeySeed::draw(&*service.entropy));
     let first = tap
         .place
-        .first_real_tap(Some(&tag), &claim, tag.simulated());
+        .first_real_tap(Some(&tag), &checked.claim, tag.simulated());
+    let at = KnownAt::Tag(tag.id());
+    let interaction = interaction(service, &tap, at, tag.simulated(), checked);
     let recorded = service.storage.record_tap(NewInteraction {
-        tag_id: Some(tag.id()),
-        claim,
-        tech,
-        tamper,
-        file_data: file_data.map(|data| data.expose().to_vec()),
         experience: tag.experience().map(|experience| experience.version),
         key: seed.as_ref().map(|seed| NewKey {
             hash: seed.hash(),
             url_digest,
         }),
-        client: tap.client.at(KnownAt::Tag(tag.id())),
-        country: tap.country.clone(),
-        traits: traits.clone(),
-        simulated: tag.simulated(),
-        time_offset: time_offset(service, tag.simulated()),
+        traits: Traits {
+            group,
+            ..interaction.traits
+        },
         first_at_template: first,
-        origin: tap.origin,
+        ..interaction
     });
-    let facts = match recorded.await {
+    let (id, facts) = match recorded.await {
         Ok(recorded) => {
             note(service, &tag, tap.origin, seed.is_some(), &recorded);
             if first.is_some() {
                 tap.place.note_real_tap();
             }
-            Facts {
-                id: recorded.id,
+            let facts = Facts {
+                id: Some(recorded.id),
                 at: recorded.at,
                 verdict: recorded.verdict,
                 tech,
                 tamper,
                 country: tap.country,
-                group: traits.group,
-            }
+                group,
+            };
+            (recorded.id, facts)
         }
         // Redirects continue without a key, and the counter has not changed.
         Err(StorageError::Full) => {
@@ -183,13 +173,12 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let id = facts.id;
     if let Some(earlier) = earlier {
         note_same_browser(service, id, earlier).await;
     }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
-        max_age: LIFETIME_MILLIS / 1000,
+        max_age: LIFETIME.get() / 1000,
         cookie,
     });
     let recorded = Some((id, facts.verdict));
@@ -246,25 +235,10 @@ async fn without_a_tag(
     let first = tap
         .place
         .first_real_tap(None, &checked.claim, inlay.simulated);
+    let at = KnownAt::Inlay(inlay.id);
     let recorded = service.storage.record_tap(NewInteraction {
-        tag_id: None,
-        claim: checked.claim,
-        tech: checked.tech,
-        tamper: checked.tamper,
-        file_data: checked.file_data.map(|data| data.expose().to_vec()),
-        experience: None,
-        key: None,
-        client: tap.client.at(KnownAt::Inlay(inlay.id)),
-        country: tap.country,
-        traits: Traits {
-            system: Some(tap.visitor.operating_system),
-            language: tap.visitor.reported_language(),
-            group: None,
-        },
-        simulated: inlay.simulated,
-        time_offset: time_offset(service, inlay.simulated),
         first_at_template: first,
-        origin: tap.origin,
+        ..interaction(service, &tap, at, inlay.simulated, checked)
     });
     let recorded = match recorded.await {
         Ok(recorded) => {
@@ -287,12 +261,36 @@ async fn without_a_tag(
     })
 }
 
-/// How far simulated time is ahead, in milliseconds; 0 for real taps.
-fn time_offset(service: &Service, simulated: bool) -> i64 {
+/// The interaction of a tap, without an experience and a key.
+fn interaction(
+    service: &Service,
+    tap: &Tap<'_>,
+    at: KnownAt,
+    simulated: bool,
+    checked: Checked,
+) -> NewInteraction {
+    NewInteraction {
+        tamper: checked.tamper,
+        file_data: checked.file_data.map(|data| data.expose().to_vec()),
+        country: tap.country.clone(),
+        traits: Traits {
+            system: Some(tap.visitor.operating_system),
+            language: tap.visitor.reported_language(),
+            group: None,
+        },
+        simulated,
+        time_offset: time_offset(service, simulated),
+        origin: tap.origin,
+        ..NewInteraction::new(at, tap.client, checked.claim, checked.tech)
+    }
+}
+
+/// How far simulated time is ahead; not at all for real taps.
+fn time_offset(service: &Service, simulated: bool) -> Millis {
     if simulated {
         service.storage.simulated_offset()
     } else {
-        0
+        Millis::ZERO
     }
 }
 

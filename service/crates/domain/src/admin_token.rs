@@ -12,6 +12,7 @@ use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::id::{ExperienceId, TokenId};
 use crate::scope::{Rights, Scope};
+use crate::text::Name;
 
 /// Shortest token, in characters.
 pub const TOKEN_MIN: usize = 32;
@@ -81,7 +82,7 @@ impl TokenHash {
 #[derive(Clone, Debug)]
 pub struct NewStoredToken {
     /// Its purpose, in its owner's words.
-    pub name: String,
+    pub name: Name,
     /// Hash of the token; the token itself is not stored.
     pub hash: TokenHash,
     /// Its scopes and the experiences that limit them.

@@ -5,11 +5,80 @@
 //! never earlier).
 
 use std::fmt;
+use std::ops::{Add, Sub};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Months, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A span of time in milliseconds; a negative one goes back. Calculations stop at the largest span
+/// instead of overflowing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Millis(i64);
+
+impl Millis {
+    /// An empty span of time.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of so many milliseconds.
+    pub const fn new(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// A span of so many seconds.
+    pub const fn seconds(seconds: i64) -> Self {
+        Self(1_000).times(seconds)
+    }
+
+    /// A span of so many minutes.
+    pub const fn minutes(minutes: i64) -> Self {
+        Self::seconds(60).times(minutes)
+    }
+
+    /// A span of so many hours.
+    pub const fn hours(hours: i64) -> Self {
+        Self::minutes(60).times(hours)
+    }
+
+    /// A span of so many days of 24 hours.
+    pub const fn days(days: i64) -> Self {
+        Self::hours(24).times(days)
+    }
+
+    /// The length in milliseconds.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// This span so many times.
+    #[must_use]
+    pub const fn times(self, times: i64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl Add for Millis {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Millis {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl From<Duration> for Millis {
+    fn from(duration: Duration) -> Self {
+        Self(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX))
+    }
+}
 
 /// A moment: milliseconds since the Unix epoch. In JSON an RFC 3339 string in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,15 +100,21 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// Milliseconds from `earlier` to `self`; negative if `self` is the earlier one.
-    pub const fn millis_since(self, earlier: Self) -> i64 {
-        self.0.saturating_sub(earlier.0)
+    /// The time from `earlier` to `self`; negative if `self` is the earlier one.
+    pub const fn since(self, earlier: Self) -> Millis {
+        Millis(self.0.saturating_sub(earlier.0))
     }
 
-    /// This moment moved by `millis` (which may be negative).
+    /// This moment moved by `span`.
     #[must_use]
-    pub const fn plus_millis(self, millis: i64) -> Self {
-        Self(self.0.saturating_add(millis))
+    pub const fn plus(self, span: Millis) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
+    /// This moment moved back by `span`.
+    #[must_use]
+    pub const fn minus(self, span: Millis) -> Self {
+        Self(self.0.saturating_sub(span.0))
     }
 
     /// This moment minus so many calendar months, but not before the Unix epoch.
@@ -90,7 +165,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
 
     /// Moves the clock forward and returns its new time. `None` if time cannot be moved, as always
     /// outside test mode.
-    fn try_advance(&self, _millis: u64) -> Option<Timestamp> {
+    fn try_advance(&self, _span: Millis) -> Option<Timestamp> {
         None
     }
 }
@@ -116,24 +191,23 @@ impl SystemClock {
     }
 
     /// The present moment, from the machine's two time sources.
-    fn combine(&self, monotonic_millis: i64, wall: Timestamp) -> Timestamp {
-        let steady = self.started_at.plus_millis(monotonic_millis);
-        let ahead = wall.millis_since(steady);
+    fn combine(&self, monotonic: Millis, wall: Timestamp) -> Timestamp {
+        let steady = self.started_at.plus(monotonic);
+        let Millis(ahead) = wall.since(steady);
         let forward = self.forward.fetch_max(ahead, Ordering::Relaxed).max(ahead);
-        steady.plus_millis(forward)
+        steady.plus(Millis(forward))
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the reader of time")]
 fn wall() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    Timestamp(since_epoch.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
+    Timestamp(since_epoch.map_or(0, |duration| Millis::from(duration).get()))
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        self.combine(elapsed, wall())
+        self.combine(self.started.elapsed().into(), wall())
     }
 }
 
@@ -146,11 +220,11 @@ pub struct TestClock {
 }
 
 impl TestClock {
-    /// A clock that is `skew` milliseconds ahead of the wall time, or behind it.
-    pub fn start(skew: i64) -> Self {
+    /// A clock that is `skew` ahead of the wall time, or behind it.
+    pub fn start(skew: Millis) -> Self {
         Self {
             system: SystemClock::start(),
-            ahead: AtomicI64::new(skew),
+            ahead: AtomicI64::new(skew.0),
         }
     }
 }
@@ -159,11 +233,10 @@ impl Clock for TestClock {
     fn now(&self) -> Timestamp {
         self.system
             .now()
-            .plus_millis(self.ahead.load(Ordering::SeqCst))
+            .plus(Millis(self.ahead.load(Ordering::SeqCst)))
     }
 
-    fn try_advance(&self, millis: u64) -> Option<Timestamp> {
-        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    fn try_advance(&self, Millis(millis): Millis) -> Option<Timestamp> {
         self.ahead.fetch_add(millis, Ordering::SeqCst);
         Some(self.now())
     }
@@ -180,10 +253,10 @@ impl ManualClock {
         Self(AtomicI64::new(start.0))
     }
 
-    /// Moves the clock by `millis`; a negative value leaves it where it is.
-    pub fn advance(&self, millis: i64) -> Timestamp {
-        let moved = millis.max(0);
-        Timestamp(self.0.fetch_add(moved, Ordering::SeqCst)).plus_millis(moved)
+    /// Moves the clock by `span`; a negative span leaves it where it is.
+    pub fn advance(&self, span: Millis) -> Timestamp {
+        let moved = span.max(Millis::ZERO);
+        Timestamp(self.0.fetch_add(moved.0, Ordering::SeqCst)).plus(moved)
     }
 }
 
@@ -192,8 +265,8 @@ impl Clock for ManualClock {
         Timestamp(self.0.load(Ordering::SeqCst))
     }
 
-    fn try_advance(&self, millis: u64) -> Option<Timestamp> {
-        Some(self.advance(i64::try_from(millis).unwrap_or(i64::MAX)))
+    fn try_advance(&self, span: Millis) -> Option<Timestamp> {
+        Some(self.advance(span))
     }
 }
 
@@ -229,26 +302,38 @@ mod tests {
     #[test]
     fn a_wall_clock_set_back_is_ignored() {
         let clock = clock_at(1_000_000);
-        assert_eq!(clock.combine(10, Timestamp(1_000_010)).millis(), 1_000_010);
-        assert_eq!(clock.combine(20, Timestamp(400_000)).millis(), 1_000_020);
+        assert_eq!(
+            clock.combine(Millis(10), Timestamp(1_000_010)).millis(),
+            1_000_010
+        );
+        assert_eq!(
+            clock.combine(Millis(20), Timestamp(400_000)).millis(),
+            1_000_020
+        );
     }
 
     #[test]
     fn a_wall_clock_set_forward_is_followed_and_never_given_back() {
         let clock = clock_at(1_000_000);
-        assert_eq!(clock.combine(10, Timestamp(1_500_010)).millis(), 1_500_010);
-        assert_eq!(clock.combine(30, Timestamp(1_000_030)).millis(), 1_500_030);
+        assert_eq!(
+            clock.combine(Millis(10), Timestamp(1_500_010)).millis(),
+            1_500_010
+        );
+        assert_eq!(
+            clock.combine(Millis(30), Timestamp(1_000_030)).millis(),
+            1_500_030
+        );
     }
 
     #[test]
     fn a_test_clock_runs_and_can_be_moved_ahead() {
-        let clock = TestClock::start(-600_000);
+        let clock = TestClock::start(Millis::minutes(-10));
         let before = clock.now();
-        assert!(SystemClock::start().now().millis_since(before) >= 600_000);
-        let moved = clock.try_advance(300_000).unwrap();
-        assert!(moved.millis_since(before) >= 300_000);
+        assert!(SystemClock::start().now().since(before) >= Millis::minutes(10));
+        let moved = clock.try_advance(Millis::minutes(5)).unwrap();
+        assert!(moved.since(before) >= Millis::minutes(5));
         assert!(clock.now() >= moved);
-        assert_eq!(SystemClock::start().try_advance(1), None);
+        assert_eq!(SystemClock::start().try_advance(Millis(1)), None);
     }
 
     #[test]

@@ -42,9 +42,7 @@ pub use difference::{DifferenceLine, LineChange, conditions, difference};
 pub use file::{ExperienceFile, FileError, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{LedBy, RULES_MAX, Rule, RuleError};
-pub use stored::{
-    Experience, ExperienceFields, Image, ImageType, InvalidName, PublishedExperience, Version,
-};
+pub use stored::{Experience, ExperienceFields, Image, ImageType, PublishedExperience, Version};
 pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::field_error::OfField;

@@ -2,6 +2,7 @@
 //! identifier is used where an inlay's is needed.
 
 use std::fmt;
+use std::num::NonZeroI64;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,26 @@ macro_rules! ids {
         )]
         #[serde(try_from = "i64", into = "i64")]
         #[schema(value_type = i64, minimum = 1)]
-        pub struct $name(pub i64);
+        pub struct $name(NonZeroI64);
+
+        impl $name {
+            /// The identifier with this number, for numbers that are known to be one.
+            ///
+            /// # Panics
+            ///
+            /// Panics if the number is below 1.
+            pub const fn new(number: i64) -> Self {
+                match NonZeroI64::new(number) {
+                    Some(number) if number.is_positive() => Self(number),
+                    _ => panic!("an id is a number from 1 on"),
+                }
+            }
+
+            /// The number by which the database and the API know it.
+            pub const fn get(self) -> i64 {
+                self.0.get()
+            }
+        }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,13 +52,13 @@ macro_rules! ids {
             type Error = InvalidId;
 
             fn try_from(number: i64) -> Result<Self, InvalidId> {
-                if number > 0 { Ok(Self(number)) } else { Err(InvalidId) }
+                if number > 0 { Ok(Self::new(number)) } else { Err(InvalidId) }
             }
         }
 
         impl From<$name> for i64 {
             fn from(id: $name) -> Self {
-                id.0
+                id.get()
             }
         }
 

@@ -18,7 +18,7 @@ pub use reason::{CounterMove, Reason, VerificationState};
 pub use verdict::{Refusal, Unchecked, Verdict};
 pub use view::InteractionView;
 
-use crate::clock::Timestamp;
+use crate::clock::{Millis, Timestamp};
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
@@ -93,8 +93,8 @@ impl Client {
     /// The stored digest of this client at one place.
     pub fn at(self, place: KnownAt) -> ClientId {
         let (kind, id) = match place {
-            KnownAt::Tag(id) => (b"tag", id.0),
-            KnownAt::Inlay(id) => (b"inl", id.0),
+            KnownAt::Tag(id) => (b"tag", id.get()),
+            KnownAt::Inlay(id) => (b"inl", id.get()),
         };
         let mut digest = Sha256::new();
         digest.update(self.0);
@@ -109,7 +109,7 @@ impl Client {
     pub fn group(self, experience: ExperienceId) -> u8 {
         let mut digest = Sha256::new();
         digest.update(self.0);
-        digest.update(experience.0.to_be_bytes());
+        digest.update(experience.get().to_be_bytes());
         let digest = digest.finalize();
         // 2^32 is not a multiple of 100, but the groups' shares differ by only 1 in 40 million.
         let number = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
@@ -141,8 +141,7 @@ pub struct Returning {
 impl Returning {
     /// The values for a client whose last interaction with the tag was at `last`.
     pub fn since(last: Option<Timestamp>, now: Timestamp) -> Self {
-        const DAY: i64 = 24 * 60 * 60 * 1000;
-        let within = |days: i64| last.is_some_and(|last| now.millis_since(last) < days * DAY);
+        let within = |days| last.is_some_and(|last| now.since(last) < Millis::days(days));
         Self {
             month: within(30),
             day: within(1),
@@ -240,8 +239,8 @@ pub struct NewInteraction {
     pub traits: Traits,
     /// Whether the tag is simulated.
     pub simulated: bool,
-    /// Offset of simulated time, in milliseconds; 0 for real taps.
-    pub time_offset: i64,
+    /// Offset of simulated time; no time for real taps.
+    pub time_offset: Millis,
     /// The URL template that, as far as is known, had no real tap before. If this is the first one,
     /// it is recorded with the template.
     pub first_at_template: Option<UrlTemplateId>,
@@ -250,6 +249,29 @@ pub struct NewInteraction {
 }
 
 impl NewInteraction {
+    /// A real visit, without experience, key and further facts.
+    pub fn new(at: KnownAt, client: Client, claim: Claim, tech: Tech) -> Self {
+        Self {
+            tag_id: match at {
+                KnownAt::Tag(id) => Some(id),
+                KnownAt::Inlay(_) => None,
+            },
+            claim,
+            tech,
+            experience: None,
+            tamper: None,
+            file_data: None,
+            key: None,
+            client: client.at(at),
+            country: String::new(),
+            traits: Traits::default(),
+            simulated: false,
+            time_offset: Millis::ZERO,
+            first_at_template: None,
+            origin: TapOrigin::Visitor,
+        }
+    }
+
     /// The origin of the tap that its interaction shows.
     pub const fn made_by(&self) -> TapOrigin {
         self.origin.in_world(self.simulated)
@@ -337,16 +359,16 @@ mod tests {
     fn what_is_stored_of_a_client_differs_from_tag_to_tag() {
         let client = Client([7; 16]);
         let stored = [
-            client.at(KnownAt::Tag(TagId(1))),
-            client.at(KnownAt::Tag(TagId(2))),
-            client.at(KnownAt::Inlay(InlayId(1))),
-            Client([8; 16]).at(KnownAt::Tag(TagId(1))),
+            client.at(KnownAt::Tag(TagId::new(1))),
+            client.at(KnownAt::Tag(TagId::new(2))),
+            client.at(KnownAt::Inlay(InlayId::new(1))),
+            Client([8; 16]).at(KnownAt::Tag(TagId::new(1))),
             ClientId(client.0),
         ];
         for (at, one) in stored.iter().enumerate() {
             assert!(stored[at + 1..].iter().all(|other| other != one));
         }
-        assert_eq!(client.at(KnownAt::Tag(TagId(1))), stored[0]);
+        assert_eq!(client.at(KnownAt::Tag(TagId::new(1))), stored[0]);
     }
 
     #[test]
@@ -359,10 +381,10 @@ mod tests {
         let mut sizes = [0_u32; VISITOR_GROUPS as usize];
         let mut moved = 0;
         for number in 0..20_000 {
-            let group = client(number).group(ExperienceId(7));
-            assert_eq!(group, client(number).group(ExperienceId(7)));
+            let group = client(number).group(ExperienceId::new(7));
+            assert_eq!(group, client(number).group(ExperienceId::new(7)));
             sizes[usize::from(group)] += 1;
-            moved += u32::from(group != client(number).group(ExperienceId(8)));
+            moved += u32::from(group != client(number).group(ExperienceId::new(8)));
         }
         // 200 are expected in each group, with a standard deviation of 14.
         assert!(

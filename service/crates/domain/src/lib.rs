@@ -24,6 +24,7 @@ pub mod plural;
 pub mod revision;
 pub mod schema;
 pub mod strict_json;
+pub mod text;
 pub mod world;
 
 // # What is read of the world
@@ -48,6 +49,7 @@ pub mod visitor;
 
 // # What is recorded
 
+pub mod batch;
 pub mod interaction;
 pub mod report;
 pub mod sheet;

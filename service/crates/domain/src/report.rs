@@ -11,12 +11,10 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::clock::Timestamp;
+use crate::clock::{Millis, Timestamp};
 use crate::id::ExperienceId;
 use crate::interaction::{TapOrigin, Tech, Traits};
 use crate::world::World;
-
-const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 
 /// The length of a bucket.
 #[derive(
@@ -43,14 +41,18 @@ impl Bucket {
         }
     }
 
+    const fn length(self) -> Millis {
+        Millis::hours(self.hours())
+    }
+
     /// The number of a moment's bucket, counted from the Unix epoch.
     pub const fn of(self, at: Timestamp) -> i64 {
-        at.millis().div_euclid(self.hours() * HOUR_MILLIS)
+        at.millis().div_euclid(self.length().get())
     }
 
     /// The start of a bucket.
     pub const fn begin(self, slot: i64) -> Timestamp {
-        Timestamp::from_millis(slot.saturating_mul(self.hours() * HOUR_MILLIS))
+        Timestamp::from_millis(slot.saturating_mul(self.length().get()))
     }
 }
 
@@ -374,7 +376,7 @@ mod tests {
     fn tap(country: &str) -> CountedTap {
         CountedTap {
             at: AT,
-            experience: Some(ExperienceId(7)),
+            experience: Some(ExperienceId::new(7)),
             tech: Tech::Nfc,
             country: country.to_owned(),
             traits: Traits {
@@ -398,7 +400,7 @@ mod tests {
     #[test]
     fn the_week_begins_on_monday() {
         assert_eq!(hour_of_week(AT), 13);
-        assert_eq!(hour_of_week(AT.plus_millis(-14 * HOUR_MILLIS)), 7 * 24 - 1);
+        assert_eq!(hour_of_week(AT.minus(Millis::hours(14))), 7 * 24 - 1);
     }
 
     #[test]
@@ -445,7 +447,7 @@ mod tests {
         assert_eq!(totals(range(slot + 1, slot + 3)), (0, 2, 0));
         assert_eq!(totals(range(slot + 2, slot + 3)), (0, 0, 0));
         let mut other = range(slot, slot + 1);
-        other.experience = Some(ExperienceId(8));
+        other.experience = Some(ExperienceId::new(8));
         assert_eq!(totals(other), (0, 0, 0));
         other = range(slot, slot + 1);
         other.world = World::Simulated;

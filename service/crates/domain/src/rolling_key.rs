@@ -17,12 +17,12 @@ use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::clock::Timestamp;
+use crate::clock::{Millis, Timestamp};
 use crate::entropy::{self, Entropy};
 use crate::id::InteractionId;
 
-/// How long a key is valid after its interaction, in milliseconds (specification 8).
-pub const LIFETIME_MILLIS: i64 = 300_000;
+/// How long a key is valid after its interaction (specification 8).
+pub const LIFETIME: Millis = Millis::seconds(300);
 
 const RANDOM: usize = 33;
 const MASKED_ID: usize = 11;
@@ -140,7 +140,7 @@ impl KeyMask {
     pub fn key(&self, seed: &KeySeed, id: InteractionId) -> RollingKey {
         let mut key = String::with_capacity(LENGTH);
         key.extend(seed.0.iter().copied().map(char::from));
-        let mut masked = id.0.cast_unsigned() ^ self.mask(&seed.0);
+        let mut masked = id.get().cast_unsigned() ^ self.mask(&seed.0);
         for _ in 0..MASKED_ID {
             key.push(char::from(ALPHABET[(masked % 62) as usize]));
             masked /= 62;
@@ -156,7 +156,7 @@ impl KeyMask {
             number.checked_mul(62)?.checked_add(digit(byte)?)
         })?;
         let id = (masked ^ self.mask(random)).cast_signed();
-        (id > 0).then_some(InteractionId(id))
+        InteractionId::try_from(id).ok()
     }
 
     fn mask(&self, random: &[u8]) -> u64 {
@@ -221,9 +221,8 @@ pub enum Presented {
 }
 
 /// Whether a key from `issued_at` is valid: `0 <= now - issued_at < 300 s`.
-pub const fn is_live(issued_at: Timestamp, now: Timestamp) -> bool {
-    let age = now.millis_since(issued_at);
-    0 <= age && age < LIFETIME_MILLIS
+pub fn is_live(issued_at: Timestamp, now: Timestamp) -> bool {
+    (Millis::ZERO..LIFETIME).contains(&now.since(issued_at))
 }
 
 impl IssuedKey {
@@ -232,7 +231,7 @@ impl IssuedKey {
         match &self.consumed {
             Some(Consumed { at, .. }) => KeyState::Consumed { consumed_at: *at },
             None if is_live(self.issued_at, now) => KeyState::Valid {
-                remaining_ms: LIFETIME_MILLIS - now.millis_since(self.issued_at),
+                remaining_ms: (LIFETIME - now.since(self.issued_at)).get(),
             },
             None => KeyState::Expired,
         }
@@ -267,7 +266,7 @@ mod tests {
 
     fn key(id: i64) -> (KeyMask, RollingKey) {
         let mask = KeyMask::new([7; 32]);
-        let key = mask.key(&KeySeed::draw(&OsEntropy), InteractionId(id));
+        let key = mask.key(&KeySeed::draw(&OsEntropy), InteractionId::new(id));
         (mask, key)
     }
 
@@ -276,7 +275,7 @@ mod tests {
         let mask = KeyMask::new([7; 32]);
         let seed = KeySeed::draw(&OsEntropy);
         let hash = seed.hash();
-        let led = mask.key(&seed, InteractionId(90_412));
+        let led = mask.key(&seed, InteractionId::new(90_412));
         assert_eq!(led.hash(), hash);
         assert_ne!(key(90_412).1.hash(), hash, "it is its own");
     }
@@ -285,7 +284,7 @@ mod tests {
         #[test]
         fn a_key_leads_to_its_interaction(id in 1..i64::MAX) {
             let (mask, key) = key(id);
-            prop_assert_eq!(mask.interaction_id(&key), Some(InteractionId(id)));
+            prop_assert_eq!(mask.interaction_id(&key), Some(InteractionId::new(id)));
             prop_assert!(RollingKey::parse(key.expose()).is_some());
         }
 
@@ -327,7 +326,7 @@ mod tests {
     fn a_key_lives_for_300_seconds_from_its_interaction_and_never_before_it() {
         let at = Timestamp::from_millis(1_000_000);
         for (age, live) in [(-1, false), (0, true), (299_999, true), (300_000, false)] {
-            assert_eq!(is_live(at, at.plus_millis(age)), live, "at {age} ms");
+            assert_eq!(is_live(at, at.plus(Millis::new(age))), live, "at {age} ms");
         }
     }
 
@@ -358,7 +357,7 @@ mod tests {
             by(Some([1; 32])).present(key.hash(), at, Some([1; 32])),
             Presented::Repeated
         );
-        let late = at.plus_millis(LIFETIME_MILLIS);
+        let late = at.plus(LIFETIME);
         assert_eq!(
             by(Some([1; 32])).present(key.hash(), late, Some([1; 32])),
             Presented::Invalid

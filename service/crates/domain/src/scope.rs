@@ -162,19 +162,19 @@ mod tests {
     #[test]
     fn what_leads_nowhere_is_out_of_a_limited_reach() {
         let all = Rights::all().reach();
-        assert!(all.has(None) && all.has(Some(ExperienceId(1))));
+        assert!(all.has(None) && all.has(Some(ExperienceId::new(1))));
         let limited = Rights {
-            experience_ids: Some([ExperienceId(1)].into()),
+            experience_ids: Some([ExperienceId::new(1)].into()),
             ..Rights::all()
         };
         let reach = limited.reach();
-        assert!(reach.has(Some(ExperienceId(1))));
-        assert!(!reach.has(Some(ExperienceId(2))) && !reach.has(None));
+        assert!(reach.has(Some(ExperienceId::new(1))));
+        assert!(!reach.has(Some(ExperienceId::new(2))) && !reach.has(None));
         let none = Rights {
             experience_ids: Some(BTreeSet::new()),
             ..Rights::all()
         };
-        assert!(!none.reach().has(Some(ExperienceId(1))));
+        assert!(!none.reach().has(Some(ExperienceId::new(1))));
         assert!(all.covers(&reach) && reach.covers(&reach) && reach.covers(&none.reach()));
         assert!(!reach.covers(&all) && !none.reach().covers(&reach));
     }

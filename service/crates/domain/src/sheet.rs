@@ -4,19 +4,18 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::batch::{Batch, BatchKind};
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{ExperienceId, SheetId, TagId};
 use crate::revision::{Revised, Revision};
 use crate::settings::parse_tag_url;
-use crate::tag::{NAME_MAX, TEXT_MAX, text_fits};
+use crate::text::{TEXT_MAX, text_fits};
 
 /// Most rows of one sheet.
 pub const ROWS_MAX: u64 = 10_000;
 /// Longest verdict, in characters.
 const VERDICT_MAX: usize = 32;
-/// Most inlays one sheet can be planned for.
-const PLANNED_MAX: u32 = 10_000;
 
 /// The expected result for every inlay of a sheet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -38,21 +37,20 @@ pub struct Expected {
     pub locked: Option<bool>,
 }
 
-/// Changes to a sheet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SheetFields {
-    /// Name that the owner gave the sheet, shown in lists.
-    #[schema(min_length = 1, max_length = 200)]
-    pub name: String,
-    /// Number of planned inlays, if known.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 10_000)]
-    pub planned: Option<u32>,
-    /// Whether the sheet is closed. A closed sheet accepts no rows until it is opened again.
-    #[serde(default)]
-    pub closed: bool,
+/// The words of test sheets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SheetKind {}
+
+impl BatchKind for SheetKind {
+    const OWNER: &'static str = "A sheet";
+    const NOUN: &'static str = "sheet";
+    const CLOSED: &'static str = "A closed sheet accepts no rows until it is opened again.";
+    const SCHEMA: &'static str = "SheetFields";
+    const DESCRIPTION: &'static str = "Changes to a sheet.";
 }
+
+/// Members of a sheet that can be changed.
+pub type SheetFields = Batch<SheetKind>;
 
 impl Expected {
     /// Checks the base URL and removes a slash at its end.
@@ -68,33 +66,9 @@ impl Expected {
     }
 }
 
-impl Revised for SheetFields {
-    fn revision(&self) -> Revision {
-        Revision::of(self)
-    }
-}
-
 impl Revised for Sheet {
     fn revision(&self) -> Revision {
         self.fields.revision()
-    }
-}
-
-impl SheetFields {
-    /// Checks the length of the name and the number of planned inlays.
-    pub fn validate(&self) -> Result<(), FieldError> {
-        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
-            let why = format!("A sheet needs a name of 1 to {NAME_MAX} characters.");
-            return Err(FieldError::of("name", why));
-        }
-        if self
-            .planned
-            .is_some_and(|planned| !(1..=PLANNED_MAX).contains(&planned))
-        {
-            let why = format!("A sheet is planned for 1 to {PLANNED_MAX} inlays.");
-            return Err(FieldError::of("planned", why));
-        }
-        Ok(())
     }
 }
 

@@ -288,7 +288,7 @@ mod tests {
 
     fn page() -> VersionRef {
         VersionRef {
-            experience_id: ExperienceId(7),
+            experience_id: ExperienceId::new(7),
             version: 3,
         }
     }

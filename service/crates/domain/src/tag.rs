@@ -31,6 +31,7 @@ use crate::clock::Timestamp;
 use crate::field_error::OfField;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::revision::{Revised, Revision};
+use crate::text::{InvalidName, Name, TEXT_MAX, text_fits};
 
 /// Whether visitors can use a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -219,8 +220,8 @@ pub enum InvalidTag {
     )]
     Slug,
     /// The name is empty or too long.
-    #[error("A tag needs a name of 1 to {NAME_MAX} characters.")]
-    Name,
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// A text is too long or holds a NUL character.
     #[error("{field} can have at most {TEXT_MAX} characters, and no NUL character.")]
     Text {
@@ -245,7 +246,7 @@ impl OfField for InvalidTag {
     fn field(&self) -> Option<Cow<'static, str>> {
         let field = match self {
             Self::Slug => "slug",
-            Self::Name => "name",
+            Self::Name(error) => return error.field(),
             Self::Text { field } => field,
             Self::Language => "language_code",
             Self::Widgets => "widget_settings",
@@ -258,10 +259,6 @@ impl OfField for InvalidTag {
     }
 }
 
-/// Longest name, in characters.
-pub const NAME_MAX: usize = 200;
-/// Longest title or description, in characters.
-pub const TEXT_MAX: usize = 2_000;
 /// Largest widget settings, in bytes of JSON.
 pub const WIDGETS_MAX: usize = 16 * 1024;
 
@@ -311,9 +308,7 @@ impl TagFields {
         if self.slug.as_str().is_empty() {
             return Err(InvalidTag::Slug);
         }
-        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
-            return Err(InvalidTag::Name);
-        }
+        Name::check("A tag", &self.name)?;
         for (field, text) in [("title", &self.title), ("description", &self.description)] {
             if !text_fits(text, TEXT_MAX) {
                 return Err(InvalidTag::Text { field });
@@ -339,9 +334,4 @@ impl TagFields {
         }
         Ok(())
     }
-}
-
-/// Whether `text` has at most `max` characters and no NUL.
-pub fn text_fits(text: &str, max: usize) -> bool {
-    text.chars().count() <= max && !text.contains('\0')
 }

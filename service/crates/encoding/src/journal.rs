@@ -406,7 +406,7 @@ mod tests {
 
     fn roots() -> Roots {
         let root = |id, retired| Root {
-            id: EncodingRootId(id),
+            id: EncodingRootId::new(id),
             key: AesKey::from_bytes([u8::try_from(id).unwrap(); 16]),
             retired,
         };
@@ -436,7 +436,7 @@ mod tests {
         for number in [1, 3, 255] {
             journal.generations.push(Generation {
                 number,
-                source: Source::Root(EncodingRootId(1)),
+                source: Source::Root(EncodingRootId::new(1)),
                 slots: [SlotState::Planned; 5],
             });
         }
@@ -445,7 +445,7 @@ mod tests {
             if journal.generation(number).is_none() {
                 journal.generations.push(Generation {
                     number,
-                    source: Source::Root(EncodingRootId(1)),
+                    source: Source::Root(EncodingRootId::new(1)),
                     slots: [SlotState::Planned; 5],
                 });
             }
@@ -458,7 +458,7 @@ mod tests {
         let journal = Journal::new(Uid::from_bytes([4; 7]));
         let roots = roots();
         let older = Candidate::Derived {
-            root: EncodingRootId(1),
+            root: EncodingRootId::new(1),
             generation: 9,
         };
         let asked = journal.candidates_of_key_0(Some(9), &roots);

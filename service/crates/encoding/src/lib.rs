@@ -34,7 +34,7 @@ pub mod turn;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{EncodingId, EncodingRunId, InlayId, TagId};
 use domain::tag_url::TagUrlReason;
 use inlay::technology::Mode;
@@ -46,11 +46,11 @@ pub use plan::{Form, Plan};
 pub use progress::Progress;
 pub use turn::{Answers, Fault, Turn};
 
-/// How long a session stays valid after its last turn, in milliseconds. A chip that stays on a
+/// How long a session stays valid after its last turn. A chip that stays on a
 /// reader for longer was left there.
-pub const SESSION_MILLIS: i64 = 60_000;
-/// How long a chip is reserved for its encoding after the last turn, in milliseconds.
-pub const LEASE_MILLIS: i64 = 120_000;
+pub const SESSION: Millis = Millis::minutes(1);
+/// How long a chip is reserved for its encoding after the last turn.
+pub const LEASE: Millis = Millis::minutes(2);
 
 /// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with a manufacturer's
 /// number, and no manufacturer has this one.
@@ -134,15 +134,27 @@ pub enum Reason {
 pub enum Goal {
     /// An inlay of this tag.
     Tag(TagId),
+    /// An inlay of a tag that is created in the commit of the encoding.
+    NewTag,
     /// A chip in its factory state.
     Factory,
+}
+
+impl Goal {
+    /// The tag, if it exists already.
+    pub const fn tag(self) -> Option<TagId> {
+        match self {
+            Self::Tag(tag) => Some(tag),
+            Self::NewTag | Self::Factory => None,
+        }
+    }
 }
 
 /// One chip's way from its first command to a verified inlay, or back to its factory state.
 #[derive(Debug)]
 pub struct Encoding {
-    /// Identifier by which relays and the API address the encoding.
-    pub id: EncodingId,
+    /// Identifier by which relays and the API address the encoding; `None` before it is stored.
+    pub id: Option<EncodingId>,
     /// UID of the chip.
     pub uid: Uid,
     /// The goal for the chip.

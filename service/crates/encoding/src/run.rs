@@ -4,33 +4,30 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Reason, State};
+use domain::batch::{BATCH_MAX, Batch, BatchKind};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::{EncodingId, EncodingRunId, ExperienceId, TagId, UrlTemplateId};
 use domain::revision::{Revised, Revision};
-use domain::tag::{AddVariables, NAME_MAX, text_fits};
+use domain::tag::AddVariables;
+use domain::text::{NAME_MAX, text_fits};
 use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror, Technology, Uid};
 
-/// Most inlays in one run.
-pub const RUN_MAX: u32 = 10_000;
+/// The words of encoding runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunKind {}
+
+impl BatchKind for RunKind {
+    const OWNER: &'static str = "A run";
+    const NOUN: &'static str = "run";
+    const CLOSED: &'static str = "A closed run encodes nothing until it is opened again.";
+    const SCHEMA: &'static str = "EncodingRunFields";
+    const DESCRIPTION: &'static str = "The fields of a run that can be changed.";
+}
 
 /// The fields of a run that can be changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = EncodingRunFields)]
-pub struct RunFields {
-    /// Name that the owner gave the run, shown in lists.
-    #[schema(min_length = 1, max_length = 200)]
-    pub name: String,
-    /// Number of planned inlays, if known.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 10_000)]
-    pub planned: Option<u32>,
-    /// Whether the run is closed. A closed run encodes nothing until it is opened again.
-    #[serde(default)]
-    pub closed: bool,
-}
+pub type RunFields = Batch<RunKind>;
 
 /// The content that a run writes, and where its tags come from once all chosen tags have inlays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -153,38 +150,16 @@ fn as_shown<S: serde::Serializer>(uid: &Uid, serializer: S) -> Result<S::Ok, S::
     serializer.serialize_str(&super::shown_uid(*uid))
 }
 
-impl Revised for RunFields {
-    fn revision(&self) -> Revision {
-        Revision::of(self)
-    }
-}
-
 impl Revised for Run {
     fn revision(&self) -> Revision {
         self.fields.revision()
     }
 }
 
-impl RunFields {
-    /// Checks the length of the name and the number of planned inlays.
-    pub fn validate(&self) -> Result<(), FieldError> {
-        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
-            let why = format!("A run needs a name of 1 to {NAME_MAX} characters.");
-            return Err(FieldError::of("name", why));
-        }
-        let planned = self.planned.is_none_or(|n| (1..=RUN_MAX).contains(&n));
-        if !planned {
-            let why = format!("A run is planned for 1 to {RUN_MAX} inlays.");
-            return Err(FieldError::of("planned", why));
-        }
-        Ok(())
-    }
-
-    /// Whether changing the run to `after` raises its maximum number of tags.
-    pub fn grows_to(&self, after: &Self) -> bool {
-        let most = |run: &Self| run.planned.unwrap_or(RUN_MAX);
-        most(after) > most(self) || (self.closed && !after.closed)
-    }
+/// Whether a changed run can get more tags than before.
+pub fn grows(before: &RunFields, after: &RunFields) -> bool {
+    let most = |run: &RunFields| run.planned.unwrap_or(BATCH_MAX);
+    most(after) > most(before) || (before.closed && !after.closed)
 }
 
 impl RunPlan {
@@ -193,7 +168,7 @@ impl RunPlan {
         let Some(pattern) = &self.pattern else {
             return Ok(());
         };
-        let longest = self.tag_name(RUN_MAX);
+        let longest = self.tag_name(BATCH_MAX);
         let fits = longest.is_some_and(|name| text_fits(&name, NAME_MAX));
         if pattern.trim().is_empty() || !fits {
             let why = "A pattern is a name with {n} or {n:04} in it, as in Bottle {n:04}.";

@@ -170,8 +170,8 @@ impl Answers {
 }
 
 impl Encoding {
-    /// The present turn of the encoding.
-    pub fn turn(&self) -> Turn {
+    /// The present turn of the encoding; `None` before the encoding is stored.
+    pub fn turn(&self) -> Option<Turn> {
         let slug = self.form.as_ref().map(|form| form.slug.clone());
         let result = match (self.goal, &self.outcome) {
             (Goal::Tag(tag_id), Some(EncodingOutcome { counter, .. })) => Some(Finished {
@@ -187,14 +187,14 @@ impl Encoding {
             _ => None,
         };
         let commands = self.progress.as_ref().map(|progress| &progress.commands);
-        Turn {
-            id: self.id,
+        Some(Turn {
+            id: self.id?,
             seq: self.seq,
             state: self.state,
             commands: commands.cloned().unwrap_or_default(),
             step: super::machine::step(self),
             reason: self.reason,
             result,
-        }
+        })
     }
 }

@@ -19,7 +19,7 @@ use governor::{Quota, RateLimiter};
 use super::auth::clients::network;
 use super::error::ApiError;
 use super::state::AppState;
-use domain::clock::Clock;
+use domain::clock::{Clock, Millis};
 
 /// Operations with a separate count. Many clients can share one address: refused calls of one
 /// operation must not change the answers to the others.
@@ -38,7 +38,7 @@ type Limiter = RateLimiter<Key, DashMapStateStore<Key>, ServiceClock, NoOpMiddle
 
 /// Interval between two removals of clients without recent refused calls. It is short enough that
 /// made-up IPv6 networks cannot fill the memory, and long enough that the work does not matter.
-const SWEEP_MILLIS: i64 = 10_000;
+const SWEEP: Millis = Millis::seconds(10);
 
 /// Counts refused calls per client and operation.
 pub(super) struct RateLimits {
@@ -100,7 +100,7 @@ impl RateLimits {
         let swept = self.swept.load(Ordering::Relaxed);
         // If the clock was set back, remove clients now: otherwise it could take hours until the
         // next time.
-        let due = !(0..SWEEP_MILLIS).contains(&now.saturating_sub(swept));
+        let due = !(0..SWEEP.get()).contains(&now.saturating_sub(swept));
         let claim = |swept| {
             self.swept
                 .compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed)
@@ -184,7 +184,7 @@ mod tests {
         let another = "192.0.2.2".parse().unwrap();
         assert_eq!(limits.count(PAYLOAD, another, Some(60)), None);
         assert_eq!(limits.count(PAYLOAD, one, None), None, "no limit");
-        clock.advance(60_000);
+        clock.advance(Millis::minutes(1));
         assert_eq!(limits.count(PAYLOAD, one, Some(60)), None);
     }
 

@@ -61,7 +61,7 @@ mod tests {
     fn limited() -> Arc<Caller> {
         let rights = Rights {
             scopes: [Scope::Read].into(),
-            experience_ids: Some([ExperienceId(7)].into()),
+            experience_ids: Some([ExperienceId::new(7)].into()),
         };
         Arc::new(Caller::new(
             Actor::Desktop,

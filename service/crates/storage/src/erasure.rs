@@ -3,6 +3,7 @@
 
 use super::transfer::schema::tables;
 use super::transfer::table::Table;
+use domain::clock::Millis;
 
 /// The effect of erasing a tag's visitors on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +115,8 @@ pub(super) const ERASED: &str = "INSERT INTO settings (name, value) VALUES ('era
 pub(super) const ERASURES: &str =
     "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'erasures'";
 
-/// How long the data that identifies a client is kept, in milliseconds (decisions, "Payload
-/// retrieval").
-pub(super) const CLIENTS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+/// How long the data that identifies a client is kept (decisions, "Payload retrieval").
+pub(super) const CLIENTS_KEPT: Millis = Millis::days(30);
 
 /// The time before which all interactions have lost their client, in the shared dialect.
 pub(super) const CLIENTS_ERASED_TO: &str =
@@ -127,9 +127,9 @@ pub(super) const SET_CLIENTS_ERASED_TO: &str =
     "INSERT INTO settings (name, value) VALUES ('clients_erased_to', CAST(CAST(?1 AS BIGINT) AS TEXT))
      ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-/// How far that time may lag while there is nothing to erase, in milliseconds: one day, so that an
-/// idle database is not written to.
-pub(super) const CLIENTS_LAG: i64 = 24 * 60 * 60 * 1000;
+/// How far that time may lag while there is nothing to erase, so that an idle database is not
+/// written to.
+pub(super) const CLIENTS_LAG: Millis = Millis::days(1);
 
 /// Statements that clear the visitor data of interactions, one for each table. Each ends before the
 /// key: the caller appends a condition to the `WHERE id` or similar.

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::{Conflict, StorageError};
 use domain::id::{FactoryOrderId, TagId};
 use domain::inventory::NewInlay;
+use domain::text::Name;
 use encoding::order::{Order, OrderPlan, OrderPosition};
 use inlay::Uid;
 use inlay::ev2::KEYS;
@@ -16,7 +17,7 @@ pub type WrappedSet = [Vec<u8>; KEYS as usize];
 #[derive(Clone)]
 pub struct NewOrder {
     /// The order's name, for people.
-    pub name: String,
+    pub name: Name,
     /// The plan for the bureau: the data that each chip gets.
     pub plan: OrderPlan,
     /// The order's tags, in their order. Tags that have an inlay are left out.

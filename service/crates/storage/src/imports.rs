@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::{Conflict, ImportRow, Imported, Put, Storage, StorageError};
+use domain::clock::Millis;
 use domain::id::{ExperienceId, ImportId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use domain::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
@@ -21,9 +22,9 @@ use inlay::technology::Mode;
 /// some milliseconds.
 pub const ROWS_AT_ONCE: usize = 100;
 
-/// How long an import stays untouched until it counts as abandoned, in milliseconds: each piece of
+/// How long an import stays untouched until it counts as abandoned: each piece of
 /// an import takes far less than a second.
-pub const LEFT_AFTER_MILLIS: i64 = 60_000;
+pub const LEFT_AFTER: Millis = Millis::minutes(1);
 
 /// The operations on imports whose rows are stored all or none.
 #[async_trait]
@@ -72,7 +73,7 @@ pub trait Imports: Send + Sync {
     /// to remove.
     async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError>;
 
-    /// Imports that have been untouched for [`LEFT_AFTER_MILLIS`], and whether each is decided.
+    /// Imports that have been untouched for [`LEFT_AFTER`], and whether each is decided.
     async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError>;
 }
 
@@ -161,12 +162,14 @@ impl Aside {
         Ok(Self {
             slug: changes.is_none().then(|| fields.slug.to_string()),
             uid: inlay.map(|inlay| inlay.uid.bytes().to_vec()),
-            tag_id: changes.map(|id| id.0),
-            experience_id: fields.experience_id.map(|id: ExperienceId| id.0),
-            master_key_id: keys.and_then(SealedKeys::master_key_id).map(|id| id.0),
+            tag_id: changes.map(TagId::get),
+            experience_id: fields.experience_id.map(ExperienceId::get),
+            master_key_id: keys
+                .and_then(SealedKeys::master_key_id)
+                .map(MasterKeyId::get),
             url_template_id: inlay
                 .and_then(|inlay| inlay.fields.url_template_id)
-                .map(|id| id.0),
+                .map(|id| id.get()),
             row: serde_json::to_string(&StoredRow::of(row)).map_err(unwritable)?,
             inlay: stored.transpose().map_err(unwritable)?,
         })

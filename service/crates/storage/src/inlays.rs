@@ -13,6 +13,7 @@ use domain::inventory::{
 };
 use domain::revision::Precondition;
 use domain::tag::TagFields;
+use domain::text::Name;
 use inlay::{Technology, Uid};
 
 /// An edit of an inlay, applied inside the operation that stores it. An `Err` stores nothing; its
@@ -207,7 +208,7 @@ pub trait MasterKeys: Send + Sync {
     async fn rename_master_key(
         &self,
         id: MasterKeyId,
-        name: String,
+        name: Name,
     ) -> Result<Option<SealedMasterKey>, StorageError> {
         self.rename_master_key_if(id, name, Precondition::None)
             .await
@@ -221,7 +222,7 @@ pub trait MasterKeys: Send + Sync {
     async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
-        name: String,
+        name: Name,
         expected: Precondition,
     ) -> Result<Option<SealedMasterKey>, StorageError>;
 

@@ -20,13 +20,18 @@ pub const LOOKED_AT_MAX: usize = 20_000;
 /// Most interactions that the figures of a period are computed from.
 pub const SAMPLE_MAX: usize = 50_000;
 
-/// The tag id in rows of interactions without a tag. Real tag ids begin at 1, so these interactions
-/// are a history of their own, which is walked, counted and erased like a tag's.
-pub(super) const NO_TAG: TagId = TagId(0);
+/// The tag id in rows of interactions without a tag. Tag ids begin at 1, so these interactions are a
+/// history of their own, which is walked, counted and erased like a tag's.
+const NO_TAG: i64 = 0;
 
-/// The tag of a row of the history; `None` for [`NO_TAG`].
+/// The tag of a row of the history; `None` for an interaction without a tag.
 pub(super) fn tag_of(row: i64) -> Option<TagId> {
-    Some(TagId(row)).filter(|tag| *tag != NO_TAG)
+    TagId::try_from(row).ok()
+}
+
+/// The tag id in rows of interactions with or without a tag.
+pub(super) fn row_of(tag: Option<TagId>) -> i64 {
+    tag.map_or(NO_TAG, TagId::get)
 }
 
 /// Selects interactions; an absent member selects all.
@@ -59,8 +64,8 @@ pub struct InteractionFilter {
 
 impl InteractionFilter {
     /// The single history to search, if the filter names a tag or the interactions without a tag.
-    pub(super) fn history(&self) -> Option<TagId> {
-        self.tag_id.or(self.no_tag.then_some(NO_TAG))
+    pub(super) fn history(&self) -> Option<Option<TagId>> {
+        self.tag_id.map(Some).or(self.no_tag.then_some(None))
     }
 
     /// Whether the filter selects `interaction`.

@@ -75,7 +75,7 @@ pub use encodings::{
 pub use event::{Event, Subject, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use factory_orders::{CameBack, FactoryOrders, NewOrder, Taken, WrappedSet};
-pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
+pub use imports::{Imports, LEFT_AFTER, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
     CarriedTagUrl, InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
@@ -99,13 +99,12 @@ pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 pub use visitors::{Entered, FoundUpdates, UpdateFilter, Visitors};
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
-    Advance, Backlog, Claimed, CommitPosition, Cursor, DOWN, EventProperties, Finished,
-    LEASE_MILLIS, Move, NewDelivery, Resend, RouteFields, RouteState, SOON_MILLIS, Settled,
-    WebhookEdit, Webhooks,
+    Advance, Backlog, Claimed, CommitPosition, Cursor, DOWN, EventProperties, Finished, LEASE,
+    Move, NewDelivery, Resend, RouteFields, RouteState, SOON, Settled, WebhookEdit, Webhooks,
 };
 
 use crate::panics::Panicked;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{ExperienceId, TagId};
 use domain::keyring::BackupKey;
 use domain::revision::Changed;
@@ -154,15 +153,15 @@ pub trait Storage:
     /// The database's current time: the time by which it decides about keys.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 
-    /// Moves the database's time ahead by `millis`, and returns the new time. `None` if it cannot
+    /// Moves the database's time ahead by `span`, and returns the new time. `None` if it cannot
     /// be moved, as always outside test mode.
-    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
+    async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError>;
 
-    /// How far simulated time is ahead, in milliseconds. It only grows, and survives a restart.
-    fn simulated_offset(&self) -> i64;
+    /// How far simulated time is ahead. It only grows, and survives a restart.
+    fn simulated_offset(&self) -> Millis;
 
-    /// Moves simulated time ahead by `millis`, and returns the new offset in milliseconds.
-    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
+    /// Moves simulated time ahead by `span`, and returns the new offset.
+    async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError>;
 
     /// Free space on the database's disk, in bytes; `None` if this machine cannot know it.
     fn free_space(&self) -> Option<u64> {

@@ -58,7 +58,7 @@ use super::{
 use crate::panics;
 use crate::{Event, Told};
 use alone::Alone;
-use domain::clock::{Clock, Timestamp};
+use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::InteractionId;
 use domain::interaction::{NewInteraction, Recorded};
@@ -196,18 +196,17 @@ impl Storage for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
-        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
-        self.node.advance(millis).await
+    async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
+        self.node.advance(span).await
     }
 
-    fn simulated_offset(&self) -> i64 {
+    fn simulated_offset(&self) -> Millis {
         self.epoch.simulated_offset()
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
-        self.node.advance_simulated(i64::from(millis)).await
+    async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
+        self.node.advance_simulated(span).await
     }
 
     fn tell(&self, event: Event) {

@@ -10,6 +10,7 @@
 pub(super) mod administration;
 pub(super) mod audit;
 mod backups;
+mod batches;
 mod callers;
 pub(super) mod counters;
 pub(super) mod dialect;

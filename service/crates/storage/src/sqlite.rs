@@ -58,7 +58,7 @@ use super::{
 };
 use crate::panics;
 use crate::{Event, Told};
-use domain::clock::{Clock, Timestamp};
+use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::keyring::BackupKey;
 use expired_keys::ExpiredKeys;
@@ -180,7 +180,7 @@ impl SqliteStorage {
             sweep_position: Arc::default(),
             expired_keys: Arc::new(expired_keys),
             recent_keys,
-            simulated_offset: AtomicI64::new(simulated_offset),
+            simulated_offset: AtomicI64::new(simulated_offset.get()),
             log: erased::Log::emptied(),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
@@ -280,23 +280,23 @@ impl Storage for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
-        Ok(self.clock.try_advance(millis))
+    async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
+        Ok(self.clock.try_advance(span))
     }
 
-    fn simulated_offset(&self) -> i64 {
-        self.simulated_offset.load(Ordering::Relaxed)
+    fn simulated_offset(&self) -> Millis {
+        Millis::new(self.simulated_offset.load(Ordering::Relaxed))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
-        let millis = i64::from(millis);
+    async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
         let offset = self
-            .write(move |write| simulated_time::advance(write.connection, millis))
+            .write(move |write| simulated_time::advance(write.connection, span))
             .await?;
         // Takes effect only after it is on disk: no key may be dated later than a restart would
         // know.
-        self.simulated_offset.fetch_max(offset, Ordering::Relaxed);
+        self.simulated_offset
+            .fetch_max(offset.get(), Ordering::Relaxed);
         Ok(offset)
     }
 

@@ -92,7 +92,7 @@ impl<'a> SentForm<'a> {
     pub(super) fn new(submission: &'a NewSubmission) -> Self {
         let values = submission.fields.iter().map(|field| field.value.as_str());
         Self {
-            experience_id: submission.page.experience_id.0,
+            experience_id: submission.page.experience_id.get(),
             experience_version: submission.page.version,
             form: &submission.form,
             once: submission.once,

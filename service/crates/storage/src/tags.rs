@@ -396,7 +396,8 @@ pub struct ImportRow {
 /// The tag that has a slug now, or had it before.
 #[derive(Clone, Copy)]
 pub(super) struct SlugOwner {
-    pub(super) tag: TagId,
+    /// `None` for a tag that is being created.
+    pub(super) tag: Option<TagId>,
     /// Whether the slug is a former slug of the tag.
     pub(super) former: bool,
     /// Whether the caller may learn which tag it is.
@@ -406,11 +407,10 @@ pub(super) struct SlugOwner {
 impl SlugOwner {
     /// The conflict for another tag that wants the slug.
     pub(super) fn refuses(self, slug: &Slug) -> Conflict {
-        let (slug, tag) = (slug.to_string(), self.tag);
-        if self.former && self.within_reach {
-            Conflict::SlugReserved { slug, tag }
-        } else {
-            Conflict::SlugTaken(slug)
+        let slug = slug.to_string();
+        match self.tag {
+            Some(tag) if self.former && self.within_reach => Conflict::SlugReserved { slug, tag },
+            _ => Conflict::SlugTaken(slug),
         }
     }
 }

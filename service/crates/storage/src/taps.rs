@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::StorageError;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::experience::{LedBy, PublishedExperience};
 use domain::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use domain::interaction::{
@@ -24,9 +24,13 @@ pub trait Taps: Send + Sync {
     /// is deleted.
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError>;
 
-    /// The same for several tags at once: at most `limit` tags after `after`, in the order of their
-    /// ids. Empty for a database where reading tags before their taps does not pay.
-    async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError>;
+    /// The same for several tags at once: at most `limit` tags, in the order of their ids, from the
+    /// one after `after`. Empty for a database where reading tags before their taps does not pay.
+    async fn tag_taps(
+        &self,
+        after: Option<TagId>,
+        limit: usize,
+    ) -> Result<Vec<TagTap>, StorageError>;
 
     /// The currently published version of an experience.
     async fn published_now(
@@ -174,8 +178,8 @@ pub struct VariableUpdate {
     pub data: Vec<(PropertyKey, String)>,
     /// The form that the request sends, if any.
     pub submission: Option<NewSubmission>,
-    /// Offset of simulated time in milliseconds; it only applies to simulated interactions.
-    pub simulated_offset: i64,
+    /// Offset of simulated time; it only applies to simulated interactions.
+    pub simulated_offset: Millis,
 }
 
 /// The result of an update.

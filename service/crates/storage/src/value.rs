@@ -10,6 +10,7 @@ use domain::id::{
     VirtualInlayId, WebhookId,
 };
 use domain::rolling_key::KeyHash;
+use domain::text::Name;
 use inlay::Uid;
 use inlay::key::KeyFingerprint;
 
@@ -105,6 +106,12 @@ impl<'a> From<&'a str> for Value<'a> {
 impl<'a> From<&'a String> for Value<'a> {
     fn from(text: &'a String) -> Self {
         Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'a> From<&'a Name> for Value<'a> {
+    fn from(name: &'a Name) -> Self {
+        Self::from(&**name)
     }
 }
 
@@ -213,6 +220,12 @@ impl FromValue for String {
     }
 }
 
+impl FromValue for Name {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        Self::new("A row", String::from_value(value)?).ok()
+    }
+}
+
 impl FromValue for Vec<u8> {
     fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
@@ -268,13 +281,13 @@ macro_rules! ids {
     ($($id:ident),+ $(,)?) => {$(
         impl From<$id> for Value<'_> {
             fn from(id: $id) -> Self {
-                Self::Integer(id.0)
+                Self::Integer(id.get())
             }
         }
 
         impl FromValue for $id {
             fn from_value(value: Value<'_>) -> Option<Self> {
-                i64::from_value(value).map(Self)
+                i64::from_value(value)?.try_into().ok()
             }
         }
     )+};

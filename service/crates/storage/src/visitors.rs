@@ -50,7 +50,7 @@ impl Entered {
         let mut by_tag: BTreeMap<i64, Self> = BTreeMap::new();
         // Values of unsaved submissions are stored only in the submission.
         for one in sent.iter().filter(|one| one.not_saved.is_none()) {
-            let of_tag = by_tag.entry(one.tag_id.0);
+            let of_tag = by_tag.entry(one.tag_id.get());
             let of_tag = of_tag.or_insert_with(|| Self::at(one.tag_id, one.at));
             of_tag.since = of_tag.since.min(one.at);
             for field in &one.fields {
@@ -141,7 +141,7 @@ pub trait Visitors: Send + Sync {
         &self,
         text: String,
         filter: UpdateFilter,
-        after: InteractionId,
+        after: Option<InteractionId>,
     ) -> Result<FoundUpdates, StorageError>;
 
     /// Removes the entered values from stored and unsent webhook events of other taps, and from the

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 
 use super::{Conflict, StorageError};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{ExperienceId, InteractionId, TagId, WebhookId};
 use domain::revision::{Precondition, Revision};
 use domain::scope::Reach;
@@ -40,7 +40,7 @@ pub struct RouteState {
     pub resends: u32,
     /// Number of waiting deliveries.
     pub waiting: u64,
-    /// Number of waiting deliveries that are due within [`SOON_MILLIS`].
+    /// Number of waiting deliveries that are due within [`SOON`].
     pub soon: u64,
     /// Failed attempts since the last successful one.
     pub failures: u64,
@@ -103,7 +103,7 @@ pub struct Advance {
     pub erasures: u64,
 }
 
-/// A delivery that this caller may attempt, for [`LEASE_MILLIS`].
+/// A delivery that this caller may attempt, for [`LEASE`].
 #[derive(Clone, Debug)]
 pub struct Claimed {
     /// The delivery's number, for [`Finished::delivery`].
@@ -122,23 +122,22 @@ pub struct Claimed {
     pub attempts: u32,
 }
 
-/// How long a claimed delivery is reserved for its caller, in milliseconds: four times the longest
-/// attempt.
-pub const LEASE_MILLIS: i64 = 60_000;
+/// How long a claimed delivery is reserved for its caller: four times the longest attempt.
+pub const LEASE: Millis = Millis::minutes(1);
 
-/// A waiting delivery counts as soon if it is due within this time, in milliseconds. Most
+/// A waiting delivery counts as soon if it is due within this time. Most
 /// deliveries always are. One that failed three times is not: the second pause is a little over
 /// five minutes, the third one is longer than this.
-pub const SOON_MILLIS: i64 = 10 * 60_000;
+pub const SOON: Millis = Millis::minutes(10);
 
 /// Consecutive failures after which an endpoint counts as down.
 pub const DOWN: u64 = 8;
 
-/// Shortest pause between claims for an endpoint that is down and does not answer, in milliseconds:
-/// the pause after a delivery's first failure. The service still notices quickly that the endpoint
+/// Shortest pause between claims for an endpoint that is down and does not answer: the
+/// pause after a delivery's first failure. The service still notices quickly that the endpoint
 /// is back, and connections that are refused at once do not cause thousands of commits, for which
 /// taps would wait.
-pub(crate) const PACE_SILENT_MILLIS: i64 = 5_000;
+pub(crate) const PACE_SILENT: Millis = Millis::seconds(5);
 
 /// An attempt that ended, to be stored.
 #[derive(Clone, Debug)]
@@ -172,9 +171,8 @@ pub struct Settled {
 pub struct Backlog {
     /// Deliveries that wait for their next attempt.
     pub waiting: u64,
-    /// The longest time that an event has waited although its endpoint answers well, in
-    /// milliseconds.
-    pub late: i64,
+    /// The longest time that an event has waited although its endpoint answers well.
+    pub late: Millis,
 }
 
 /// The properties of a tag that filters of webhooks use, or events contain.
@@ -327,7 +325,7 @@ pub trait Webhooks: Send + Sync {
     ) -> Result<Vec<WebhookId>, StorageError>;
 
     /// Claims due deliveries, at most `each` per endpoint. No other caller gets them within
-    /// [`LEASE_MILLIS`].
+    /// [`LEASE`].
     async fn claim_deliveries(
         &self,
         webhooks: Vec<WebhookId>,

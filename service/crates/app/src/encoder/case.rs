@@ -4,7 +4,7 @@
 use super::{EncodeError, LaidDown, finished, form, journal};
 use crate::service::Service;
 use domain::clock::Timestamp;
-use domain::id::{EncodingId, EncodingRootId, TagId};
+use domain::id::{EncodingRootId, TagId};
 use encoding::machine::Means;
 use encoding::turn::Turn;
 use encoding::{
@@ -64,7 +64,7 @@ impl<'a> Case<'a> {
             None => None,
         };
         Ok(Encoding {
-            id: stored.id.unwrap_or(EncodingId(0)),
+            id: stored.id,
             uid: stored.uid,
             goal: stored.goal,
             run_id: stored.run_id,
@@ -88,7 +88,7 @@ impl<'a> Case<'a> {
         now: Timestamp,
     ) -> Result<Encoding, EncodeError> {
         let mut encoding = Encoding {
-            id: EncodingId(0),
+            id: None,
             uid: laid.uid,
             goal: laid.goal,
             run_id: laid.run_id,
@@ -115,12 +115,12 @@ impl<'a> Case<'a> {
         laid: &LaidDown,
     ) -> Result<(), EncodeError> {
         let mut reason = None;
-        if let Goal::Tag(tag) = laid.goal {
+        if laid.goal != Goal::Factory {
             let progress = encoding.progress.as_ref();
             let wrote = progress.is_some_and(|progress| progress.wrote);
             let former = encoding.form.take();
             let begun = former.as_ref().filter(|_| wrote);
-            let (form, refused) = self.form(service, laid, tag, begun).await?;
+            let (form, refused) = self.form(service, laid, laid.goal.tag(), begun).await?;
             if former.is_some_and(|former| !form.writes_like(&former)) {
                 // Keys that a chip had with another URL are not used with this one.
                 encoding.generation = None;
@@ -144,19 +144,21 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// The form of the chip of a tag, and why it is not written. `begun` is the form that its
-    /// encoding has begun to write; anyone who may encode may finish it.
+    /// The form of the chip of a tag, and why it is not written. The tag is `None` if the chip's
+    /// commit creates it. `begun` is the form that its encoding has begun to write; anyone who may
+    /// encode may finish it.
     pub(super) async fn form(
         &self,
         service: &Service,
         laid: &LaidDown,
-        tag: TagId,
+        tag: Option<TagId>,
         begun: Option<&Form>,
     ) -> Result<(Form, Option<Reason>), EncodeError> {
         let new = laid.place.as_ref().and_then(|kept| kept.new.as_ref());
-        let mut form = match new {
-            Some(new) => form::of_slug(service, new.slug.to_string(), &laid.options).await?,
-            None => form::of_tag(service, tag, &laid.options).await?,
+        let mut form = match (new, tag) {
+            (Some(new), _) => form::of_slug(service, new.slug.to_string(), &laid.options).await?,
+            (None, Some(tag)) => form::of_tag(service, tag, &laid.options).await?,
+            (None, None) => return Err(EncodeError::Stale),
         };
         let mut reason = None;
         let bound = self
@@ -166,18 +168,17 @@ impl<'a> Case<'a> {
             .and_then(|inlay| inlay.fields.tag_id);
         if let Some(bound) = bound {
             let finished = self.state.finished.as_ref();
-            let verified = finished.filter(|finished| {
-                finished.state == State::Verified && finished.goal == Goal::Tag(tag)
-            });
+            let verified = finished
+                .filter(|finished| finished.state == State::Verified && finished.goal.tag() == tag);
             match verified.and_then(|verified| verified.generation) {
                 // Others may know its keys: the chip gets new ones and keeps its tag.
-                _ if bound == tag && self.is_exposed() => {}
-                Some(generation) if bound == tag => form.finished = Some(generation),
+                _ if Some(bound) == tag && self.is_exposed() => {}
+                Some(generation) if Some(bound) == tag => form.finished = Some(generation),
                 // A bureau wrote its keys: the chip gets ours and keeps its tag.
-                None if bound == tag && self.journal.bureau.is_some() => {}
+                None if Some(bound) == tag && self.journal.bureau.is_some() => {}
                 // The chip has no keys: correct pages stay, and the others are written.
-                None if bound == tag && verified.is_some() && !form.has_keys() => {}
-                _ if bound == tag && begun.is_some() => {}
+                None if Some(bound) == tag && verified.is_some() && !form.has_keys() => {}
+                _ if Some(bound) == tag && begun.is_some() => {}
                 _ if laid.options.replace
                     || begun.is_some_and(|begun| begun.taken_from == Some(bound)) =>
                 {
@@ -191,8 +192,10 @@ impl<'a> Case<'a> {
         } else if !laid.options.replace && begun.is_none() && finished::is_imported(self.state) {
             reason = Some(Reason::AlreadyEncoded);
         }
-        let joins = reason.is_none() && bound != Some(tag) && !laid.options.additional;
-        if joins && form::has_inlay(service, tag, laid.uid).await? {
+        let joins = reason.is_none() && bound != tag && !laid.options.additional;
+        if let Some(tag) = tag.filter(|_| joins)
+            && form::has_inlay(service, tag, laid.uid).await?
+        {
             reason = Some(Reason::TagHasInlay);
         }
         Ok((form, reason))
@@ -246,7 +249,6 @@ impl<'a> Case<'a> {
         self,
         service: &Service,
         encoding: Encoding,
-        new: bool,
         place: Option<KeptPlace>,
     ) -> Result<Option<Turn>, EncodeError> {
         let ending = match encoding.state {
@@ -268,7 +270,7 @@ impl<'a> Case<'a> {
         };
         let turn = EncodingTurn {
             encoding: StoredEncoding {
-                id: (!new).then_some(encoding.id),
+                id: encoding.id,
                 uid: encoding.uid,
                 goal: encoding.goal,
                 run_id: encoding.run_id,
@@ -292,14 +294,14 @@ impl<'a> Case<'a> {
         let stored = service.storage.store_turn(turn).await?;
         Ok(stored.and_then(|stored| {
             let told = Encoding {
-                id: stored.id?,
+                id: stored.id,
                 goal: stored.goal,
                 state: stored.state,
                 reason: stored.reason,
                 outcome: stored.outcome,
                 ..encoding
             };
-            Some(told.turn())
+            told.turn()
         }))
     }
 }

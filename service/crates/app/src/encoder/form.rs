@@ -63,7 +63,7 @@ pub(super) async fn of_tag(
     tag: TagId,
     options: &FormOptions,
 ) -> Result<Form, EncodeError> {
-    let (noun, id) = ("tag", tag.0);
+    let (noun, id) = ("tag", tag.get());
     let found = service.storage.tag(tag).await?;
     let missing = || StorageError::from(Conflict::Missing { noun, id });
     let found = found.ok_or_else(missing)?;
@@ -122,7 +122,7 @@ async fn of_template(
     options: &FormOptions,
 ) -> Result<Form, EncodeError> {
     let found = service.storage.url_template(id).await?;
-    let (noun, number) = ("URL template", id.0);
+    let (noun, number) = ("URL template", id.get());
     let missing = || StorageError::from(Conflict::Missing { noun, id: number });
     let template = found.ok_or_else(missing)?.fields.template;
     let settings = template.settings();

@@ -10,6 +10,7 @@ use crate::service::Service;
 use domain::entropy;
 use domain::field_error::FieldError;
 use domain::id::{FactoryOrderId, TagId};
+use domain::text::Name;
 use encoding::order::{BUREAU_VERSION, Order, OrderPlan, OrderPosition};
 use encoding::{Form, Goal, Plan};
 use inlay::technology::{Family, Mode};
@@ -25,7 +26,7 @@ const ROW_MAX: usize = 256;
 /// of it can be exported.
 pub async fn create_order(
     service: &Arc<Service>,
-    name: String,
+    name: Name,
     plan: OrderPlan,
     tags: Vec<TagId>,
     allow_unproved_address: bool,
@@ -34,7 +35,7 @@ pub async fn create_order(
     for (index, tag) in tags.iter().enumerate() {
         let found = service.storage.tag(*tag).await?;
         let found = found.ok_or_else(|| {
-            let (noun, id) = ("tag", tag.0);
+            let (noun, id) = ("tag", tag.get());
             StorageError::from(Conflict::Missing { noun, id })
         })?;
         if found.simulated {

@@ -103,7 +103,7 @@ pub async fn preview(service: &Service, asked: &Asked) -> Result<Preview, Encode
                 options,
             };
             refuse_busy(service, &state, &laid).await?;
-            case.form(service, &laid, tag, None).await?
+            case.form(service, &laid, Some(tag), None).await?
         }
         None => (
             form::of_slug(service, EXAMPLE_SLUG.to_owned(), &options).await?,
@@ -188,7 +188,7 @@ async fn refuse_busy(
     let held = state.latest.as_ref().is_some_and(|latest| {
         latest.state.is_open()
             && (latest.goal != laid.goal || latest.run_id != laid.run_id)
-            && now.millis_since(latest.updated_at) < super::LEASE_MILLIS
+            && now.since(latest.updated_at) < super::LEASE
     });
     if held {
         return Err(EncodeError::OtherTarget);

@@ -5,15 +5,12 @@ use serde_json::json;
 use super::{EncodeError, FormOptions, LaidDown, Started, TRIES, form};
 use crate::service::Service;
 use domain::field_error::FieldError;
-use domain::id::{EncodingRunId, TagId};
+use domain::id::EncodingRunId;
 use domain::tag::{Slug, TagFields};
 use encoding::run::{RunNext, RunPlan};
 use encoding::{Goal, Plan};
 use inlay::Uid;
 use storage::{Conflict, Invalid, KeptPlace, RunTag, StorageError};
-
-/// Stands for a tag that is created in the commit of its chip's encoding.
-const NEW_TAG: TagId = TagId(0);
 
 /// Begins or resumes the encoding of a chip in a run. The run decides its tag and how it is
 /// written.
@@ -40,7 +37,7 @@ pub async fn start_in_run(
         };
         let laid = LaidDown {
             uid,
-            goal: Goal::Tag(place.tag_id.unwrap_or(NEW_TAG)),
+            goal: place.tag_id.map_or(Goal::NewTag, Goal::Tag),
             run_id: Some(run.id),
             place: Some(KeptPlace { place, new }),
             options,
@@ -76,7 +73,7 @@ pub async fn check_plan(
     if let (Some(id), Some(_)) = (plan.experience_id, &plan.pattern)
         && service.storage.experience(id).await?.is_none()
     {
-        let (noun, id) = ("experience", id.0);
+        let (noun, id) = ("experience", id.get());
         return Err(StorageError::from(Conflict::Missing { noun, id }).into());
     }
     form::check_address(service, &options).await

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Service;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::report::Bucket;
 use storage::StorageError;
 
@@ -54,7 +54,7 @@ impl Service {
             tracing::debug!("previews could not be noted: {error}");
         }
         let noted = self.storage.previews(since, until).await?;
-        let hours = Bucket::Hour.of(since)..=Bucket::Hour.of(until.plus_millis(-1));
+        let hours = Bucket::Hour.of(since)..=Bucket::Hour.of(until.minus(Millis::new(1)));
         let waiting: u64 = self
             .previews
             .hours()

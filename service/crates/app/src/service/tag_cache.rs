@@ -83,6 +83,8 @@ pub struct CachedTag {
     experience: Arc<Option<PublishedExperience>>,
     /// For a preview: properties and counts that replace the stored ones.
     previewed: Option<Arc<Tag>>,
+    /// Whether the tag is not stored, so that its id means nothing.
+    is_sample: bool,
 }
 
 impl Deref for CachedTag {
@@ -158,6 +160,7 @@ impl TagCache {
             tag,
             experience,
             previewed: None,
+            is_sample: false,
         }))
     }
 
@@ -262,6 +265,7 @@ impl TagCache {
             tag: Arc::new(self.opened(tap).await?),
             experience: Arc::new(experience),
             previewed: None,
+            is_sample: false,
         }))
     }
 
@@ -275,6 +279,7 @@ impl TagCache {
             tag: Arc::new(TapTag::new(tap, &self.keyring, |_| false)),
             experience: Arc::default(),
             previewed: None,
+            is_sample: true,
         };
         sample.showing(tag)
     }
@@ -282,7 +287,7 @@ impl TagCache {
     /// Reads tags before their first taps, until all are in the cache or the budget is used. It
     /// takes at most half of a processor.
     pub(crate) async fn fill(&self) -> Result<(), StorageError> {
-        let mut after = TagId(0);
+        let mut after = None;
         loop {
             let stopwatch = Stopwatch::start();
             let Some(epoch) = self.storage.configuration_epoch() else {
@@ -292,7 +297,7 @@ impl TagCache {
             let Some(last) = page.last() else {
                 return Ok(());
             };
-            after = last.tag.id;
+            after = Some(last.tag.id);
             let weight = self.tags.weight();
             for tap in page {
                 let tag = Arc::new(self.opened(tap).await?);
@@ -346,6 +351,11 @@ impl CachedTag {
             previewed: Some(Arc::new(tag)),
             ..self
         }
+    }
+
+    /// The id of the tag in texts; 0 for a sample, which has none.
+    pub(crate) fn shown_id(&self) -> i64 {
+        if self.is_sample { 0 } else { self.id().get() }
     }
 
     /// The tag of a preview, whose properties and counts replace the stored ones.

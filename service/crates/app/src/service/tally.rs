@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use quick_cache::sync::Cache;
 
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
 /// Wrong codes after which a chip's codes are not checked. With 100 guesses an hour, finding one of
 /// 2^32 codes takes thousands of years, and no visitor sends that many wrong codes.
@@ -14,8 +14,8 @@ pub(super) const WRONG_CODES: u32 = 100;
 /// Openings of a used code after which its owner gets an alert that the URL was copied. A visitor
 /// who goes back or shares a link with friends opens it less often.
 pub(super) const OPENED_AGAIN: u32 = 10;
-/// The period in which events are counted, in milliseconds: an hour.
-const WINDOW_MILLIS: i64 = 60 * 60 * 1000;
+/// The period in which events are counted.
+const WINDOW: Millis = Millis::hours(1);
 /// The maximum number of keys that are counted.
 const KEPT: usize = 10_000;
 
@@ -77,7 +77,7 @@ impl<K: Copy + Eq + Hash> Tally<K> {
 
     fn counted(&self, key: K, now: Timestamp) -> Option<Seen> {
         let seen = self.seen.get(&key)?;
-        (now.millis_since(seen.since) < WINDOW_MILLIS).then_some(seen)
+        (now.since(seen.since) < WINDOW).then_some(seen)
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
         assert!(tally.take_reached().is_empty());
         tally.put_back([key, 5].into_iter());
         assert_eq!(tally.take_reached(), [key, 5]);
-        assert!(tally.is_reached(key, now.plus_millis(WINDOW_MILLIS - 1)));
+        assert!(tally.is_reached(key, now.plus(WINDOW - Millis::new(1))));
         assert!(!tally.is_reached(5, now));
-        assert!(!tally.is_reached(key, now.plus_millis(WINDOW_MILLIS)));
+        assert!(!tally.is_reached(key, now.plus(WINDOW)));
     }
 }

@@ -10,8 +10,6 @@ use storage::{BoundInlay, TagInlays, TagKey, TagTap};
 
 use super::template_cache::TemplateTapInlay;
 
-const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
-
 /// The allocator's overhead for each piece, in bytes.
 const PIECE: usize = 16;
 /// The cache's overhead for finding a tag by the UID of its inlay, in bytes.
@@ -22,7 +20,7 @@ const PLACE_BY_UID: usize = 40;
 pub struct TapTag {
     id: TagId,
     /// 0 for none, which takes half the memory of an `Option`.
-    experience: ExperienceId,
+    experience: Option<ExperienceId>,
     /// Slug, name, title, description and language, one after the other.
     texts: Box<str>,
     /// The ends of the first four of them, in bytes.
@@ -127,7 +125,7 @@ impl TapTag {
         let of_templates = &inlays.of_templates;
         Self {
             id: tag.id,
-            experience: tag.fields.experience_id.unwrap_or(NO_EXPERIENCE),
+            experience: tag.fields.experience_id,
             rolls: !inlays.rolling.is_empty()
                 || of_templates
                     .iter()
@@ -156,7 +154,7 @@ impl TapTag {
 
     /// The experience that a tap gets.
     pub fn experience_id(&self) -> Option<ExperienceId> {
-        Some(self.experience).filter(|id| *id != NO_EXPERIENCE)
+        self.experience
     }
 
     /// The last part of its present URL. The tag may have been found by a former one.
@@ -395,8 +393,8 @@ mod tests {
 
     fn taken_by(inlays: Inlays) -> usize {
         let tag = TapTag {
-            id: TagId(1),
-            experience: NO_EXPERIENCE,
+            id: TagId::new(1),
+            experience: None,
             texts: "x".repeat(TEXTS).into(),
             ends: [0; 4],
             inlays,
@@ -424,7 +422,7 @@ mod tests {
         };
         let uid = Uid::from_bytes([4; 7]);
         let canonical = taken_by(Inlays::One(TapInlay {
-            id: InlayId(1),
+            id: InlayId::new(1),
             key_version: 1,
             blocked: false,
             candidate: Candidate {
@@ -436,10 +434,10 @@ mod tests {
         }));
         assert!(canonical <= TAG, "{canonical}");
         let of_template = taken_by(Inlays::OfTemplate(TemplateTapInlay {
-            id: InlayId(1),
+            id: InlayId::new(1),
             uid,
             technology: Technology::Ntag424Dna,
-            url_template_id: UrlTemplateId(1),
+            url_template_id: UrlTemplateId::new(1),
             blocked: false,
             key_version: 1,
             keys: InlayKeys::Aes(keys),

@@ -36,9 +36,12 @@ mod tests {
     #[test]
     fn an_address_names_one_image_and_none_can_be_made_up() {
         let names = MediaNames::new(&[7; 32]);
-        let path = names.path(ExperienceId(3), ImageId(12));
+        let path = names.path(ExperienceId::new(3), ImageId::new(12));
         let name = path.strip_prefix("/media/").unwrap();
-        assert_eq!(names.read(name), Some((ExperienceId(3), ImageId(12))));
+        assert_eq!(
+            names.read(name),
+            Some((ExperienceId::new(3), ImageId::new(12)))
+        );
         let proof = name.rsplit_once('-').unwrap().1;
         for other in [
             format!("3-13-{proof}"),

@@ -103,15 +103,13 @@ fn read(json: &str, language: &'static str) -> Result<StudioTemplate, String> {
     texts::translate(&mut file, &texts);
     let file: File = serde_json::from_value(file).map_err(|error| error.to_string())?;
     let content = Content::to_save(file.experience.content).map_err(|error| error.to_string())?;
+    let experience = ExperienceFields::named(file.experience.name, content);
     Ok(StudioTemplate {
         name: file.name,
         title: file.title,
         about: file.about,
         variables: file.variables,
-        experience: ExperienceFields {
-            name: file.experience.name,
-            content,
-        },
+        experience: experience.map_err(|error| error.to_string())?,
         language,
         sample: file.sample,
     })
@@ -139,7 +137,7 @@ impl StudioTemplate {
             blocks,
             theme: &theme,
             // A template has no images, so the number does not matter.
-            experience: ExperienceId(0),
+            experience: ExperienceId::new(1),
             title: &self.sample.title,
             context: &Context {
                 verification: VerificationState::Verified,
@@ -192,7 +190,6 @@ mod tests {
         let languages = template_languages().into_iter();
         for (json, language) in languages.flat_map(|one| FILES.map(|json| (json, one))) {
             let template = read(json, language).unwrap();
-            template.experience.validate().unwrap();
             assert!(template.experience.content.images().is_empty());
             let name = (language, template.name.clone());
             assert!(names.insert(name), "{}", template.name);

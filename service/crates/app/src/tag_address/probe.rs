@@ -5,13 +5,12 @@
 //! and nobody can request answers for segments that were not made here.
 
 use crate::studio::Proofs;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::entropy::{self, Entropy};
 
-const HOUR_MILLIS: i64 = 60 * 60 * 1000;
-/// How long the URL of a QR code is valid, in milliseconds: a day. It ends at a full hour, so that
-/// the code on the screen does not change while it is scanned.
-const PHONE_MILLIS: i64 = 24 * HOUR_MILLIS;
+/// How long the URL of a QR code is valid. It ends at a full hour, so that the code on the screen
+/// does not change while it is scanned.
+const PHONE: Millis = Millis::days(1);
 /// The query parameter with the address that a phone is to prove.
 const AT: &str = "at";
 
@@ -43,8 +42,8 @@ impl Probes {
 
     /// The last part of a URL with which a phone proves `tag_url`: segment and query.
     pub(crate) fn phone(&self, tag_url: &str, now: Timestamp) -> String {
-        let until = now.plus_millis(PHONE_MILLIS).millis();
-        let until = until - until.rem_euclid(HOUR_MILLIS);
+        let until = now.plus(PHONE).millis();
+        let until = until - until.rem_euclid(Millis::hours(1).get());
         let proof = self.0.of(&of_phone(until, tag_url));
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair(AT, tag_url);
@@ -127,15 +126,14 @@ mod tests {
         let probes = Probes::new(&[7; 32]);
         let url = probes.phone("https://tags.example/t", NOW);
         let (segment, query) = url.split_once('?').unwrap();
-        let read = |query: &str, hours: i64| {
-            probes.read(segment, query, NOW.plus_millis(hours * 60 * 60 * 1000))
-        };
+        let read =
+            |query: &str, hours: i64| probes.read(segment, query, NOW.plus(Millis::hours(hours)));
         let proved = Some(Probe::Phone("https://tags.example/t".to_owned()));
         assert_eq!(read(query, 23), proved);
         assert_eq!(read(query, 24), None);
         assert_eq!(read("at=https%3A%2F%2Fother.example%2Ft", 0), None);
         assert_eq!(read("", 0), None);
-        let minutes_later = NOW.plus_millis(HOUR_MILLIS - 1);
+        let minutes_later = NOW.plus(Millis::hours(1) - Millis::new(1));
         assert_eq!(probes.phone("https://tags.example/t", minutes_later), url);
     }
 }

@@ -9,7 +9,7 @@ use domain::entropy::{self, Entropy};
 use domain::experience::{Block, LedBy, PublishedExperience, Rule, Theme, When, forms};
 use domain::interaction::KeyedInteraction;
 use domain::macros::{Location, Macro, Settled};
-use domain::rolling_key::{LIFETIME_MILLIS, RollingKey};
+use domain::rolling_key::{LIFETIME, RollingKey};
 use domain::tag::PropertyKey;
 use domain::visitor::Visitor;
 use storage::StorageError;
@@ -245,10 +245,10 @@ pub(super) async fn repeat(
         (Some(version), _) => service.storage.published(version).await?,
         (None, _) => None,
     };
-    let left = LIFETIME_MILLIS - interaction.read_at.millis_since(interaction.at);
+    let left = LIFETIME - interaction.read_at.since(interaction.at);
     given.held = Some(HeldKey {
         key,
-        max_age: left.div_euclid(1000),
+        max_age: left.get().div_euclid(1000),
         cookie,
     });
     let destination = match &experience {

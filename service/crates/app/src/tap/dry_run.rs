@@ -324,7 +324,7 @@ async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageEr
             return None;
         };
         Some(NamedMasterKey {
-            name: fields.name,
+            name: fields.name.into(),
             key: MasterKey {
                 key: service.keyring.unwrap(&fields.key.wrapped).ok()?,
                 input,

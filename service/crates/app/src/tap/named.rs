@@ -25,8 +25,34 @@ pub(super) enum Named {
     Nobody,
     /// An inlay that is on no tag, and the verdict on its code.
     NoTag(OpenedInlay, Checked),
-    /// A tag, and its code if it had to be checked to find the tag.
-    Tag(CachedTag, Option<Checked>),
+    /// A tag, and the code in its URL.
+    Tag(CachedTag, TagCode),
+}
+
+/// The code in the URL of a tag. Using it up is the only way to its result, so that a tap checks
+/// its code once.
+pub(super) enum TagCode {
+    /// The code named the tag, so it is checked already.
+    Checked(Checked),
+    /// The slug names the tag. A repeated answer needs no check.
+    Unchecked,
+}
+
+impl TagCode {
+    /// The result of the check, for the code at `place`.
+    pub(super) fn check(
+        self,
+        service: &Service,
+        occasion: Occasion,
+        place: &Place,
+        query: &str,
+        tag: &CachedTag,
+    ) -> Result<Checked, KeyringError> {
+        match self {
+            Self::Checked(checked) => Ok(checked),
+            Self::Unchecked => check(service, occasion, place, query, tag),
+        }
+    }
 }
 
 impl Named {
@@ -44,7 +70,7 @@ impl Named {
         };
         if let Some(slug) = place.slug() {
             let tag = service.tags.get(TagKey::Slug(slug)).await?;
-            return Ok(tag.map_or(Self::Nobody, |tag| Self::Tag(tag, None)));
+            return Ok(tag.map_or(Self::Nobody, |tag| Self::Tag(tag, TagCode::Unchecked)));
         }
         let Place::Template {
             template,
@@ -68,25 +94,10 @@ impl Named {
         Ok(match service.tags.get(TagKey::Id(tag)).await? {
             Some(tag) => {
                 let checked = authentic(Some(&tag), &inlay, assessment);
-                Self::Tag(tag, Some(checked))
+                Self::Tag(tag, TagCode::Checked(checked))
             }
             None => Self::Nobody,
         })
-    }
-}
-
-/// The tag that a place names, and the verdict on its code.
-pub(super) fn checked(
-    service: &Service,
-    occasion: Occasion,
-    place: &Place,
-    query: &str,
-    tag: &CachedTag,
-    checked: Option<Checked>,
-) -> Result<Checked, TapError> {
-    match checked {
-        Some(checked) => Ok(checked),
-        None => Ok(check(service, occasion, place, query, tag)?),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::service::{CachedTag, Service};
 use crate::studio::{PageKey, StudioPage};
 use domain::clock::Timestamp;
 use domain::experience::{Content, ContentFields, Scheme, Theme};
-use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::id::{ExperienceId, TagId};
 use domain::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
 use domain::strict_json;
 use domain::tag::{Properties, Tag, TagFields};
@@ -115,7 +115,7 @@ pub async fn preview(
     let at = service.now_in(tag.simulated()).await?;
     let country = tap.country;
     let facts = Some(Facts {
-        id: InteractionId(0),
+        id: None,
         at,
         verdict,
         tech: tap.technology.unwrap_or(tech),
@@ -197,11 +197,14 @@ async fn previewed_tag(
     Ok(Some(tag.showing(shown)))
 }
 
+/// The id of a sample, which no stored tag has: what a preview looks up by it is not found.
+const SAMPLE: TagId = TagId::new(i64::MAX);
+
 /// A tag that is not stored.
 fn sample(mut fields: TagFields, tap: &PreviewedTap) -> Tag {
     fields.variables.0.extend(tap.variables.0.clone());
     Tag {
-        id: TagId(0),
+        id: SAMPLE,
         fields,
         former_slugs: Vec::new(),
         simulated: false,

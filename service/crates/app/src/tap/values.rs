@@ -16,8 +16,8 @@ use storage::StorageError;
 /// The facts about an interaction once it is recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// Identifier of the interaction.
-    pub(super) id: InteractionId,
+    /// Identifier of the interaction; `None` in a preview.
+    pub(super) id: Option<InteractionId>,
     /// Time of the tap.
     pub(super) at: Timestamp,
     /// Verdict on its code.
@@ -45,7 +45,7 @@ impl From<KeyedInteraction> for Facts {
             ..
         } = interaction;
         Self {
-            id,
+            id: Some(id),
             at,
             verdict,
             tech,
@@ -179,7 +179,7 @@ impl macros::Scope for MacroValues<'_> {
         let location = self.tag.location();
         match name {
             Macro::InteractionRk => self.rk.map(Cow::from),
-            Macro::InteractionId => self.fact(|facts| facts.id),
+            Macro::InteractionId => self.fact(|facts| facts.id.map_or(0, InteractionId::get)),
             Macro::InteractionTime => self.fact(|facts| facts.at.unix_seconds()),
             Macro::TechValue => self.fact(|facts| facts.tech.value()),
             Macro::TechName => self.fact(|facts| facts.tech.name()),
@@ -200,7 +200,7 @@ impl macros::Scope for MacroValues<'_> {
                 let supported = self.facts.as_ref()?.tamper.is_some();
                 Some(supported.to_string().into())
             }
-            Macro::TagId => Some(self.tag.id().to_string().into()),
+            Macro::TagId => Some(self.tag.shown_id().to_string().into()),
             Macro::TagName => Some(self.tag.name().into()),
             Macro::TagTitle => Some(self.tag.title().into()),
             Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),

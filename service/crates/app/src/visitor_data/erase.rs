@@ -4,8 +4,9 @@
 
 use std::cmp::Reverse;
 
+use domain::clock::Millis;
 use domain::id::{ExperienceId, InteractionId, TagId};
-use domain::rolling_key::LIFETIME_MILLIS;
+use domain::rolling_key::LIFETIME;
 use domain::submission::{Submission, SubmissionState};
 use domain::world::World;
 use storage::{
@@ -17,9 +18,9 @@ const LOOKED_AT: usize = 500;
 /// Taps or submissions that are erased in one transaction. It is small because taps of other
 /// visitors wait for it.
 const AT_ONCE: usize = 100;
-/// By how much the order of a history may differ from the order of its times, in milliseconds: an
-/// hour. The clocks of nodes differ by far less.
-const DISORDER: i64 = 60 * 60 * 1000;
+/// By how much the order of a history may differ from the order of its times. The clocks of nodes
+/// differ by far less.
+const DISORDER: Millis = Millis::hours(1);
 
 /// The person whose data are erased, found by a text that they entered.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ pub async fn erase_visitor(
         forget(storage, entered, empty_variables).await?;
     }
     // From both ends, so that the remaining taps stay connected.
-    taps.sort_by_key(|id| Reverse(id.0.abs_diff(tap.0)));
+    taps.sort_by_key(|id| Reverse(id.get().abs_diff(tap.get())));
     let erased = taps.len() as u64;
     for some in taps.chunks(AT_ONCE) {
         storage.erase_taps(tag, some.to_vec()).await?;
@@ -117,7 +118,7 @@ pub async fn erase_person(storage: &dyn Storage, person: Person) -> Result<u64, 
 /// How many [`erase_person`] would erase.
 pub async fn count_person(storage: &dyn Storage, person: Person) -> Result<u64, StorageError> {
     let mut found = storage.count_submissions(person.submissions()).await?;
-    let mut after = InteractionId(i64::MIN);
+    let mut after = None;
     loop {
         let text = person.value.clone();
         let updates = storage.updates_with(text, person.updates(), after).await?;
@@ -126,7 +127,7 @@ pub async fn count_person(storage: &dyn Storage, person: Person) -> Result<u64, 
         let of_forms = storage.submissions_of_taps(taps).await?.len();
         found += all.saturating_sub(of_forms) as u64;
         match updates.next {
-            Some(next) => after = next,
+            next @ Some(_) => after = next,
             None => return Ok(found),
         }
     }
@@ -150,7 +151,7 @@ async fn erase_submissions(
 /// Erases the updates that set a variable to a text, and the text in later updates that have it as
 /// the value before.
 async fn erase_updates(storage: &dyn Storage, person: Person) -> Result<u64, StorageError> {
-    let (mut erased, mut after) = (0, InteractionId(i64::MIN));
+    let (mut erased, mut after) = (0, None);
     loop {
         let text = person.value.clone();
         let found = storage.updates_with(text, person.updates(), after).await?;
@@ -163,7 +164,7 @@ async fn erase_updates(storage: &dyn Storage, person: Person) -> Result<u64, Sto
             storage.forget_before(before, vec![id]).await?;
         }
         match found.next {
-            Some(next) => after = next,
+            next @ Some(_) => after = next,
             None => return Ok(erased),
         }
     }
@@ -188,7 +189,7 @@ async fn forget(
         ..InteractionFilter::default()
     };
     // A tap is made at most this long before its update.
-    let since = entered.since.plus_millis(-LIFETIME_MILLIS - DISORDER);
+    let since = entered.since.minus(LIFETIME + DISORDER);
     let mut from = None;
     loop {
         let stretch = storage.interactions(filter, from, LOOKED_AT).await?;

@@ -15,7 +15,8 @@ use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
 use crate::macros::{self, Misspelt, Target};
 use crate::strict_json;
-use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
+use crate::tag::{InvalidProperty, PropertyKey, check_value};
+use crate::text::text_fits;
 
 pub use entry::EntryFault;
 pub use form::forms;

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{Content, ContentError, ContentFields, ExperienceFields, InvalidName};
+use super::{Content, ContentError, ContentFields, ExperienceFields};
 use crate::field_error::OfField;
 use crate::id::ImageId;
 use crate::strict_json;
+use crate::text::{InvalidName, Name};
 
 /// The version of the format that is written; the only one that is read.
 const FORMAT: u32 = 1;
@@ -88,14 +89,14 @@ impl OfField for FileError {
 
 impl ExperienceFile {
     /// The file of an experience. `images` are the images that its content shows.
-    pub fn new(name: String, content: &Content, images: &BTreeMap<ImageId, Vec<u8>>) -> Self {
+    pub fn new(name: Name, content: &Content, images: &BTreeMap<ImageId, Vec<u8>>) -> Self {
         let images = images.iter().map(|(id, bytes)| FileImage {
             id: *id,
             data: STANDARD.encode(bytes),
         });
         Self {
             tapdesk_experience: FORMAT,
-            name,
+            name: name.into(),
             content: serde_json::from_str(&content.to_json())
                 .expect("a content is written as it is read"),
             images: images.collect(),
@@ -110,11 +111,7 @@ impl ExperienceFile {
         if self.images.len() > IMAGES_MAX {
             return Err(FileError::Images);
         }
-        let fields = ExperienceFields {
-            name: self.name,
-            content: Content::to_save(self.content)?,
-        };
-        fields.validate()?;
+        let fields = ExperienceFields::named(self.name, Content::to_save(self.content)?)?;
         let mut images = BTreeMap::new();
         for shown in fields.content.images() {
             let image = self.images.iter().find(|image| image.id == shown);
@@ -142,10 +139,10 @@ fn rename(value: &mut Value, ids: &BTreeMap<ImageId, ImageId>) {
         Value::Array(items) => items.iter_mut().for_each(|item| rename(item, ids)),
         Value::Object(members) => {
             for (name, value) in members {
-                let id = value.as_i64().map(ImageId);
+                let id = value.as_i64().and_then(|id| ImageId::try_from(id).ok());
                 match id.and_then(|id| ids.get(&id)) {
                     Some(id) if matches!(name.as_str(), "image_id" | "logo") => {
-                        *value = id.0.into();
+                        *value = id.get().into();
                     }
                     _ => rename(value, ids),
                 }

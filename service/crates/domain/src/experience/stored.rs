@@ -1,6 +1,5 @@
 //! Stored experiences: a draft that its owner edits, and published versions that never change.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,38 +7,28 @@ use utoipa::ToSchema;
 
 use super::Content;
 use crate::clock::Timestamp;
-use crate::field_error::OfField;
 use crate::id::{ExperienceId, ImageId};
 use crate::interaction::VersionRef;
-use crate::tag::{NAME_MAX, text_fits};
+use crate::text::{InvalidName, Name};
 
 /// The writable members of an experience.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperienceFields {
     /// Its name. Need not be unique.
-    pub name: String,
+    pub name: Name,
     /// Draft that the owner edits.
     pub content: Content,
 }
 
-/// A name that is empty or too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("An experience needs a name of 1 to {NAME_MAX} characters.")]
-pub struct InvalidName;
-
-impl OfField for InvalidName {
-    fn field(&self) -> Option<Cow<'static, str>> {
-        Some("name".into())
-    }
-}
-
 impl ExperienceFields {
-    /// Checks the length of the name.
-    pub fn validate(&self) -> Result<(), InvalidName> {
-        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
-            return Err(InvalidName);
-        }
-        Ok(())
+    /// The writable members, from the text of a name.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidName`] if the text is no name.
+    pub fn named(name: impl Into<String>, content: Content) -> Result<Self, InvalidName> {
+        let name = Name::new("An experience", name)?;
+        Ok(Self { name, content })
     }
 }
 
@@ -52,7 +41,8 @@ pub struct Experience {
     /// Identifier, used in the API.
     pub id: ExperienceId,
     /// Name; need not be unique.
-    pub name: String,
+    #[schema(value_type = String)]
+    pub name: Name,
     /// Draft that the owner edits.
     #[serde(flatten)]
     pub content: Content,

@@ -5,6 +5,7 @@ use crate::id::MasterKeyId;
 use crate::inventory::SealedKey;
 use crate::keyring::WrappedKeys;
 use crate::revision::{Revised, Revision};
+use crate::text::Name;
 use inlay::derivation::Derivation;
 
 /// A master key. Only its name can change.
@@ -22,7 +23,7 @@ pub struct SealedMasterKey {
 #[derive(Clone, Debug)]
 pub struct MasterKeyFields {
     /// The owner's name for it; need not be unique.
-    pub name: String,
+    pub name: Name,
     /// Key, wrapped and with its fingerprint.
     pub key: SealedKey,
     /// The scheme by which the keys of an inlay are derived.

@@ -8,6 +8,7 @@ use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inventory::{SealedKey, SealedMasterKey};
 use crate::keyring::{Keyring, KeyringError};
 use crate::revision::{Revised, Revision};
+use crate::text::Name;
 use inlay::derivation::MasterSecret;
 use inlay::key::{AesKey, KeyCheck, KeyFingerprint};
 use inlay::technology::Mode;
@@ -37,7 +38,7 @@ pub struct UrlTemplate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlTemplateFields {
     /// The owner's name for it; need not be unique.
-    pub name: String,
+    pub name: Name,
     /// Template that passed all checks.
     pub template: Template,
     /// The keys that open the PICC data of its codes.

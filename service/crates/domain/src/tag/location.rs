@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::text_fits;
 use crate::strict_json;
+use crate::text::{NAME_MAX, text_fits};
 
 /// A place (specification 2.4).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -98,7 +98,7 @@ impl Location {
             &self.asset.id,
             &self.asset.kind.name,
         ];
-        if !texts.iter().all(|text| text_fits(text, super::NAME_MAX)) {
+        if !texts.iter().all(|text| text_fits(text, NAME_MAX)) {
             return Err("Texts of a location have at most 200 characters and no NUL character.");
         }
         let json = serde_json::to_string(self).unwrap_or_default();

@@ -206,7 +206,7 @@ mod tests {
         let named: Vec<_> = deleted(&full(), &changed);
         let named: Vec<_> = named.iter().map(ToString::to_string).collect();
         assert_eq!(named, ["title", "experience_id", "variable:registered"]);
-        assert_eq!(full().experience_id, Some(ExperienceId(7)));
+        assert_eq!(full().experience_id, Some(ExperienceId::new(7)));
         assert!(delete.create(slug()).unwrap().variables.0.is_empty());
         for column in ["name", "status", "language_code", "verifier_enabled"] {
             let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();

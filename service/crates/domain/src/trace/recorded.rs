@@ -1,6 +1,7 @@
 //! The steps of a recorded tap, and of the events after it.
 
 use super::{NamedInlay, Step, StepName, StepVerdict, TracedInteraction, verdict_steps};
+use crate::clock::Millis;
 use crate::experience::{Content, LedBy, Rule, conditions};
 use crate::interaction::{
     Change, Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, UpdateFault,
@@ -59,14 +60,14 @@ fn key_step(key: KeyState, traced: &TracedInteraction) -> Step {
         ),
         KeyState::Valid { remaining_ms } => (
             StepVerdict::Ok,
-            format!("valid for {}", minutes(remaining_ms)),
+            format!("valid for {}", minutes(Millis::new(remaining_ms))),
         ),
         KeyState::Expired => (StepVerdict::Ok, "expired".to_owned()),
         KeyState::Consumed { consumed_at } => (
             StepVerdict::Ok,
             format!(
                 "consumed {} after the tap",
-                minutes(consumed_at.millis_since(interaction.at))
+                minutes(consumed_at.since(interaction.at))
             ),
         ),
     };
@@ -159,7 +160,7 @@ fn leads_nowhere(traced: &TracedInteraction) -> String {
 fn payload_step(reads: Option<RecordedReads>, key: KeyState, interaction: &Interaction) -> Step {
     let (step, detail) = match (reads, key) {
         (Some(RecordedReads { first_at, reads }), _) => {
-            let after = minutes(first_at.millis_since(interaction.at));
+            let after = minutes(first_at.since(interaction.at));
             let detail = match reads {
                 1 => format!("read once, {after} after the tap"),
                 2 => format!("read twice, first {after} after the tap"),
@@ -242,8 +243,8 @@ fn cut(text: &str, max: usize) -> String {
 }
 
 /// A length of time as minutes and seconds: `4:12`.
-fn minutes(millis: i64) -> String {
-    let seconds = millis.max(0) / 1000;
+fn minutes(span: Millis) -> String {
+    let seconds = span.get().max(0) / 1000;
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
@@ -263,15 +264,15 @@ mod tests {
 
     fn traced(verdict: Verdict) -> TracedInteraction {
         let version = VersionRef {
-            experience_id: ExperienceId(7),
+            experience_id: ExperienceId::new(7),
             version: 2,
         };
         let target = Target::parse("https://owner.example/nfc").unwrap();
         TracedInteraction {
             interaction: Interaction {
-                id: InteractionId(90_412),
+                id: InteractionId::new(90_412),
                 at: AT,
-                tag_id: Some(TagId(41)),
+                tag_id: Some(TagId::new(41)),
                 inlay_id: None,
                 verdict,
                 tech: Tech::Nfc,
@@ -307,7 +308,7 @@ mod tests {
 
     fn tag() -> TagName {
         TagName {
-            tag_id: TagId(41),
+            tag_id: TagId::new(41),
             slug: "k3v9qa".to_owned(),
             tag_name: "Bottle 41".to_owned(),
         }
@@ -358,17 +359,17 @@ mod tests {
         };
         let mut traced = verified();
         traced.payload_reads = Some(RecordedReads {
-            first_at: AT.plus_millis(3_400),
+            first_at: AT.plus(Millis::new(3_400)),
             reads: 1,
         });
         traced.update = Some(RecordedUpdate {
-            at: AT.plus_millis(75_000),
+            at: AT.plus(Millis::seconds(75)),
             changes: vec![
                 change("registered", "false", "true".to_owned()),
                 change("name", "", "ä".repeat(61)),
             ],
         });
-        let consumed_at = AT.plus_millis(75_000);
+        let consumed_at = AT.plus(Millis::seconds(75));
         let update = format!(
             "registered: false → true, name: empty → {}…",
             "ä".repeat(60)

@@ -2,25 +2,21 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
+use crate::clock::{Millis, Timestamp};
 
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-
-/// Pauses after the failed attempts of a delivery, in milliseconds. They are those of the Standard
+/// Pauses after the failed attempts of a delivery. They are those of the Standard
 /// Webhooks specification and add up to three days. A delivery that is kept longer repeats the last
 /// pause.
-const PAUSES: [i64; 9] = [
-    5_000,
-    5 * MINUTE,
-    30 * MINUTE,
-    2 * HOUR,
-    5 * HOUR,
-    10 * HOUR,
-    14 * HOUR,
-    20 * HOUR,
-    20 * HOUR,
+const PAUSES: [Millis; 9] = [
+    Millis::seconds(5),
+    Millis::minutes(5),
+    Millis::minutes(30),
+    Millis::hours(2),
+    Millis::hours(5),
+    Millis::hours(10),
+    Millis::hours(14),
+    Millis::hours(20),
+    Millis::hours(20),
 ];
 
 /// Number of failed attempts after which a delivery is given up, if its endpoint accepted others
@@ -31,11 +27,11 @@ pub const ATTEMPTS: u32 = 10;
 /// moment.
 const JITTER: i64 = 20;
 
-/// Maximum pause that an endpoint can ask for, in milliseconds.
-const PAUSE_MAX: i64 = DAY;
+/// Maximum pause that an endpoint can ask for.
+const PAUSE_MAX: Millis = Millis::days(1);
 
-/// Time after which an endpoint that only fails is switched off, in milliseconds: five days.
-pub const FAILING_MAX: i64 = 5 * DAY;
+/// Time after which an endpoint that only fails is switched off.
+pub const FAILING_MAX: Millis = Millis::days(5);
 
 /// The time of the next attempt, after `attempts` attempts, of which the last one failed `now`.
 /// `retry_after` is the pause that the endpoint asked for; `chance` is random.
@@ -47,11 +43,9 @@ pub fn next_attempt(
 ) -> Timestamp {
     let made = usize::try_from(attempts).unwrap_or(usize::MAX);
     let pause = PAUSES[made.saturating_sub(1).min(PAUSES.len() - 1)];
-    let jitter = pause * JITTER * i64::from(chance) / (100 * i64::from(u8::MAX));
-    let asked = retry_after.map_or(0, |asked| {
-        i64::try_from(asked.as_millis()).unwrap_or(PAUSE_MAX)
-    });
-    now.plus_millis((pause + jitter).max(asked.min(PAUSE_MAX)))
+    let jitter = pause.get() * JITTER * i64::from(chance) / (100 * i64::from(u8::MAX));
+    let asked = retry_after.map_or(Millis::ZERO, Millis::from);
+    now.plus((pause + Millis::new(jitter)).max(asked.min(PAUSE_MAX)))
 }
 
 #[cfg(test)]
@@ -68,7 +62,7 @@ mod tests {
                 assert!(next > now);
                 now = next;
             }
-            let tenths_of_days = now.millis() * 10 / DAY;
+            let tenths_of_days = now.millis() * 10 / Millis::days(1).get();
             assert!((29..37).contains(&tenths_of_days), "{tenths_of_days}");
         }
     }
@@ -78,7 +72,7 @@ mod tests {
         let now = Timestamp::from_millis(0);
         for attempts in [ATTEMPTS - 1, ATTEMPTS, ATTEMPTS + 1, u32::MAX] {
             let next = next_attempt(attempts, now, None, 0);
-            assert_eq!(next, now.plus_millis(20 * HOUR));
+            assert_eq!(next, now.plus(Millis::hours(20)));
         }
     }
 
@@ -86,8 +80,8 @@ mod tests {
     fn a_longer_pause_that_is_asked_for_is_kept_up_to_a_day() {
         let now = Timestamp::from_millis(0);
         let at = |seconds| next_attempt(1, now, Some(Duration::from_secs(seconds)), 0);
-        assert_eq!(at(1), now.plus_millis(5_000));
-        assert_eq!(at(120), now.plus_millis(120_000));
-        assert_eq!(at(u64::MAX), now.plus_millis(DAY));
+        assert_eq!(at(1), now.plus(Millis::seconds(5)));
+        assert_eq!(at(120), now.plus(Millis::minutes(2)));
+        assert_eq!(at(u64::MAX), now.plus(Millis::days(1)));
     }
 }

@@ -1,6 +1,7 @@
 //! `/admin/v1/clock`: the service's time, only in test mode.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -12,11 +13,11 @@ use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, NotFound};
 use app::service::Service;
 use domain::audit::Note;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::field_error::FieldError;
 
-/// Maximum step of the clock per request: ten years, in milliseconds.
-const ADVANCE_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
+/// Maximum step of the clock per request: ten years.
+const ADVANCE_MAX: Millis = Millis::days(10 * 365);
 
 /// The service's current time.
 #[derive(Serialize, ToSchema)]
@@ -41,7 +42,7 @@ pub(crate) struct Advance {
     responses((status = OK, body = ClockView), NotFound, Common)
 )]
 pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<ClockView>, ApiError> {
-    moved(&service, 0).await
+    moved(&service, Millis::ZERO).await
 }
 
 /// Move the service's time forward
@@ -57,21 +58,22 @@ pub(crate) async fn advance(
     State(service): State<Arc<Service>>,
     Body(Advance { advance_ms }): Body<Advance>,
 ) -> Result<Json<ClockView>, ApiError> {
-    if advance_ms > ADVANCE_MAX {
+    let span = Millis::from(Duration::from_millis(advance_ms));
+    if span > ADVANCE_MAX {
         return Err(ApiError::Invalid(FieldError::of(
             "advance_ms",
             "The clock is moved by at most ten years at once.",
         )));
     }
-    if service.storage.advance(0).await?.is_some() {
+    if service.storage.advance(Millis::ZERO).await?.is_some() {
         let note = Note::done(&json!({"advance_ms": advance_ms}));
         service.storage.record(note).await?;
     }
-    moved(&service, advance_ms).await
+    moved(&service, span).await
 }
 
-async fn moved(service: &Service, millis: u64) -> Result<Json<ClockView>, ApiError> {
-    let now = service.storage.advance(millis).await?;
+async fn moved(service: &Service, span: Millis) -> Result<Json<ClockView>, ApiError> {
+    let now = service.storage.advance(span).await?;
     now.map(|now| Json(ClockView { now }))
         .ok_or(ApiError::NotFound("clock outside test mode"))
 }

@@ -274,8 +274,8 @@ mod tests {
 
     fn tap(id: i64, simulated: bool) -> Event {
         Event::Interaction {
-            interaction_id: InteractionId(id),
-            tag_id: Some(TagId(1)),
+            interaction_id: InteractionId::new(id),
+            tag_id: Some(TagId::new(1)),
             at: Timestamp::from_millis(0),
             tag_verified: None,
             reason: Reason::Static,

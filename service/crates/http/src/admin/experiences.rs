@@ -115,12 +115,7 @@ impl ExperienceMembers {
             Some(content) => content.clone(),
             None => Content::to_save(fields)?,
         };
-        let fields = ExperienceFields {
-            name: self.name,
-            content,
-        };
-        fields.validate()?;
-        Ok(fields)
+        Ok(ExperienceFields::named(self.name, content)?)
     }
 
     /// The members that a client would send to get `fields`.
@@ -136,7 +131,7 @@ impl ExperienceMembers {
         } = serde_json::from_str(&content.to_json())
             .map_err(|error| FieldError::whole(error.to_string()))?;
         Ok(Self {
-            name,
+            name: name.into(),
             kind,
             target_url,
             rules,
@@ -157,14 +152,11 @@ mod tests {
         let stored =
             r#"{"kind": "redirect", "target_url": "https://owner.example/?a={{tag:titel}}"}"#;
         let stored = Content::from_json(stored).unwrap();
-        let fields = ExperienceFields {
-            name: "Before".to_owned(),
-            content: stored.clone(),
-        };
+        let fields = ExperienceFields::named("Before", stored.clone()).unwrap();
         let mut members = ExperienceMembers::saying(fields).unwrap();
         members.name = "After".to_owned();
         let saved = members.clone().check(Some(&stored)).unwrap();
-        assert_eq!((saved.name.as_str(), &saved.content), ("After", &stored));
+        assert_eq!((&*saved.name, &saved.content), ("After", &stored));
         let rule = json!({"when": [{"type": "scan_count", "at_least": 2}], "target_url": "https://owner.example/"});
         members.rules = Some(vec![rule]);
         let refused = members.check(Some(&stored)).unwrap_err();

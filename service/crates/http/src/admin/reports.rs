@@ -299,7 +299,7 @@ impl ReportView {
         });
         let experiences = by(report, Dimension::Experience).into_iter();
         let experiences = experiences.map(|ValueCount { value, compared }| {
-            let experience_id = value.parse().ok().map(ExperienceId);
+            let experience_id = value.parse().ok();
             let name = experience_id.and_then(|id| report.names.get(&id).cloned());
             ExperienceCount {
                 experience_id,

@@ -21,7 +21,7 @@ use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, TokenId};
 use domain::scope::{Rights, Scope};
-use domain::tag::{NAME_MAX, text_fits};
+use domain::text::Name;
 
 /// List admin tokens
 ///
@@ -85,10 +85,7 @@ pub(crate) async fn create(
     requester: Requester,
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
-    if new.name.trim().is_empty() || !text_fits(&new.name, NAME_MAX) {
-        let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
-        return Err(ApiError::Invalid(FieldError::of("name", why)));
-    }
+    let name = Name::new("A token", new.name).map_err(ApiError::invalid)?;
     let scopes = new.scopes;
     if scopes.is_empty() {
         let why = "A token needs at least one scope.";
@@ -113,7 +110,7 @@ pub(crate) async fn create(
     }
     let token = AdminToken::generate(&*service.entropy);
     let stored = NewStoredToken {
-        name: new.name,
+        name,
         hash: token.hash(),
         rights: Rights {
             scopes,

@@ -30,7 +30,7 @@ use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::UrlTemplateId;
 use domain::settings::host;
-use domain::tag::{NAME_MAX, text_fits};
+use domain::text::Name;
 use inlay::template::{Template, TemplateSettings};
 use storage::StorageError;
 
@@ -72,10 +72,6 @@ fn takes_our_host(state: &AppState, template: &Template) -> bool {
 }
 
 /// Checks the name of a template.
-fn name(name: String) -> Result<String, ApiError> {
-    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
-        let why = format!("A URL template needs a name of 1 to {NAME_MAX} characters.");
-        return Err(ApiError::Invalid(FieldError::of("name", why)));
-    }
-    Ok(name)
+fn name(name: String) -> Result<Name, ApiError> {
+    Name::new("A URL template", name).map_err(ApiError::invalid)
 }

@@ -5,7 +5,7 @@ use subtle::ConstantTimeEq as _;
 
 use domain::admin_token::{AdminToken, StoredToken, TokenHash};
 use domain::caller::Actor;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::scope::Rights;
 use storage::{Storage, StorageError};
 
@@ -15,7 +15,7 @@ const PROGRAM: &str = "tapdesk-program";
 
 /// Minimum time between two records of a stored token's use. A write per request would slow down
 /// taps.
-const NOTED_MILLIS: i64 = 60_000;
+const NOTED: Millis = Millis::minutes(1);
 
 /// The rights that a request has because of its token, while the token is valid.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Admins {
             return Ok(None);
         };
         let noted = token.last_used_at;
-        if noted.is_none_or(|noted| now.millis_since(noted) >= NOTED_MILLIS)
+        if noted.is_none_or(|noted| now.since(noted) >= NOTED)
             && let Err(error) = storage.note_token_use(token.id, now).await
         {
             // Reading must work while the disk is full.

@@ -18,11 +18,11 @@ impl PayloadReads {
     pub(crate) fn note(&self, id: InteractionId, at: Timestamp) {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let full = reads.len() >= PAYLOAD_READS_MAX;
-        if let Some(read) = reads.get_mut(&id.0) {
+        if let Some(read) = reads.get_mut(&id.get()) {
             read.reads = read.reads.saturating_add(1);
         } else if !full {
             reads.insert(
-                id.0,
+                id.get(),
                 RecordedReads {
                     first_at: at,
                     reads: 1,
@@ -34,7 +34,7 @@ impl PayloadReads {
     /// The unwritten reads of one payload.
     pub(crate) fn pending(&self, id: InteractionId) -> Option<RecordedReads> {
         let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.get(&id.0).copied()
+        reads.get(&id.get()).copied()
     }
 
     /// Takes all notes, to store them.

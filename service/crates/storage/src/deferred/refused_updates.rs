@@ -22,20 +22,20 @@ impl RefusedUpdates {
             return;
         };
         let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.len() < REFUSED_UPDATES_MAX || refusals.contains_key(&id.0) {
+        if refusals.len() < REFUSED_UPDATES_MAX || refusals.contains_key(&id.get()) {
             let refusal = RecordedRefusal {
                 at,
                 fault,
                 variable,
             };
-            refusals.insert(id.0, refusal);
+            refusals.insert(id.get(), refusal);
         }
     }
 
     /// The unwritten refused update of one interaction.
     pub(crate) fn pending(&self, id: InteractionId) -> Option<RecordedRefusal> {
         let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        refusals.get(&id.0).cloned()
+        refusals.get(&id.get()).cloned()
     }
 
     /// Takes all notes, to store them.

@@ -19,14 +19,14 @@ impl Rules {
     pub(crate) fn note(&self, id: InteractionId, rule: LedBy) {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rules.len() < RULES_MAX {
-            rules.insert(id.0, rule);
+            rules.insert(id.get(), rule);
         }
     }
 
     /// The unwritten rule of one tap.
     pub(crate) fn pending(&self, id: InteractionId) -> Option<LedBy> {
         let rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rules.get(&id.0).copied()
+        rules.get(&id.get()).copied()
     }
 
     /// Takes all notes, to store them.

@@ -3,7 +3,7 @@
 use super::tag_of;
 use crate::value::{Columns, unreadable};
 use crate::{CommitPosition, StorageError};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::interaction::{
     Interaction, KeyedInteraction, Reason, Returning, TagName, TapOrigin, Tech, Traits, Verdict,
     VersionRef,
@@ -125,11 +125,11 @@ fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
 const AFTER_KEY: usize = 4;
 
 /// Reads a key and its interaction from [`KEY_COLUMNS`] and [`KEYED_COLUMNS`], at the time `now`.
-/// For simulated interactions, time is `simulated_offset` milliseconds ahead.
+/// For simulated interactions, time is ahead by `simulated_offset`.
 pub(crate) fn keyed(
     row: &impl Columns,
     now: Timestamp,
-    simulated_offset: i64,
+    simulated_offset: Millis,
 ) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
     let key = issued_key(row)?;
     let simulated = row.column(AFTER_KEY + 13)?;
@@ -151,7 +151,7 @@ pub(crate) fn keyed(
         group: group(row, AFTER_KEY + 15)?,
         url_digest: row.column(AFTER_KEY + 16)?,
         read_at: if simulated {
-            now.plus_millis(simulated_offset)
+            now.plus(simulated_offset)
         } else {
             now
         },
@@ -169,7 +169,7 @@ pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError
     Ok(TapHappening {
         place: CommitPosition {
             seq: row.column(AFTER)?,
-            id: interaction.id.0,
+            id: interaction.id.get(),
         },
         tag: match interaction.tag_id {
             Some(tag_id) => Some(TagName {

@@ -7,10 +7,10 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::clock::{Clock as _, SystemClock, Timestamp};
+use domain::clock::{Clock as _, Millis, SystemClock, Timestamp};
 
-/// How long a confirmed epoch stays usable, in milliseconds.
-const KNOWN: i64 = 1_000;
+/// How long a confirmed epoch stays usable.
+const KNOWN: Millis = Millis::seconds(1);
 /// Pause between two queries for the epoch.
 pub(super) const ASKED_EVERY: Duration = Duration::from_millis(250);
 
@@ -37,7 +37,7 @@ impl KnownEpoch {
     /// The epoch; `None` if this node cannot know it at the moment.
     pub(super) fn current(&self) -> Option<u64> {
         let as_of = Timestamp::from_millis(self.as_of.load(Ordering::Acquire));
-        let known = self.clock.now().millis_since(as_of) <= KNOWN;
+        let known = self.clock.now().since(as_of) <= KNOWN;
         known.then(|| self.epoch.load(Ordering::Acquire))
     }
 
@@ -52,14 +52,15 @@ impl KnownEpoch {
         self.epoch.fetch_max(epoch, Ordering::AcqRel);
     }
 
-    /// How far simulated time is ahead, in milliseconds.
-    pub(super) fn simulated_offset(&self) -> i64 {
-        self.simulated_offset.load(Ordering::Acquire)
+    /// How far simulated time is ahead.
+    pub(super) fn simulated_offset(&self) -> Millis {
+        Millis::new(self.simulated_offset.load(Ordering::Acquire))
     }
 
-    /// Learns that simulated time is ahead by at least `millis`.
-    pub(super) fn learn_simulated_offset(&self, millis: i64) {
-        self.simulated_offset.fetch_max(millis, Ordering::AcqRel);
+    /// Learns that simulated time is ahead by at least `span`.
+    pub(super) fn learn_simulated_offset(&self, span: Millis) {
+        self.simulated_offset
+            .fetch_max(span.get(), Ordering::AcqRel);
     }
 
     /// Confirms that the newest epoch at `as_of` was `epoch`.
@@ -78,7 +79,7 @@ mod tests {
         let epoch = KnownEpoch::new();
         assert_eq!(epoch.current(), None);
         let now = epoch.now();
-        epoch.confirm(7, now.plus_millis(-KNOWN - 1));
+        epoch.confirm(7, now.minus(KNOWN + Millis::new(1)));
         assert_eq!(epoch.current(), None);
         epoch.confirm(7, now);
         assert_eq!(epoch.current(), Some(7));

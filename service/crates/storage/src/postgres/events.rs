@@ -19,7 +19,7 @@ use super::node::Node;
 use super::row::{self, column};
 use crate::interactions::row::{COLUMNS, interaction};
 use crate::{Event, StorageError, StorageMetrics, Told};
-use domain::id::{EncodingId, EncodingRunId, ExperienceId, InteractionId, TagId};
+
 use encoding::EncodingOutcome;
 use inlay::Uid;
 
@@ -73,10 +73,12 @@ impl Events {
         let happened = match &event {
             // Each node raises alerts by itself.
             Event::Alert { .. } => return self.tell_here(event),
-            Event::Interaction { interaction_id, .. } => Happened::Interaction(interaction_id.0),
-            Event::Update { interaction_id, .. } => Happened::Update(interaction_id.0),
-            Event::Submission { interaction_id, .. } => Happened::Submission(interaction_id.0),
-            Event::Encoded { encoding_id, .. } => Happened::Encoded(encoding_id.0),
+            Event::Interaction { interaction_id, .. } => {
+                Happened::Interaction(interaction_id.get())
+            }
+            Event::Update { interaction_id, .. } => Happened::Update(interaction_id.get()),
+            Event::Submission { interaction_id, .. } => Happened::Submission(interaction_id.get()),
+            Event::Encoded { encoding_id, .. } => Happened::Encoded(encoding_id.get()),
         };
         self.tell_here(event);
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
@@ -237,9 +239,9 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
             .await?;
         for row in &rows {
             events.push(Event::Submission {
-                interaction_id: InteractionId(column(row, 0)?),
-                tag_id: TagId(column(row, 1)?),
-                experience_id: ExperienceId(column(row, 2)?),
+                interaction_id: row::id(row, 0)?,
+                tag_id: row::id(row, 1)?,
+                experience_id: row::id(row, 2)?,
                 at: row::time(row, 3)?,
                 simulated: column(row, 4)?,
             });
@@ -265,11 +267,10 @@ fn encoded(row: &Row) -> Result<Event, StorageError> {
     let outcome = outcome.map_err(|_| row::unreadable("outcome"))?;
     let uid: &[u8] = column(row, 4)?;
     let uid = uid.try_into().map_err(|_| row::unreadable("UID"))?;
-    let run: Option<i64> = column(row, 1)?;
     Ok(Event::Encoded {
-        encoding_id: EncodingId(column(row, 0)?),
-        run_id: run.map(EncodingRunId),
-        tag_id: TagId(column(row, 2)?),
+        encoding_id: row::id(row, 0)?,
+        run_id: row::optional_id(row, 1)?,
+        tag_id: row::id(row, 2)?,
         inlay_id: outcome.inlay_id,
         uid: Uid::from_bytes(uid),
         counter: outcome.counter,
@@ -279,8 +280,8 @@ fn encoded(row: &Row) -> Result<Event, StorageError> {
 
 fn update(row: &Row) -> Result<Event, StorageError> {
     Ok(Event::Update {
-        interaction_id: InteractionId(column(row, 0)?),
-        tag_id: TagId(column(row, 3)?),
+        interaction_id: row::id(row, 0)?,
+        tag_id: row::id(row, 3)?,
         at: row::time(row, 1)?,
         changes: serde_json::from_str(column(row, 2)?).map_err(|_| row::unreadable("change"))?,
         simulated: column(row, 4)?,

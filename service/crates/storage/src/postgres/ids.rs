@@ -5,13 +5,13 @@ use tokio::sync::Mutex;
 use super::node::Node;
 use super::row::column;
 use crate::StorageError;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::InteractionId;
 
 /// How many ids one reservation returns (`reserve_interactions`).
 const BLOCK: i64 = 256;
-/// How long a block of ids is used, in milliseconds, so that ids rise roughly with time.
-const FRESH: i64 = 10_000;
+/// How long a block of ids is used, so that ids rise roughly with time.
+const FRESH: Millis = Millis::seconds(10);
 
 /// The unused ids of the last block.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Node {
         let now = self.clock.now();
         let usable = kept
             .take()
-            .filter(|block| block.next < block.end && now.millis_since(block.reserved_at) < FRESH);
+            .filter(|block| block.next < block.end && now.since(block.reserved_at) < FRESH);
         let mut block = if let Some(block) = usable {
             block
         } else {
@@ -39,7 +39,7 @@ impl Node {
             let reserved = self.reserve_block(now).await;
             reserved.inspect_err(|error| self.metrics.failed(error))?
         };
-        let id = InteractionId(block.next);
+        let id = InteractionId::new(block.next);
         block.next += 1;
         *kept = Some(block);
         Ok(id)

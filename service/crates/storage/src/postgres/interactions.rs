@@ -10,15 +10,14 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use super::PostgresStorage;
-use super::row::column;
+use super::row::{self, column};
 use super::session::Session;
 use crate::calling;
-use crate::interactions::NO_TAG;
 use crate::shared::Database as _;
 use crate::shared::interactions::traced;
 use crate::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::id::{InteractionId, TagId};
 use domain::interaction::TagName;
 use domain::scope::Reach;
 use domain::trace::TracedInteraction;
@@ -77,7 +76,6 @@ impl Interactions for PostgresStorage {
         tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
-        let tag = tag.unwrap_or(NO_TAG);
         if from.is_none() {
             self.store_notes().await?;
         }
@@ -100,9 +98,8 @@ async fn tag_names(
         )
         .await?;
     let names = rows.iter().map(|found| {
-        let tag_id = TagId(column(found, 0)?);
-        let experience: Option<i64> = column(found, 3)?;
-        let name = if reach.has(experience.map(ExperienceId)) {
+        let tag_id = row::id(found, 0)?;
+        let name = if reach.has(row::optional_id(found, 3)?) {
             Some(TagName {
                 tag_id,
                 slug: column(found, 1)?,

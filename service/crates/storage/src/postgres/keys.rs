@@ -4,14 +4,14 @@
 use super::row::{column, time};
 use super::session::Session;
 use crate::StorageError;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
-/// How far a clock may go back without an effect, in milliseconds.
-const UNFELT: i64 = 1_000;
+/// How far a clock may go back without an effect.
+const UNFELT: Millis = Millis::seconds(1);
 
 /// Whether the clock went back between two readings.
 pub(super) fn went_back(before: Timestamp, now: Timestamp) -> bool {
-    before.millis_since(now) > UNFELT
+    before.since(now) > UNFELT
 }
 
 /// Expires all keys, because the clock went back from `before` to `now`.
@@ -62,7 +62,11 @@ mod tests {
     fn a_clock_that_goes_back_by_less_than_a_second_is_let_be() {
         let now = Timestamp::from_millis(1_000_000);
         for (before, back) in [(-5_000, false), (0, false), (1_000, false), (1_001, true)] {
-            assert_eq!(went_back(now.plus_millis(before), now), back, "{before}");
+            assert_eq!(
+                went_back(now.plus(Millis::new(before)), now),
+                back,
+                "{before}"
+            );
         }
     }
 }

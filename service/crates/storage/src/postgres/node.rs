@@ -11,7 +11,7 @@ use super::epoch::KnownEpoch;
 use super::events::Events;
 use super::ids::Ids;
 use super::keys;
-use super::row::column;
+use super::row::{column, millis};
 use super::session::{Session, pool};
 use super::sweep::Position;
 use super::time::{Following, Time};
@@ -20,10 +20,10 @@ use crate::deferred::Deferred;
 use crate::expected_taps::ExpectedTaps;
 use crate::panics;
 use crate::{SIMULATED_AHEAD, StorageError, StorageMetrics};
-use domain::clock::{Clock, SystemClock, Timestamp};
+use domain::clock::{Clock, Millis, SystemClock, Timestamp};
 
-/// How long an attempt is repeated if its answer was lost, in milliseconds.
-const PERSISTENCE: i64 = 5_000;
+/// How long an attempt is repeated if its answer was lost.
+const PERSISTENCE: Millis = Millis::seconds(5);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -63,7 +63,7 @@ impl Node {
                 &[],
             )
             .await?;
-        epoch.learn_simulated_offset(column(&row, 2)?);
+        epoch.learn_simulated_offset(millis(&row, 2)?);
         epoch.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
         let number = column(&row, 0)?;
         let metrics = StorageMetrics::default();
@@ -104,22 +104,22 @@ impl Node {
 
     /// Moves the database's time ahead, for all nodes, and returns the new time; `None` outside
     /// test mode.
-    pub(super) async fn advance(&self, millis: i64) -> Result<Option<Timestamp>, StorageError> {
+    pub(super) async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
         match self.time {
             Time::Its => Ok(None),
             Time::Movable => {
                 let session = self.session().await?;
                 session
-                    .run("UPDATE clock SET ahead = ahead + $1", &[&millis])
+                    .run("UPDATE clock SET ahead = ahead + $1", &[&span.get()])
                     .await?;
                 self.present().await.map(Some)
             }
-            Time::Standing => Ok(self.clock.try_advance(millis.unsigned_abs())),
+            Time::Standing => Ok(self.clock.try_advance(span)),
         }
     }
 
     /// Moves simulated time ahead, for all nodes, and returns the new offset.
-    pub(super) async fn advance_simulated(&self, millis: i64) -> Result<i64, StorageError> {
+    pub(super) async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
         let row = self
             .session()
             .await?
@@ -129,10 +129,10 @@ impl Node {
                      ON CONFLICT (name) DO UPDATE SET value = (s.value::BIGINT + excluded.value::BIGINT)::TEXT
                      RETURNING value
                  ) SELECT value::BIGINT FROM moved, pg_notify($2, value)",
-                &[&millis, &SIMULATED_TIME, &SIMULATED_AHEAD],
+                &[&span.get(), &SIMULATED_TIME, &SIMULATED_AHEAD],
             )
             .await?;
-        let offset = column(&row, 0)?;
+        let offset = millis(&row, 0)?;
         self.epoch.learn_simulated_offset(offset);
         Ok(offset)
     }
@@ -156,7 +156,7 @@ impl Attempts {
     pub(super) fn new() -> Self {
         let clock = SystemClock::start();
         Self {
-            until: clock.now().plus_millis(PERSISTENCE),
+            until: clock.now().plus(PERSISTENCE),
             clock,
             made: 0,
         }

@@ -6,7 +6,7 @@ use tokio_postgres::types::FromSql;
 
 use crate::StorageError;
 pub(super) use crate::value::unreadable;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
 /// The parameter of a `LIMIT`.
 pub(super) fn limit(items: usize) -> i64 {
@@ -18,9 +18,31 @@ pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T
     row.try_get(index).map_err(StorageError::from)
 }
 
+/// Reads a column that is an id.
+pub(super) fn id<T: TryFrom<i64>>(row: &Row, index: usize) -> Result<T, StorageError> {
+    let number: i64 = column(row, index)?;
+    T::try_from(number).map_err(|_| unreadable("id"))
+}
+
+/// Reads a column that is an id or `NULL`.
+pub(super) fn optional_id<T: TryFrom<i64>>(
+    row: &Row,
+    index: usize,
+) -> Result<Option<T>, StorageError> {
+    let number: Option<i64> = column(row, index)?;
+    number
+        .map(|number| T::try_from(number).map_err(|_| unreadable("id")))
+        .transpose()
+}
+
 /// Reads a time, stored in milliseconds.
 pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, StorageError> {
     column(row, index).map(Timestamp::from_millis)
+}
+
+/// Reads a column of milliseconds.
+pub(super) fn millis(row: &Row, index: usize) -> Result<Millis, StorageError> {
+    column(row, index).map(Millis::new)
 }
 
 /// Reads a time that may be `NULL`.

@@ -70,7 +70,7 @@ impl Node {
             *removed = column::<i64>(&row, 0)?.unsigned_abs();
         }
         let [weeks, due] = removed;
-        let kept_since = now.plus_millis(-erasure::CLIENTS_KEPT);
+        let kept_since = now.minus(erasure::CLIENTS_KEPT);
         let clients = erase_clients(session, kept_since).await?;
         let visits = self.forget_visitors(session, kept_since).await?;
         Ok(Swept {
@@ -227,7 +227,7 @@ async fn erase_clients(session: &Session, since: Timestamp) -> Result<bool, Stor
         Some(last) => column(last, 1)?,
         None => since.millis(),
     };
-    if !ids.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG {
+    if !ids.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG.get() {
         let sql = Dialect::Postgres.say(erasure::SET_CLIENTS_ERASED_TO);
         session.run(&sql, &[&reached]).await?;
     }

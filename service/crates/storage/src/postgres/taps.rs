@@ -16,7 +16,7 @@ use crate::shared::{Database as _, experiences, inlays as inlay_rows, tags};
 use crate::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::experience::{LedBy, PublishedExperience};
 use domain::id::{ExperienceId, InteractionId, TagId};
 use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
@@ -31,7 +31,11 @@ impl Taps for PostgresStorage {
     }
 
     /// Always empty: there are several nodes, and each would read all tags.
-    async fn tag_taps(&self, _after: TagId, _limit: usize) -> Result<Vec<TagTap>, StorageError> {
+    async fn tag_taps(
+        &self,
+        _after: Option<TagId>,
+        _limit: usize,
+    ) -> Result<Vec<TagTap>, StorageError> {
         Ok(Vec::new())
     }
 
@@ -111,7 +115,7 @@ impl Taps for PostgresStorage {
             .run(
                 "INSERT INTO left_out (interaction_id, macros) VALUES ($1, $2)
                  ON CONFLICT (interaction_id) DO UPDATE SET macros = excluded.macros",
-                &[&id.0, &macros],
+                &[&id.get(), &macros],
             )
             .await?;
         Ok(())
@@ -152,8 +156,8 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             )
             .await?
         }
-        TagKey::Id(TagId(id)) => {
-            let tag = [&id as &(dyn tokio_postgres::types::ToSql + Sync)];
+        TagKey::Id(id) => {
+            let tag = [&id.get() as &(dyn tokio_postgres::types::ToSql + Sync)];
             try_join(
                 session.rows(&TAG_BY_ID, &tag),
                 session.rows(&INLAYS_BY_ID, &tag),
@@ -183,7 +187,7 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
 async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, StorageError> {
     let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
     let found = session.row(sql, &[&slug]).await?;
-    found.map(|row| column(&row, 0).map(TagId)).transpose()
+    found.map(|row| row::id(&row, 0)).transpose()
 }
 
 pub(super) async fn properties(
@@ -194,7 +198,7 @@ pub(super) async fn properties(
     let rows = session
         .rows(
             "SELECT key, value FROM properties WHERE tag_id = $1 AND class = $2",
-            &[&tag.0, &class.as_str()],
+            &[&tag.get(), &class.as_str()],
         )
         .await?;
     let mut properties = Properties::default();
@@ -216,13 +220,13 @@ static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
 async fn issued_key(
     session: &Session,
     id: InteractionId,
-    simulated_offset: i64,
+    simulated_offset: Millis,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-    let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
+    let Some(found) = session.row(&ISSUED_KEY, &[&id.get()]).await? else {
         return Ok(None);
     };
     let expired_to: i64 = column(&found, AFTER_KEYED + 1)?;
-    if id.0 <= expired_to {
+    if id.get() <= expired_to {
         return Ok(None);
     }
     let now = row::time(&found, AFTER_KEYED)?;

@@ -14,11 +14,11 @@ use super::connection::{ANSWER, Messages, connect, set_up};
 use super::epoch::ASKED_EVERY;
 use super::migrate::Opened;
 use super::node::Node;
-use super::row::{column, time};
+use super::row::{column, millis, time};
 use super::transaction::{LOCKS, SERVED_LOCK};
 use super::{events, expected_taps, keys};
 use crate::StorageError;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
 /// The channel on which nodes send a new epoch.
 const CONFIGURATION: &str = "tapdesk_configuration";
@@ -98,7 +98,7 @@ async fn ask(
         let row = within(client.query_one(&question, &[])).await?;
         let epoch: i64 = column(&row, 0)?;
         node.epoch.confirm(epoch.unsigned_abs(), as_of);
-        node.epoch.learn_simulated_offset(column(&row, 2)?);
+        node.epoch.learn_simulated_offset(millis(&row, 2)?);
         let now = time(&row, 1)?;
         if keys::went_back(*seen, now) {
             keys::expire(&node.session().await?, *seen, now).await?;
@@ -132,8 +132,8 @@ fn take(told: &Notification, node: &Node, events: &mpsc::Sender<String>) {
             }
         }
         SIMULATED_TIME => {
-            if let Ok(millis) = told.payload().parse() {
-                node.epoch.learn_simulated_offset(millis);
+            if let Ok(ahead) = told.payload().parse() {
+                node.epoch.learn_simulated_offset(Millis::new(ahead));
             }
         }
         expected_taps::CHANNEL => node.hear_of_test_tap(told.payload()),

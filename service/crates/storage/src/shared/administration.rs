@@ -196,7 +196,7 @@ async fn tokens(
     limit: usize,
 ) -> Result<Vec<StoredToken>, StorageError> {
     let sql = format!("SELECT {TOKEN} FROM tokens WHERE id > ?1 ORDER BY id LIMIT ?2");
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(0, TokenId::get), Value::limit(limit)];
     let found = db.query(&sql, &values).await?;
     found.into_iter().map(read_token).collect()
 }
@@ -228,7 +228,7 @@ async fn insert_token(
     ];
     let stored = StoredToken {
         id: tx.one(sql, &values).await?.take()?,
-        name: token.name.clone(),
+        name: token.name.to_string(),
         scopes: token.rights.scopes.clone(),
         experience_ids: token.rights.experience_ids.clone(),
         expires_at: token.expires_at,

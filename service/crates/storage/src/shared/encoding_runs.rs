@@ -4,16 +4,16 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::free_tags::free_tags;
-use super::{Database, Query, Transaction, insert_rows, tags};
+use super::{Database, Query, Transaction, batches, insert_rows, tags};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{EncodingRuns, InUse, Invalid, KeptPlace, RunEdit, RunPlace, RunTag, StorageError};
 use domain::audit::Note;
-use domain::clock::Timestamp;
+use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, TagId};
 use domain::plural::counted;
 use domain::tag::TagFields;
-use encoding::run::{RUN_MAX, Run, RunFields, RunNext, RunPlan, RunRow};
+use encoding::run::{Run, RunFields, RunNext, RunPlan, RunRow};
 use encoding::{EncodingOutcome, of_word};
 use inlay::Uid;
 
@@ -107,29 +107,22 @@ impl<D: Database> EncodingRuns for D {
     }
 }
 
-const SELECT: &str = "SELECT r.id, r.name, r.settings, r.planned, r.created_at, r.closed_at, r.variables_added, \
+const SELECT: &str = "SELECT r.id, r.name, r.planned, r.created_at, r.closed_at, r.settings, r.variables_added, \
         (SELECT count(*) FROM encoding_run_tags t WHERE t.run_id = r.id), \
         (SELECT count(DISTINCT e.uid) FROM encodings e WHERE e.run_id = r.id AND e.state = 'verified' \
             AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id AND n.state = 'reset')) \
     FROM encoding_runs r";
 
 fn read(mut row: Row) -> Result<Run, StorageError> {
-    let (id, name) = (row.take()?, row.take()?);
-    let plan = row.json("encoding run")?;
-    let (planned, created_at) = (row.take()?, row.take()?);
-    let closed_at: Option<Timestamp> = row.take()?;
-    let variables_added = row.take()?;
+    let id = row.take()?;
+    let (fields, created_at, closed_at) = batches::read(&mut row)?;
     Ok(Run {
         id,
-        fields: RunFields {
-            name,
-            planned,
-            closed: closed_at.is_some(),
-        },
-        plan,
+        fields,
+        plan: row.json("encoding run")?,
+        variables_added: row.take()?,
         tag_count: row.take()?,
         verified_count: row.take()?,
-        variables_added,
         created_at,
         closed_at,
     })
@@ -146,7 +139,10 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Run>, StorageError> {
     let sql = format!("{SELECT} WHERE r.id < ?1 ORDER BY r.id DESC LIMIT ?2");
-    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    let values = values![
+        after.map_or(i64::MAX, EncodingRunId::get),
+        Value::limit(limit)
+    ];
     let found = db.query(&sql, &values).await?;
     found.into_iter().map(read).collect()
 }
@@ -158,26 +154,11 @@ async fn insert(
     tags: &[TagId],
 ) -> Result<Run, StorageError> {
     let settings = serde_json::to_string(plan).map_err(|_| unreadable("encoding run"))?;
-    let now = tx.now();
     let free = free_tags(tx, tags).await?;
-    let fields = RunFields {
-        planned: planned(fields, plan, free.len())?,
-        ..fields.clone()
-    };
-    let mut inserted = tx
-        .one(
-            "INSERT INTO encoding_runs (name, settings, planned, created_at, closed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
-            &values![
-                &fields.name,
-                settings,
-                fields.planned,
-                now,
-                fields.closed.then_some(now)
-            ],
-        )
-        .await?;
-    let id: EncodingRunId = inserted.take()?;
+    let mut fields = fields.clone();
+    fields.planned = planned(&fields, plan, free.len())?;
+    let settings = ("settings", settings);
+    let id: EncodingRunId = batches::insert(tx, "encoding_runs", &fields, settings).await?;
     let rows = free.into_iter().zip(1_u32..);
     let rows = rows.map(|(place, position)| values![id, position, tags[place]].to_vec());
     let columns = ["run_id", "position", "tag_id"];
@@ -252,21 +233,8 @@ async fn edit(
         return Ok(None);
     };
     let fields = edit(before.fields.clone())?;
-    if fields == before.fields {
-        return Ok(Some(before));
-    }
-    tx.note(Note::changed(&before.fields, &fields));
-    let closed_at = before.closed_at.unwrap_or(tx.now());
-    tx.execute(
-        "UPDATE encoding_runs SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",
-        &values![
-            id,
-            &fields.name,
-            fields.planned,
-            fields.closed.then_some(closed_at)
-        ],
-    )
-    .await?;
+    let stored = (&before.fields, before.closed_at);
+    batches::update(tx, "encoding_runs", id, stored, &fields).await?;
     run(tx, id).await
 }
 
@@ -318,7 +286,7 @@ async fn next(db: &mut dyn Query, run: &Run) -> Result<Option<Next>, StorageErro
         return read(row, false).map(Some);
     }
     let position = u32::try_from(run.tag_count).unwrap_or(u32::MAX);
-    let planned = run.fields.planned.unwrap_or(RUN_MAX);
+    let planned = run.fields.planned.unwrap_or(BATCH_MAX);
     if run.plan.pattern.is_some() && position < planned {
         let position = position + 1;
         return Ok(Some(Next::New { position }));

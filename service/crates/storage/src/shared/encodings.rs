@@ -161,7 +161,7 @@ async fn list(
         "SELECT {} FROM encodings WHERE {FILTER} AND id < ?3 ORDER BY id DESC LIMIT ?4",
         turns::COLUMNS
     );
-    let after = after.map_or(i64::MAX, |id| id.0);
+    let after = after.map_or(i64::MAX, EncodingId::get);
     let values = values![filter.uid, filter.run_id, after, Value::limit(limit)];
     let found = db.query(&sql, &values).await?;
     found.into_iter().map(turns::read).collect()

@@ -213,7 +213,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Experience>, StorageError> {
     let [name, kind] = parameters(filter);
-    let after = after.map_or(0, |id| id.0);
+    let after = after.map_or(0, ExperienceId::get);
     let reached = callers::condition(db.reach(), "e.id");
     let sql = format!("{SELECT} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
     let rows = db

@@ -146,7 +146,10 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Order>, StorageError> {
     let sql = format!("{} WHERE o.id < ?1 ORDER BY o.id DESC LIMIT ?2", select());
-    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    let values = values![
+        after.map_or(i64::MAX, FactoryOrderId::get),
+        Value::limit(limit)
+    ];
     let found = db.query(&sql, &values).await?;
     found.into_iter().map(read).collect()
 }

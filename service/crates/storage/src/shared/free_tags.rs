@@ -35,7 +35,7 @@ pub(super) async fn free_tags(
     for (place, tag) in tags.iter().enumerate() {
         match has_inlay.get(tag) {
             None => {
-                let (noun, id) = ("tag", tag.0);
+                let (noun, id) = ("tag", tag.get());
                 return Err(Conflict::Missing { noun, id }.into());
             }
             Some(false) if seen.insert(tag) => free.push(place),

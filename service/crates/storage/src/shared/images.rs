@@ -50,7 +50,7 @@ pub(super) async fn list(
         .query(
             "SELECT id, media_type, length(bytes), created_at FROM images
              WHERE experience_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
-            &values![id, after.map_or(0, |id| id.0), Value::limit(limit)],
+            &values![id, after.map_or(0, ImageId::get), Value::limit(limit)],
         )
         .await?;
     let images = found.into_iter().map(|mut row| {
@@ -143,7 +143,11 @@ pub(super) async fn check(
     let found = found.collect::<Result<Vec<ImageId>, _>>()?;
     match shown.into_iter().find(|image| !found.contains(image)) {
         None => Ok(()),
-        Some(ImageId(id)) => Err(Conflict::Missing { noun: "image", id }.into()),
+        Some(image) => Err(Conflict::Missing {
+            noun: "image",
+            id: image.get(),
+        }
+        .into()),
     }
 }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction};
-use crate::imports::{Aside, LEFT_AFTER_MILLIS, ROWS_AT_ONCE};
-use crate::value::{Row, Value, values};
+use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE};
+use crate::value::{Row, Value, unreadable, values};
 use crate::{Conflict, ImportRow, Imported, Imports, Staged, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{ImportId, TagId};
@@ -73,7 +73,7 @@ impl<D: Database> Imports for D {
     }
 
     async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError> {
-        let since = self.present().await?.plus_millis(-LEFT_AFTER_MILLIS);
+        let since = self.present().await?.minus(LEFT_AFTER);
         self.read("abandoned_imports", since, |db, since| {
             Box::pin(abandoned(db, *since))
         })
@@ -221,7 +221,10 @@ async fn apply(
     let work = asides.iter().zip(&rows).map(|((_, aside), row)| {
         let inlay = aside.inlay()?;
         Ok(match aside.tag_id {
-            Some(tag) => Work::apply(TagId(tag), &row.cells, inlay),
+            Some(tag) => {
+                let tag = TagId::try_from(tag).map_err(|_| unreadable("import"))?;
+                Work::apply(tag, &row.cells, inlay)
+            }
             None => Work::insert(aside.new_tag()?, inlay),
         })
     });

@@ -260,7 +260,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Inlay>, StorageError> {
     let (conditions, mut values) = conditions(filter, db.dialect(), db.reach());
-    values.extend([after.map_or(0, |id| id.0).into(), Value::limit(limit)]);
+    values.extend([after.map_or(0, InlayId::get).into(), Value::limit(limit)]);
     let sql = format!(
         "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ?{} ORDER BY i.id LIMIT ?{}",
         values.len() - 1,
@@ -529,7 +529,7 @@ async fn check_tag(
     };
     let sql = "SELECT simulated FROM tags WHERE id = ?1 AND deleted_at IS NULL";
     let Some(mut found) = db.row(sql, &values![tag]).await? else {
-        let (noun, id) = ("tag", tag.0);
+        let (noun, id) = ("tag", tag.get());
         return Err(Conflict::Missing { noun, id }.into());
     };
     if found.take::<bool>()? != simulated {

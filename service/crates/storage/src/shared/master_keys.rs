@@ -10,6 +10,7 @@ use domain::audit::Note;
 use domain::id::MasterKeyId;
 use domain::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
 use domain::revision::Precondition;
+use domain::text::Name;
 
 #[async_trait]
 impl<D: Database> MasterKeys for D {
@@ -49,7 +50,7 @@ impl<D: Database> MasterKeys for D {
     async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
-        name: String,
+        name: Name,
         expected: Precondition,
     ) -> Result<Option<SealedMasterKey>, StorageError> {
         let arguments = (id, name, expected);
@@ -131,7 +132,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<SealedMasterKey>, StorageError> {
     let sql = format!("{SELECT} WHERE id > ?1 ORDER BY id LIMIT ?2");
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(0, MasterKeyId::get), Value::limit(limit)];
     db.query(&sql, &values)
         .await?
         .into_iter()
@@ -142,14 +143,14 @@ async fn list(
 async fn rename(
     tx: &mut dyn Transaction,
     id: MasterKeyId,
-    name: &str,
+    name: &Name,
     expected: &Precondition,
 ) -> Result<Option<SealedMasterKey>, StorageError> {
     let Some(present) = master_key(tx, id).await? else {
         return Ok(None);
     };
     expected.check(Some(&present))?;
-    if present.fields.name == name {
+    if present.fields.name == *name {
         return Ok(Some(present));
     }
     let sql = "UPDATE master_keys SET name = ?2 WHERE id = ?1";

@@ -20,7 +20,7 @@ use crate::StorageError;
 use crate::reports::Reports;
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::CommitPosition;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::ExperienceId;
 use domain::interaction::{Tech, Traits};
 use domain::report::{Bucket, Count, CountedTap, Counts, Dimension, Report, ReportRange};
@@ -64,7 +64,7 @@ impl<D: Database> Reports for D {
     }
 
     async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
-        let last = Bucket::Hour.of(until.plus_millis(-1));
+        let last = Bucket::Hour.of(until.minus(Millis::new(1)));
         let hours = (Bucket::Hour.of(since), last);
         self.read("previews", hours, |db, (first, last)| {
             Box::pin(async move {
@@ -298,7 +298,7 @@ async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError
             key.slot,
             key.dimension.as_str(),
             &key.value,
-            key.experience.unwrap_or(NO_EXPERIENCE),
+            key.experience.map_or(NO_EXPERIENCE, ExperienceId::get),
             key.simulated,
             count.taps,
             count.updates,
@@ -313,8 +313,8 @@ async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError
     Ok(true)
 }
 
-/// The experience in counts of taps that led to none: real ids begin at 1.
-const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
+/// The stored experience of taps that led to none: ids begin at 1.
+const NO_EXPERIENCE: i64 = 0;
 
 async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, StorageError> {
     let (from, _) = mark(db).await?;

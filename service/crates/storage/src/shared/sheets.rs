@@ -2,11 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::{Database, Query, Transaction};
+use super::{Database, Query, Transaction, batches};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{InUse, SheetEdit, Sheets, StorageError};
 use domain::audit::Note;
-use domain::clock::Timestamp;
 use domain::id::SheetId;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
 
@@ -77,23 +76,17 @@ impl<D: Database> Sheets for D {
 }
 
 /// Rows are never removed, so the highest position is the number of rows.
-const SELECT: &str = "SELECT s.id, s.name, s.expected, s.planned, s.created_at, s.closed_at, \
+const SELECT: &str = "SELECT s.id, s.name, s.planned, s.created_at, s.closed_at, s.expected, \
         (SELECT coalesce(max(position), 0) FROM sheet_rows WHERE sheet_id = s.id) \
     FROM sheets s";
 
 fn read(mut row: Row) -> Result<Sheet, StorageError> {
-    let (id, name) = (row.take()?, row.take()?);
-    let expected = row.json("sheet")?;
-    let (planned, created_at) = (row.take()?, row.take()?);
-    let closed_at: Option<Timestamp> = row.take()?;
+    let id = row.take()?;
+    let (fields, created_at, closed_at) = batches::read(&mut row)?;
     Ok(Sheet {
         id,
-        fields: SheetFields {
-            name,
-            planned,
-            closed: closed_at.is_some(),
-        },
-        expected,
+        fields,
+        expected: row.json("sheet")?,
         row_count: row.take()?,
         created_at,
         closed_at,
@@ -111,7 +104,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Sheet>, StorageError> {
     let sql = format!("{SELECT} WHERE s.id < ?1 ORDER BY s.id DESC LIMIT ?2");
-    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(i64::MAX, SheetId::get), Value::limit(limit)];
     db.query(&sql, &values)
         .await?
         .into_iter()
@@ -125,21 +118,7 @@ async fn insert(
     expected: &Expected,
 ) -> Result<Sheet, StorageError> {
     let expected = serde_json::to_string(expected).map_err(|_| unreadable("sheet"))?;
-    let now = tx.now();
-    let mut inserted = tx
-        .one(
-            "INSERT INTO sheets (name, expected, planned, created_at, closed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
-            &values![
-                &fields.name,
-                expected,
-                fields.planned,
-                now,
-                fields.closed.then_some(now)
-            ],
-        )
-        .await?;
-    let id: SheetId = inserted.take()?;
+    let id: SheetId = batches::insert(tx, "sheets", fields, ("expected", expected)).await?;
     tx.note(Note::created(format!("sheets/{id}"), fields));
     let stored = sheet(tx, id).await?;
     stored.ok_or_else(|| unreadable("sheet"))
@@ -154,21 +133,8 @@ async fn edit(
         return Ok(None);
     };
     let fields = edit(before.fields.clone())?;
-    if fields == before.fields {
-        return Ok(Some(before));
-    }
-    tx.note(Note::changed(&before.fields, &fields));
-    let closed_at = before.closed_at.unwrap_or(tx.now());
-    tx.execute(
-        "UPDATE sheets SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",
-        &values![
-            id,
-            &fields.name,
-            fields.planned,
-            fields.closed.then_some(closed_at)
-        ],
-    )
-    .await?;
+    let stored = (&before.fields, before.closed_at);
+    batches::update(tx, "sheets", id, stored, &fields).await?;
     sheet(tx, id).await
 }
 

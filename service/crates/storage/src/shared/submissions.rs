@@ -115,7 +115,7 @@ fn conditions(
     before: Option<SubmissionId>,
 ) -> (String, Vec<Value<'static>>) {
     let mut conditions = String::from("s.id < ?1");
-    let mut values = values![before.map_or(i64::MAX, |id| id.0)].to_vec();
+    let mut values = values![before.map_or(i64::MAX, SubmissionId::get)].to_vec();
     let mut add = |condition: &str, value: Value<'static>| {
         values.push(value);
         let place = format!("?{}", values.len());

@@ -29,8 +29,10 @@ impl ToldUpdate {
     /// Whether an event with this data is about the update.
     fn is_told_by(&self, data: &Json) -> bool {
         let has = |member: &str, id: i64| data[member].as_i64() == Some(id);
-        has("interaction_id", self.interaction.0)
-            || self.submission.is_some_and(|id| has("submission_id", id.0))
+        has("interaction_id", self.interaction.get())
+            || self
+                .submission
+                .is_some_and(|id| has("submission_id", id.get()))
     }
 }
 
@@ -207,7 +209,7 @@ mod tests {
     use super::*;
 
     fn entered() -> Entered {
-        let mut entered = Entered::at(TagId(1), Timestamp::default());
+        let mut entered = Entered::at(TagId::new(1), Timestamp::default());
         entered.add("name", "Ada");
         entered
     }

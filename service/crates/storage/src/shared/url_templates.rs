@@ -9,7 +9,7 @@ use super::{Database, Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{CachedPart, Conflict, InUse, Invalid, StorageError, UrlTemplateEdit, UrlTemplates};
 use domain::audit::Note;
-use domain::id::{MasterKeyId, UrlTemplateId};
+use domain::id::UrlTemplateId;
 use domain::inventory::{
     SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate, UrlTemplateFields,
 };
@@ -118,7 +118,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<UrlTemplate>, StorageError> {
     let sql = format!("{SELECT} WHERE t.id > ?1 ORDER BY t.id LIMIT ?2");
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(0, UrlTemplateId::get), Value::limit(limit)];
     let found = db.query(&sql, &values).await?.into_iter().map(read);
     let mut found = found.collect::<Result<Vec<_>, _>>()?;
     add_keys(db, &mut found).await?;
@@ -239,14 +239,14 @@ async fn check(
     template.validate().map_err(Invalid::from)?;
     for other in list(db, None, URL_TEMPLATES_MAX).await? {
         if Some(other.id) != itself && template.template.overlaps(&other.fields.template) {
-            let (name, id) = (other.fields.name, other.id);
+            let (name, id) = (other.fields.name.into(), other.id);
             return Err(Conflict::TemplatesOverlap { name, id }.into());
         }
     }
-    for MasterKeyId(id) in template.keys.iter().filter_map(SharedKey::master_key_id) {
+    for id in template.keys.iter().filter_map(SharedKey::master_key_id) {
         let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
         if !db.exists(sql, &values![id]).await? {
-            let noun = "master key";
+            let (noun, id) = ("master key", id.get());
             return Err(Conflict::Missing { noun, id }.into());
         }
     }

@@ -111,7 +111,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<SimulatedInlay>, StorageError> {
     let sql = format!("{} AND v.id > ?1 ORDER BY v.id LIMIT ?2", select());
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(0, VirtualInlayId::get), Value::limit(limit)];
     let found = db.query(&sql, &values).await?.into_iter();
     found.map(|row| read(db, row)).collect()
 }

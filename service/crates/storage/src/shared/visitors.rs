@@ -13,17 +13,12 @@ use crate::search::fold;
 use crate::value::{Value, unreadable, values};
 use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter, Visitors};
 use crate::{CachedPart, StorageError, erasure};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Change, Reason, TapOrigin};
+use domain::report::Bucket;
 use domain::submission::Submission;
 use domain::tag::PropertyClass;
-
-const HOUR: i64 = 3_600_000;
-
-const fn hour(at: Timestamp) -> i64 {
-    at.millis().div_euclid(HOUR)
-}
 
 async fn test_taps(
     db: &mut dyn Query,
@@ -39,7 +34,7 @@ async fn test_taps(
         let origin: String = row.take()?;
         let taps: i64 = row.take()?;
         Ok(TestTaps {
-            at: Timestamp::from_millis(hour * HOUR),
+            at: Bucket::Hour.begin(hour),
             reason: Reason::from_name(&reason).ok_or_else(|| unreadable("reason"))?,
             origin: TapOrigin::from_stored(&origin).ok_or_else(|| unreadable("origin"))?,
             taps: taps.unsigned_abs(),
@@ -78,7 +73,10 @@ impl<D: Database> Visitors for D {
         since: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<TestTaps>, StorageError> {
-        let hours = (hour(since), hour(until.plus_millis(-1)));
+        let hours = (
+            Bucket::Hour.of(since),
+            Bucket::Hour.of(until.minus(Millis::new(1))),
+        );
         self.read("test_taps", hours, |db, (first, last)| {
             Box::pin(test_taps(db, *first, *last))
         })
@@ -110,7 +108,7 @@ impl<D: Database> Visitors for D {
         &self,
         text: String,
         filter: UpdateFilter,
-        after: InteractionId,
+        after: Option<InteractionId>,
     ) -> Result<FoundUpdates, StorageError> {
         let arguments = (text, filter, after);
         self.read("updates_with", arguments, |db, (text, filter, after)| {
@@ -225,7 +223,7 @@ async fn updates_with(
     db: &mut dyn Query,
     text: &str,
     filter: UpdateFilter,
-    after: InteractionId,
+    after: Option<InteractionId>,
 ) -> Result<FoundUpdates, StorageError> {
     let reached = condition(db.reach(), "i.experience_id");
     let sql = format!(
@@ -233,7 +231,7 @@ async fn updates_with(
          FROM updates u JOIN interactions i ON i.id = u.interaction_id
          WHERE u.interaction_id > ?1{reached} ORDER BY u.interaction_id LIMIT ?2"
     );
-    let values = values![after, Value::limit(LOOKED_AT)];
+    let values = values![after.map_or(0, InteractionId::get), Value::limit(LOOKED_AT)];
     let rows = db.query(&sql, &values).await?;
     let is_full = rows.len() == LOOKED_AT;
     let (text, mut last) = (fold(text), None);

@@ -357,14 +357,14 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<Webhook>, StorageError> {
     let sql = format!("{SELECT} WHERE w.id > ?1 ORDER BY w.id LIMIT ?2");
-    let (mut listed, mut after) = (Vec::new(), after.map_or(0, |id| id.0));
+    let (mut listed, mut after) = (Vec::new(), after.map_or(0, WebhookId::get));
     loop {
         let values = values![after, Value::limit(limit)];
         let found = db.query(&sql, &values).await?;
         let is_last = found.len() < limit;
         for row in found {
             let webhook = read(row)?;
-            after = webhook.id.0;
+            after = webhook.id.get();
             if db.reach().covers(&webhook.reach()) {
                 listed.push(webhook);
             }

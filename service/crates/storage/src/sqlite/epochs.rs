@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::CachedPart;
-use domain::id::{ExperienceId, TagId};
 
 /// Slots of a page. A page takes no memory until a change touches it.
 const PAGE: usize = 1 << 12;
@@ -94,8 +93,8 @@ impl Epochs {
     /// The epoch of a part's last change.
     pub(super) fn of(&self, part: CachedPart) -> u64 {
         let changed = match part {
-            CachedPart::Tag(TagId(id)) => self.tags.get(id),
-            CachedPart::Experience(ExperienceId(id)) => self.experiences.get(id),
+            CachedPart::Tag(id) => self.tags.get(id.get()),
+            CachedPart::Experience(id) => self.experiences.get(id.get()),
             CachedPart::UrlTemplates => self.url_templates.load(Ordering::Acquire),
         };
         changed.max(self.all.load(Ordering::Acquire))
@@ -112,8 +111,8 @@ impl Epochs {
         }
         for part in &changed.parts {
             match *part {
-                CachedPart::Tag(TagId(id)) => self.tags.set(id, epoch),
-                CachedPart::Experience(ExperienceId(id)) => self.experiences.set(id, epoch),
+                CachedPart::Tag(id) => self.tags.set(id.get(), epoch),
+                CachedPart::Experience(id) => self.experiences.set(id.get(), epoch),
                 CachedPart::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
             }
         }
@@ -125,6 +124,7 @@ impl Epochs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::id::{ExperienceId, TagId};
 
     fn change(epochs: &Epochs, of: impl FnOnce(&mut Changed)) -> u64 {
         let mut changed = Changed::default();
@@ -136,7 +136,10 @@ mod tests {
     #[test]
     fn a_change_is_of_its_part_alone() {
         let epochs = Epochs::default();
-        let (one, other) = (CachedPart::Tag(TagId(7)), CachedPart::Tag(TagId(8)));
+        let (one, other) = (
+            CachedPart::Tag(TagId::new(7)),
+            CachedPart::Tag(TagId::new(8)),
+        );
         let start = epochs.newest();
         assert!(
             epochs.of(one) <= start,
@@ -150,7 +153,7 @@ mod tests {
         assert_eq!(epochs.of(one), changed);
         for kept in [
             other,
-            CachedPart::Experience(ExperienceId(7)),
+            CachedPart::Experience(ExperienceId::new(7)),
             CachedPart::UrlTemplates,
         ] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
@@ -163,8 +166,8 @@ mod tests {
         let read = epochs.newest();
         change(&epochs, Changed::all);
         for part in [
-            CachedPart::Tag(TagId(1)),
-            CachedPart::Experience(ExperienceId(1)),
+            CachedPart::Tag(TagId::new(1)),
+            CachedPart::Experience(ExperienceId::new(1)),
             CachedPart::UrlTemplates,
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
@@ -172,7 +175,7 @@ mod tests {
         let told = change(&epochs, |changed| changed.only(None));
         assert_eq!(told, read + 2, "others hear of it");
         assert!(
-            epochs.of(CachedPart::Tag(TagId(1))) < told,
+            epochs.of(CachedPart::Tag(TagId::new(1))) < told,
             "and no cache is void"
         );
     }
@@ -183,9 +186,9 @@ mod tests {
         let read = epochs.newest();
         let far = i64::try_from(PAGE * PAGES).unwrap() + 3;
         change(&epochs, |changed| {
-            changed.only(Some(CachedPart::Tag(TagId(far))));
+            changed.only(Some(CachedPart::Tag(TagId::new(far))));
         });
-        assert!(epochs.of(CachedPart::Tag(TagId(3))) > read);
-        assert!(epochs.of(CachedPart::Tag(TagId(4))) <= read);
+        assert!(epochs.of(CachedPart::Tag(TagId::new(3))) > read);
+        assert!(epochs.of(CachedPart::Tag(TagId::new(4))) <= read);
     }
 }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::StorageError;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::InteractionId;
-use domain::rolling_key::LIFETIME_MILLIS;
+use domain::rolling_key::LIFETIME;
 
 /// The row of `expired_keys`, as stored on disk.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl ExpiredKeys {
     pub(super) fn at_start(
         connection: &Connection,
         now: Timestamp,
-        simulated_offset: i64,
+        simulated_offset: Millis,
     ) -> rusqlite::Result<Self> {
         let stored: (i64, i64, i64) = connection
             .query_row(
@@ -67,7 +67,7 @@ impl ExpiredKeys {
         }
         let ahead = connection
             .prepare("SELECT 1 FROM interactions WHERE at > ?1")?
-            .exists([now.plus_millis(simulated_offset).millis()])?;
+            .exists([now.plus(simulated_offset).millis()])?;
         if ahead {
             simulated_up_to = newest;
         }
@@ -86,7 +86,7 @@ impl ExpiredKeys {
 
     /// Whether the key of an interaction is expired, independently of the clock.
     pub(super) fn has(&self, id: InteractionId, simulated: bool) -> bool {
-        let InteractionId(id) = id;
+        let id = id.get();
         id <= self.up_to.load(Ordering::Acquire)
             || simulated && id <= self.simulated_up_to.load(Ordering::Acquire)
     }
@@ -126,7 +126,7 @@ impl ExpiredKeys {
 
 /// The time up to which the keys of interactions have expired.
 const fn expired_until(now: Timestamp) -> Timestamp {
-    now.plus_millis(-LIFETIME_MILLIS)
+    now.minus(LIFETIME)
 }
 
 fn store(

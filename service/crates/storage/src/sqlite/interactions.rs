@@ -11,13 +11,13 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{SqliteStorage, row};
 use crate::calling;
-use crate::interactions::NO_TAG;
 use crate::interactions::row::{COLUMNS, interaction};
+use crate::interactions::row_of;
 use crate::shared::Database as _;
 use crate::shared::interactions::traced;
 use crate::{InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch};
-use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::clock::{Millis, Timestamp};
+use domain::id::{InteractionId, TagId};
 use domain::interaction::{Interaction, TagName};
 use domain::scope::Reach;
 use domain::trace::TracedInteraction;
@@ -77,7 +77,6 @@ impl Interactions for SqliteStorage {
         tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
-        let tag = tag.unwrap_or(NO_TAG);
         if from.is_none() {
             self.store_notes().await?;
         }
@@ -100,7 +99,7 @@ fn newest_first(
     mut f: impl FnMut(Interaction) -> bool,
 ) -> Result<(), StorageError> {
     let mut statement = connection.prepare_cached(&NEWEST_FIRST)?;
-    let mut rows = statement.query([from.map_or(i64::MAX, |id| id.0)])?;
+    let mut rows = statement.query([from.map_or(i64::MAX, InteractionId::get)])?;
     while let Some(row) = rows.next()? {
         if !f(interaction(row)?) {
             break;
@@ -109,10 +108,11 @@ fn newest_first(
     Ok(())
 }
 
-/// Passes a tag's history from `from` on to `f`, the newest first, until `f` returns false.
+/// Passes the history of a tag, or of taps without one, from `from` on to `f`, the newest first,
+/// until `f` returns false.
 fn tag_history(
     connection: &Connection,
-    tag: TagId,
+    tag: Option<TagId>,
     from: Option<InteractionId>,
     mut f: impl FnMut(Interaction) -> bool,
 ) -> Result<(), StorageError> {
@@ -122,35 +122,38 @@ fn tag_history(
         None => newest_of(connection, tag)?,
     };
     while let Some(id) = next {
-        let found = find.query_row([id.0], |row| Ok(interaction(row)));
+        let found = find.query_row([id.get()], |row| Ok(interaction(row)));
         // The chain ends where older interactions were removed.
         let Some(interaction) = found.optional()?.transpose()? else {
             break;
         };
         next = interaction.previous;
-        if interaction.tag_id.unwrap_or(NO_TAG) != tag || !f(interaction) {
+        if interaction.tag_id != tag || !f(interaction) {
             break;
         }
     }
     Ok(())
 }
 
-fn newest_of(connection: &Connection, tag: TagId) -> Result<Option<InteractionId>, StorageError> {
+fn newest_of(
+    connection: &Connection,
+    tag: Option<TagId>,
+) -> Result<Option<InteractionId>, StorageError> {
     let newest = connection
         .prepare_cached("SELECT last_interaction FROM visits WHERE tag_id = ?1 AND client = x''")?
-        .query_row([tag.0], |row| row.get(0).map(InteractionId))
+        .query_row([row_of(tag)], |row| row::id(row, 0))
         .optional()?;
     Ok(newest)
 }
 
-/// How far the times of interactions may deviate from the order of their ids, in milliseconds: an
-/// id is reserved before the interaction's time is decided.
-const DISORDER: i64 = 60_000;
+/// How far the times of interactions may deviate from the order of their ids: an id is reserved
+/// before the interaction's time is decided.
+const DISORDER: Millis = Millis::minutes(1);
 
 /// Whether all earlier interactions of `world` are older than `since`. Simulated time runs ahead,
 /// so a simulated interaction proves nothing.
 fn is_before(interaction: &Interaction, since: Timestamp, world: World) -> bool {
-    world == World::Real && !interaction.simulated && interaction.at.plus_millis(DISORDER) < since
+    world == World::Real && !interaction.simulated && interaction.at.plus(DISORDER) < since
 }
 
 fn stretch(
@@ -204,16 +207,16 @@ fn is_reached(connection: &Connection, tag: TagId, reach: &Reach) -> Result<bool
     }
     let experience = connection
         .prepare_cached("SELECT experience_id FROM tags WHERE id = ?1")?
-        .query_row([tag.0], |row| row.get::<_, Option<i64>>(0))
+        .query_row([tag.get()], |row| row::optional_id(row, 0))
         .optional()?;
-    Ok(reach.has(experience.flatten().map(ExperienceId)))
+    Ok(reach.has(experience.flatten()))
 }
 
 /// A tag's slug and name; the tag may be deleted.
 fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError> {
     let name = connection
         .prepare_cached("SELECT slug, name FROM tags WHERE id = ?1")?
-        .query_row([tag.0], |row| {
+        .query_row([tag.get()], |row| {
             Ok(TagName {
                 tag_id: tag,
                 slug: row.get(0)?,
@@ -267,7 +270,11 @@ mod tests {
         loop {
             let page = stretch(connection, &filter, &Reach::EVERYTHING, from, 500).unwrap();
             lengths.push(page.found.len());
-            ids.extend(page.found.iter().map(|(interaction, _)| interaction.id.0));
+            ids.extend(
+                page.found
+                    .iter()
+                    .map(|(interaction, _)| interaction.id.get()),
+            );
             from = page.next;
             if from.is_none() {
                 return (lengths, ids);
@@ -285,7 +292,7 @@ mod tests {
         };
         assert_eq!(all(&connection, oldest), (vec![0, 0, 3], vec![3, 2, 1]));
         let of_one = InteractionFilter {
-            tag_id: Some(TagId(1)),
+            tag_id: Some(TagId::new(1)),
             ..oldest
         };
         assert_eq!(all(&connection, of_one), (vec![0, 2], vec![3, 1]));
@@ -298,7 +305,7 @@ mod tests {
             .execute("DELETE FROM interactions WHERE id < 5", [])
             .unwrap();
         let of_two = InteractionFilter {
-            tag_id: Some(TagId(2)),
+            tag_id: Some(TagId::new(2)),
             ..InteractionFilter::default()
         };
         assert_eq!(all(&connection, of_two), (vec![3], vec![10, 8, 6]));
@@ -309,7 +316,7 @@ mod tests {
         let connection = history(5_000);
         let (mut from, mut steps) = (None, 0);
         loop {
-            from = erase::history(&connection, TagId(1), from).unwrap();
+            from = erase::history(&connection, Some(TagId::new(1)), from).unwrap();
             steps += 1;
             if from.is_none() {
                 break;

@@ -11,9 +11,10 @@ use super::SqliteStorage;
 use super::fold::{Folded, Visit, Visitor};
 use super::search;
 use crate::StorageError;
+use crate::interactions::tag_of;
 use crate::shared::tags::{Ranking, Taps};
 use domain::clock::{Stopwatch, Timestamp};
-use domain::id::{InteractionId, TagId};
+use domain::id::TagId;
 
 /// Most tags for which the database sorts a list itself: that takes a few milliseconds.
 const FEW_TAGS: i64 = 2_000;
@@ -38,13 +39,13 @@ pub(super) struct Rankings {
 struct Kept {
     ranking: Arc<Ranking>,
     made: Stopwatch,
-    /// The last interaction that the order certainly contains.
-    last: InteractionId,
+    /// The last interaction that the order certainly contains; 0 before the first.
+    last: i64,
 }
 
-fn last_tap(connection: &Connection) -> Result<InteractionId, StorageError> {
+fn last_tap(connection: &Connection) -> Result<i64, StorageError> {
     let mut last = connection.prepare_cached("SELECT coalesce(max(id), 0) FROM interactions")?;
-    Ok(last.query_row([], |row| row.get(0).map(InteractionId))?)
+    Ok(last.query_row([], |row| row.get(0))?)
 }
 
 impl Rankings {
@@ -65,7 +66,7 @@ impl Rankings {
         folded: &Folded,
     ) -> Result<Option<(Arc<Ranking>, bool)>, StorageError> {
         let newest = search::newest(connection)?;
-        if newest.0 <= FEW_TAGS {
+        if newest <= FEW_TAGS {
             return Ok(None);
         }
         if let Some(kept) = self.kept() {
@@ -139,18 +140,19 @@ impl SqliteStorage {
 /// The tags of interactions after `last`; `None` if there are more than `limit` interactions.
 fn tapped_since(
     connection: &Connection,
-    last: InteractionId,
+    last: i64,
     limit: usize,
 ) -> Result<Option<Vec<TagId>>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT tag_id FROM interactions WHERE id > ?1 AND tag_id IS NOT NULL ORDER BY id LIMIT ?2",
     )?;
     let asked = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-    let tags = statement.query_map((last.0, asked), |row| row.get(0).map(TagId))?;
-    let mut tags = tags.collect::<Result<Vec<_>, _>>()?;
+    let tags = statement.query_map((last, asked), |row| row.get(0).map(tag_of))?;
+    let tags = tags.collect::<Result<Vec<_>, _>>()?;
     if tags.len() > limit {
         return Ok(None);
     }
+    let mut tags: Vec<_> = tags.into_iter().flatten().collect();
     tags.sort_unstable();
     tags.dedup();
     Ok(Some(tags))
@@ -166,11 +168,11 @@ fn taps_of(
         .prepare_cached("SELECT scans, last_at FROM visits WHERE tag_id = ?1 AND client = x''")?;
     let mut found = HashMap::with_capacity(tags.len());
     for tag in tags {
-        if let Some(visit) = folded.get::<Visit>(Visitor::everyone(tag)) {
+        if let Some(visit) = folded.get::<Visit>(Visitor::everyone(Some(tag))) {
             found.insert(tag, (visit.scans, visit.last_at));
             continue;
         }
-        let mut rows = statement.query([tag.0])?;
+        let mut rows = statement.query([tag.get()])?;
         if let Some(row) = rows.next()? {
             found.insert(tag, (row.get(0)?, Timestamp::from_millis(row.get(1)?)));
         }
@@ -187,7 +189,9 @@ fn all_taps(connection: &Connection, folded: &Folded) -> Result<Vec<(TagId, Taps
     let mut rows = statement.query([])?;
     let (mut taps, mut seen) = (Vec::new(), HashSet::new());
     while let Some(row) = rows.next()? {
-        let tag = TagId(row.get(0)?);
+        let Some(tag) = tag_of(row.get(0)?) else {
+            continue;
+        };
         let stored = (row.get(1)?, Timestamp::from_millis(row.get(2)?));
         if let Some(newer) = newer_of(tag) {
             seen.insert(tag);

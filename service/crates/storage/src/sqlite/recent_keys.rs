@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use rusqlite::hooks::Action;
 
 use super::fold::Folded;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::InteractionId;
 use domain::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use domain::rolling_key::{IssuedKey, KeyHash};
@@ -46,7 +46,7 @@ impl RecentKeys {
         }))?;
         let (told, folded) = (Arc::clone(&keys), folded.clone());
         connection.rollback_hook(Some(move || {
-            let committed = folded.highest().0;
+            let committed = folded.highest();
             for id in committed + 1..=told.newest.load(Ordering::Relaxed) {
                 told.keys.remove(&id);
             }
@@ -76,33 +76,33 @@ impl RecentKeys {
             url_digest: key.url_digest,
             read_at: recorded.at,
         };
-        self.newest.store(recorded.id.0, Ordering::Relaxed);
+        self.newest.store(recorded.id.get(), Ordering::Relaxed);
         self.keys
-            .insert(recorded.id.0, Arc::new((key.hash, interaction)));
+            .insert(recorded.id.get(), Arc::new((key.hash, interaction)));
     }
 
     /// Removes a key that is being consumed.
     pub(super) fn forget(&self, id: InteractionId) {
-        self.keys.remove(&id.0);
+        self.keys.remove(&id.get());
     }
 
-    /// A key and its interaction as of `now`; simulated time is ahead by `simulated_offset`
-    /// milliseconds. `None` proves nothing: the caller must ask the database.
+    /// A key and its interaction as of `now`; simulated time is ahead by `simulated_offset`.
+    /// `None` proves nothing: the caller must ask the database.
     pub(super) fn get(
         &self,
         id: InteractionId,
         now: Timestamp,
-        simulated_offset: i64,
+        simulated_offset: Millis,
     ) -> Option<(IssuedKey, KeyedInteraction)> {
-        let noted = self.keys.get(&id.0)?;
+        let noted = self.keys.get(&id.get())?;
         let (hash, interaction) = &*noted;
         let offset = if interaction.simulated {
             simulated_offset
         } else {
-            0
+            Millis::ZERO
         };
         let interaction = KeyedInteraction {
-            read_at: now.plus_millis(offset),
+            read_at: now.plus(offset),
             ..interaction.clone()
         };
         let key = IssuedKey {
@@ -121,31 +121,26 @@ mod tests {
     use crate::sqlite::migrate;
     use domain::id::TagId;
     use domain::interaction::{
-        Claim, ClientId, NewKey, Returning, TapOrigin, Tech, Traits, Unchecked, Verdict,
+        Claim, Client, KnownAt, NewKey, Returning, Tech, Unchecked, Verdict,
     };
 
-    const ID: InteractionId = InteractionId(7);
+    const ID: InteractionId = InteractionId::new(7);
     const NOW: Timestamp = Timestamp::from_millis(5_000);
 
     fn noted(keys: &RecentKeys) {
         let tap = NewInteraction {
-            tag_id: Some(TagId(1)),
-            claim: Claim::Decided(Verdict::NotChecked(Unchecked::NoCode)),
-            tech: Tech::Qr,
-            experience: None,
-            tamper: None,
-            file_data: None,
             key: Some(NewKey {
                 hash: KeyHash([1; 16]),
                 url_digest: [2; 8],
             }),
-            client: ClientId([3; 16]),
             country: "DE".to_owned(),
-            traits: Traits::default(),
             simulated: true,
-            time_offset: 0,
-            first_at_template: None,
-            origin: TapOrigin::Visitor,
+            ..NewInteraction::new(
+                KnownAt::Tag(TagId::new(1)),
+                Client([3; 16]),
+                Claim::Decided(Verdict::NotChecked(Unchecked::NoCode)),
+                Tech::Qr,
+            )
         };
         let recorded = Recorded {
             id: ID,
@@ -172,7 +167,7 @@ mod tests {
             noted(&keys);
             let (key, interaction) = keys.get(ID, NOW, 500).unwrap();
             assert_eq!(key.hash, KeyHash([1; 16]));
-            assert_eq!(interaction.read_at, NOW.plus_millis(500));
+            assert_eq!(interaction.read_at, NOW.plus(Millis::new(500)));
             connection.execute(change, []).unwrap();
             assert!(keys.get(ID, NOW, 500).is_none(), "{change}");
         }

@@ -10,7 +10,6 @@ use rusqlite::functions::{Context, FunctionFlags};
 use crate::StorageError;
 use crate::search::fold;
 use crate::shared::tags::INDEXED_TAGS;
-use domain::id::TagId;
 
 /// Adds the function `holds(folded, text, ...)` to a connection: whether one of the texts contains
 /// `folded`, which is an output of [`fold`].
@@ -38,19 +37,19 @@ fn holds(text: &str, folded: &str) -> bool {
     }
 }
 
-/// The newest tag. Later tags have higher ids.
-pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
+/// The id of the newest tag; 0 if there are no tags. Later tags have higher ids.
+pub(super) fn newest(connection: &Connection) -> Result<i64, StorageError> {
     let newest = connection
         .prepare_cached("SELECT coalesce(max(id), 0) FROM tags")?
-        .query_row([], |row| row.get(0).map(TagId))?;
+        .query_row([], |row| row.get(0))?;
     Ok(newest)
 }
 
 /// Adds the tags after `newest` to the index.
-pub(super) fn add_after(connection: &Connection, newest: TagId) -> Result<(), StorageError> {
+pub(super) fn add_after(connection: &Connection, newest: i64) -> Result<(), StorageError> {
     let sql =
         format!("INSERT INTO tags_search (rowid, name, slug, title) {INDEXED_TAGS} WHERE id > ?1");
-    connection.prepare_cached(&sql)?.execute([newest.0])?;
+    connection.prepare_cached(&sql)?.execute([newest])?;
     Ok(())
 }
 

@@ -45,7 +45,7 @@ impl Query for Reader<'_> {
     }
 
     fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
-        self.folded.get(Visitor::everyone(tag)).map(counts)
+        self.folded.get(Visitor::everyone(Some(tag))).map(counts)
     }
 
     fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
@@ -78,7 +78,7 @@ impl Query for Command<'_, '_> {
     }
 
     fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
-        self.0.fold.peek(Visitor::everyone(tag)).map(counts)
+        self.0.fold.peek(Visitor::everyone(Some(tag))).map(counts)
     }
 
     fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
@@ -114,7 +114,7 @@ impl Transaction for Command<'_, '_> {
         let id: [u8; 16] = client.try_into().map_err(|_| unreadable("client"))?;
         let sql = "DELETE FROM visits WHERE tag_id = ?1 AND client = ?2";
         self.execute(sql, &values![tag, client]).await?;
-        self.0.fold.forget(Visitor::client(tag, ClientId(id)));
+        self.0.fold.forget(Visitor::client(Some(tag), ClientId(id)));
         Ok(())
     }
 }

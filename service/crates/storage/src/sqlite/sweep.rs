@@ -6,10 +6,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::fold::Visitor;
 use super::writer::Write;
+use crate::interactions::tag_of;
 use crate::{StorageError, Swept, erasure};
 use domain::clock::Timestamp;
 use domain::experience::LedBy;
-use domain::id::TagId;
 use domain::interaction::{ClientId, RecordedReads, RecordedRefusal};
 
 /// Rows of one kind removed in one round, and visitors examined.
@@ -31,7 +31,7 @@ pub(super) fn run(
     position: &Position,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
-    let kept_since = write.now.plus_millis(-erasure::CLIENTS_KEPT);
+    let kept_since = write.now.minus(erasure::CLIENTS_KEPT);
     let interactions = remove_interactions(write, keep_since)?;
     let clients = erase_clients(write.connection, kept_since)?;
     let visits = forget_visitors(write, position, kept_since)?;
@@ -69,7 +69,7 @@ fn erase_clients(connection: &Connection, since: Timestamp) -> Result<usize, Sto
         Some((_, at)) if due.len() == BATCH => *at,
         _ => since.millis(),
     };
-    if !due.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG {
+    if !due.is_empty() || reached.saturating_sub(mark) > erasure::CLIENTS_LAG.get() {
         connection
             .prepare_cached(erasure::SET_CLIENTS_ERASED_TO)?
             .execute([reached])?;
@@ -91,11 +91,11 @@ fn forget_visitors(
          ORDER BY tag_id, client LIMIT ?3",
     )?;
     let (tag, client) = match &*position {
-        Some(visitor) => (visitor.tag().0, visitor.client_bytes()),
+        Some(visitor) => (visitor.tag_row(), visitor.client_bytes()),
         None => (i64::MIN, &[][..]),
     };
     let found = next.query_map((tag, client, BATCH), |row| {
-        let (tag, client): (_, Vec<u8>) = (row.get(0).map(TagId)?, row.get(1)?);
+        let (tag, client): (_, Vec<u8>) = (tag_of(row.get(0)?), row.get(1)?);
         // The row for all clients together has the empty client.
         let visitor = match client.try_into() {
             Ok(client) => Visitor::client(tag, ClientId(client)),
@@ -113,7 +113,7 @@ fn forget_visitors(
     let old = old.filter(|(visitor, last_at)| !visitor.is_everyone() && *last_at < since);
     let mut removed = 0;
     for (visitor, _) in old {
-        removed += remove.execute((visitor.tag().0, visitor.client_bytes()))?;
+        removed += remove.execute((visitor.tag_row(), visitor.client_bytes()))?;
         write.fold.forget_if_before(visitor, since);
     }
     *position = last;

@@ -3,7 +3,6 @@
 mod record;
 mod update;
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
@@ -17,7 +16,7 @@ use crate::shared::{Database as _, experiences, tags};
 use crate::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::experience::{LedBy, PublishedExperience};
 use domain::id::{ExperienceId, InteractionId, TagId};
 use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
@@ -32,8 +31,12 @@ impl Taps for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError> {
-        let values = (after.0, row::limit(limit));
+    async fn tag_taps(
+        &self,
+        after: Option<TagId>,
+        limit: usize,
+    ) -> Result<Vec<TagTap>, StorageError> {
+        let values = (after.map_or(0, TagId::get), row::limit(limit));
         self.read_long(move |connection| tag_taps(connection, &TAGS_AFTER, values))
             .await
     }
@@ -94,7 +97,7 @@ impl Taps for SqliteStorage {
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         let now = self.clock.now();
-        let simulated = self.simulated_offset.load(Ordering::Relaxed);
+        let simulated = crate::Storage::simulated_offset(self);
         let found = match self.recent_keys.get(id, now, simulated) {
             None => self.read(|connection| issued_key(connection, id, now, simulated))?,
             known => known,
@@ -128,7 +131,7 @@ impl Taps for SqliteStorage {
                     "INSERT INTO left_out (interaction_id, macros) VALUES (?1, ?2)
                      ON CONFLICT DO UPDATE SET macros = excluded.macros",
                 )?
-                .execute((id.0, &macros))?;
+                .execute((id.get(), &macros))?;
             Ok(())
         })
         .await
@@ -170,7 +173,7 @@ static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
 fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
     let found = match key {
         TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
-        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.0])?.pop(),
+        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.get()])?.pop(),
     };
     match (found, key) {
         (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {
@@ -193,7 +196,7 @@ fn tag_taps(
     let mut found = Vec::<TagTap>::new();
     while let Some(row) = rows.next()? {
         let has_inlay = row.get_ref(0)? != ValueRef::Null;
-        let id = TagId(row.get(BOUND)?);
+        let id: TagId = row::id(row, BOUND)?;
         if found.last().is_none_or(|tap| tap.tag.id != id) {
             found.push(TagTap {
                 tag: tags::configured(&mut shared::columns(row, BOUND..)?)?,
@@ -211,7 +214,7 @@ fn tag_taps(
 fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
     let tag = connection
         .prepare_cached("SELECT tag_id FROM former_slugs WHERE slug = ?1")?
-        .query_row([slug], |row| row.get(0).map(TagId))
+        .query_row([slug], |row| row::id(row, 0))
         .optional()?;
     Ok(tag)
 }
@@ -223,7 +226,7 @@ pub(super) fn properties(
 ) -> Result<Properties, StorageError> {
     let mut statement = connection
         .prepare_cached("SELECT key, value FROM properties WHERE tag_id = ?1 AND class = ?2")?;
-    let mut rows = statement.query((tag.0, class.as_str()))?;
+    let mut rows = statement.query((tag.get(), class.as_str()))?;
     let mut properties = Properties::default();
     while let Some(row) = rows.next()? {
         let key = PropertyKey::parse(row.get_ref(0)?.as_str().unwrap_or_default())
@@ -244,11 +247,11 @@ fn issued_key(
     connection: &Connection,
     id: InteractionId,
     now: Timestamp,
-    simulated_offset: i64,
+    simulated_offset: Millis,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
     let found = connection
         .prepare_cached(&ISSUED_KEY)?
-        .query_row([id.0], |r| Ok(keyed(r, now, simulated_offset)))
+        .query_row([id.get()], |r| Ok(keyed(r, now, simulated_offset)))
         .optional()?;
     found.transpose()
 }

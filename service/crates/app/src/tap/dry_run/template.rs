@@ -2,7 +2,7 @@
 
 use super::{DryRun, MASTER_KEYS_MAX, OTHER_INLAYS_MAX};
 use crate::service::{CachedTag, Service, TapTemplate};
-use crate::tap::named::{self, Named};
+use crate::tap::named::Named;
 use crate::tap::verify::Occasion;
 use crate::tap::{Place, TapError};
 use domain::id::{MasterKeyId, TagId};
@@ -39,10 +39,10 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         is_static: matches!(addressed.code, Ok(None)),
         url_template_id: Some(template.id),
     };
-    let (tag, checked) = match Named::by(service, Occasion::DryRun, &place).await? {
-        Named::Nobody => (None, None),
+    let named = match Named::by(service, Occasion::DryRun, &place).await? {
+        Named::Nobody => None,
         // An inlay on no tag is not within the reach of a limited caller.
-        Named::NoTag(..) if super::is_limited() => (None, None),
+        Named::NoTag(..) if super::is_limited() => None,
         Named::NoTag(inlay, checked) => {
             let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
             let maker = CodeInlay {
@@ -56,24 +56,17 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
             run.findings = vec![Finding::OnNoTag { uid: inlay.uid }];
             return Ok(Some(run));
         }
-        Named::Tag(tag, checked) => {
+        Named::Tag(tag, code) => {
             let tag = super::within_reach(service, TagKey::Id(tag.id())).await?;
-            (tag, checked)
+            tag.map(|tag| (tag, code))
         }
     };
-    let Some(tag) = tag else {
+    let Some((tag, code)) = named else {
         run.steps = unnamed("no tag has the slug, or none is named by an authentic code").into();
         run.explain(service, &template, &addressed, None).await?;
         return Ok(Some(run));
     };
-    let checked = named::checked(
-        service,
-        Occasion::DryRun,
-        &place,
-        request.query,
-        &tag,
-        checked,
-    )?;
+    let checked = code.check(service, Occasion::DryRun, &place, request.query, &tag)?;
     let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
     let mut inlays = tag.of_templates()?.iter();
     let maker = inlays.find(|inlay| Some(inlay.id) == inlay_id);
@@ -231,7 +224,7 @@ async fn masters(service: &Service) -> Result<Vec<KnownMaster>, StorageError> {
         let fields = master.fields;
         let secret = service.keyring.master_secret(&fields.key.wrapped).ok()?;
         (!fields.derivation.is_slow()).then_some(KnownMaster {
-            name: fields.name,
+            name: fields.name.into(),
             secret,
             derivation: fields.derivation,
         })

@@ -17,6 +17,7 @@ use domain::inventory::{
 use domain::keyring::Keyring;
 use domain::settings::Layers;
 use domain::tag::TagFields;
+use domain::text::Name;
 use inlay::MacFrom;
 use inlay::check::Read;
 use inlay::effort;
@@ -98,7 +99,7 @@ impl World {
             } else {
                 Vec::new()
             };
-            let name = path.to_owned();
+            let name = Name::new("A URL template", path).unwrap();
             let fields = UrlTemplateFields {
                 name,
                 template,

@@ -79,7 +79,7 @@ mod tests {
     #[tokio::test]
     async fn an_attempt_gives_its_place_back_also_if_it_panics() {
         let mut on_the_way = OnTheWay::default();
-        let (good, bad) = (WebhookId(1), WebhookId(2));
+        let (good, bad) = (WebhookId::new(1), WebhookId::new(2));
         on_the_way.begin(good, false, async {});
         for _ in 0..3 {
             on_the_way.begin(bad, true, async { panic!("a test's own panic") });

@@ -15,7 +15,7 @@ fn a_theme_has_colours_and_names_that_exist() {
         "font": "serif", "corners": "round", "logo": 7,
     });
     let content = page(theme.clone()).unwrap();
-    assert_eq!(content.images(), [ImageId(7)]);
+    assert_eq!(content.images(), [ImageId::new(7)]);
     let json: Value = serde_json::from_str(&content.to_json()).unwrap();
     assert_eq!(json["theme"], theme);
     assert!(!page(json!({})).unwrap().to_json().contains("theme"));

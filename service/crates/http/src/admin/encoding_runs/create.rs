@@ -13,10 +13,11 @@ use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder;
 use app::service::Service;
+use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
 use domain::id::TagId;
 use domain::scope::Scope;
-use encoding::run::{RUN_MAX, Run, RunFields, RunPlan};
+use encoding::run::{Run, RunFields, RunPlan};
 
 /// An encoding run to create.
 #[derive(Deserialize, ToSchema)]
@@ -62,16 +63,12 @@ pub(crate) async fn create(
         requester.needs(Scope::Tags)?;
     }
     let tags = u32::try_from(run.tag_ids.len()).unwrap_or(u32::MAX);
-    if tags > RUN_MAX || (tags == 0 && run.plan.pattern.is_none()) {
+    if tags > BATCH_MAX || (tags == 0 && run.plan.pattern.is_none()) {
         let why =
-            format!("A run needs 1 to {RUN_MAX} tags, or a pattern for tags that it creates.");
+            format!("A run needs 1 to {BATCH_MAX} tags, or a pattern for tags that it creates.");
         return Err(ApiError::Invalid(FieldError::of("tag_ids", why)));
     }
-    let fields = RunFields {
-        name: run.name,
-        planned: run.planned,
-        closed: false,
-    };
+    let fields = RunFields::new(run.name, run.planned);
     fields.validate().map_err(ApiError::Invalid)?;
     encoder::check_plan(&service, &run.plan, run.allow_unproved_address).await?;
     let storage = &service.storage;

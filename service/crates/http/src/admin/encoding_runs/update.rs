@@ -13,7 +13,7 @@ use app::service::Service;
 use domain::id::EncodingRunId;
 use domain::revision::{Precondition, Revised as _};
 use domain::scope::Scope;
-use encoding::run::{Run, RunFields};
+use encoding::run::{self, Run, RunFields};
 
 /// A merge patch of the members of a run.
 type EncodingRunPatch = Partial<RunFields>;
@@ -41,7 +41,7 @@ pub(crate) async fn update(
         let before = service.storage.encoding_run(id).await?;
         let before = before.ok_or(ApiError::NotFound("encoding run"))?;
         let after: RunFields = patch.apply(&before.fields).map_err(ApiError::Invalid)?;
-        if before.plan.pattern.is_some() && before.fields.grows_to(&after) {
+        if before.plan.pattern.is_some() && run::grows(&before.fields, &after) {
             return Err(ApiError::Scope(Scope::Tags));
         }
         // The permission was checked for the revision that was read, so change only that revision.

@@ -80,10 +80,7 @@ impl EncodingView {
         Some(Self {
             id: stored.id?,
             uid: shown_uid(stored.uid),
-            tag_id: match stored.goal {
-                Goal::Tag(tag) => Some(tag),
-                Goal::Factory => None,
-            },
+            tag_id: stored.goal.tag(),
             run_id: stored.run_id,
             wipe: stored.goal == Goal::Factory,
             state: stored.state,

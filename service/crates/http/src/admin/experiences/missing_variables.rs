@@ -193,7 +193,7 @@ async fn of_tags(service: &Service, experience: &Experience) -> Result<MissingVa
     let missing = missing_in_tags(service, experience).await?;
     Ok(MissingVariables {
         experience_id: experience.id,
-        experience_name: experience.name.clone(),
+        experience_name: experience.name.to_string(),
         variables: missing.keys,
         tags: missing.tags,
     })
@@ -210,7 +210,7 @@ async fn of_tag(
     missing.retain(|key| !variables.0.contains_key(key));
     Ok(MissingVariables {
         experience_id: experience.id,
-        experience_name: experience.name.clone(),
+        experience_name: experience.name.to_string(),
         tags: u64::from(!missing.is_empty()),
         variables: missing,
     })

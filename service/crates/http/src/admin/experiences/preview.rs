@@ -13,7 +13,7 @@ use crate::state::AppState;
 use app::tap::{self, Preview, PreviewedTap};
 use domain::experience::Content;
 use domain::field_error::FieldError;
-use domain::id::ExperienceId;
+use domain::id::{ExperienceId, TagId};
 use storage::Conflict;
 
 /// The result of a tap, with warnings.
@@ -64,18 +64,21 @@ pub(crate) async fn preview(
             return Err(ApiError::Invalid(FieldError::of("tag_id", words)));
         }
     }
-    let missing = Conflict::Missing {
-        noun: "tag",
-        id: tap.tag_id.map_or(0, |id| id.0),
+    let missing = |id: TagId| {
+        ApiError::from(Conflict::Missing {
+            noun: "tag",
+            id: id.get(),
+        })
     };
+    let tag = tap.tag_id;
     // The simulated tap can read all tags, but the caller may not.
-    if let Some(id) = tap.tag_id
-        && service.storage.tag(id).await?.is_none()
+    if let Some(tag) = tag
+        && service.storage.tag(tag).await?.is_none()
     {
-        return Err(missing.into());
+        return Err(missing(tag));
     }
     let preview = tap::preview(service, id, &content, tap).await?;
-    let preview = preview.ok_or(missing)?;
+    let preview = preview.ok_or_else(|| tag.map_or(ApiError::Internal, missing))?;
     let macros = content.check_macros().err().map(|error| error.to_string());
     let country = countries::warning(&state, &content);
     Ok(Json(Previewed {

@@ -2,15 +2,15 @@
 
 use crate::error::ApiError;
 use app::service::Service;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::field_error::FieldError;
 use domain::report::Bucket;
 use domain::world::World;
 
 /// Maximum number of buckets in an answer: six weeks of hours, almost three years of days.
 const BUCKETS_MAX: i64 = 1_000;
-/// The default period, in milliseconds: seven days.
-const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
+/// The default period.
+const RANGE: Millis = Millis::days(7);
 
 /// The requested period, widened to whole buckets: the first bucket, and the one after the last.
 ///
@@ -26,14 +26,14 @@ pub(in crate::admin) async fn buckets(
         Some(until) => until,
         None => service.now_in(world != World::Real).await?,
     };
-    let since = since.unwrap_or_else(|| until.plus_millis(-RANGE));
+    let since = since.unwrap_or_else(|| until.minus(RANGE));
     if since >= until {
         return Err(ApiError::Invalid(FieldError::of(
             "since",
             "since must be before until.",
         )));
     }
-    let (first, end) = (bucket.of(since), bucket.of(until.plus_millis(-1)) + 1);
+    let (first, end) = (bucket.of(since), bucket.of(until.minus(Millis::new(1))) + 1);
     if end - first > BUCKETS_MAX {
         let why = format!(
             "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."

@@ -12,11 +12,11 @@ use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder;
 use app::service::Service;
+use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
 use domain::id::TagId;
-use domain::tag::{NAME_MAX, text_fits};
+use domain::text::Name;
 use encoding::order::{Order, OrderPlan};
-use encoding::run::RUN_MAX;
 
 /// A factory order to create.
 #[derive(Deserialize, ToSchema)]
@@ -49,21 +49,18 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(order): Body<NewFactoryOrder>,
 ) -> Result<(StatusCode, Json<Order>), ApiError> {
-    let invalid = |field, why| Err(ApiError::Invalid(FieldError::of(field, why)));
-    if order.name.trim().is_empty() || !text_fits(&order.name, NAME_MAX) {
-        let why = format!("An order needs a name of 1 to {NAME_MAX} characters.");
-        return invalid("name", why);
-    }
-    let tags = u32::try_from(order.tag_ids.len()).unwrap_or(u32::MAX);
-    if tags == 0 || tags > RUN_MAX {
-        return invalid("tag_ids", format!("An order needs 1 to {RUN_MAX} tags."));
-    }
     let NewFactoryOrder {
         name,
         tag_ids,
         plan,
         allow_unproved_address,
     } = order;
+    let name = Name::new("An order", name).map_err(ApiError::invalid)?;
+    let tags = u32::try_from(tag_ids.len()).unwrap_or(u32::MAX);
+    if tags == 0 || tags > BATCH_MAX {
+        let why = format!("An order needs 1 to {BATCH_MAX} tags.");
+        return Err(ApiError::Invalid(FieldError::of("tag_ids", why)));
+    }
     let order = encoder::create_order(&service, name, plan, tag_ids, allow_unproved_address);
     Ok((StatusCode::CREATED, Json(order.await?)))
 }

@@ -108,6 +108,6 @@ pub(in crate::admin) async fn master_key(
     let found = service.storage.master_key(id).await?;
     found.ok_or_else(|| {
         let noun = "master key";
-        StorageError::Conflict(Conflict::Missing { noun, id: id.0 }).into()
+        StorageError::Conflict(Conflict::Missing { noun, id: id.get() }).into()
     })
 }

@@ -156,7 +156,7 @@ async fn newest(
     let newest = service.storage.interactions(all, None, 1).await?;
     let first = newest.found.first().map(|(interaction, _)| interaction.id);
     Ok(first.or(newest.next).map(|bound| ExportPosition {
-        bound: bound.0,
+        bound: bound.get(),
         last: None,
     }))
 }
@@ -220,7 +220,7 @@ async fn send(
         let _ = sender.send_data(text.into()).await;
         return;
     };
-    let mut next = Some(InteractionId(place.last.unwrap_or(place.bound)));
+    let mut next = InteractionId::try_from(place.last.unwrap_or(place.bound)).ok();
     while let Some(from) = next {
         let stretch = match service
             .storage
@@ -235,7 +235,7 @@ async fn send(
             Err(error) => return sender.abort(error),
         };
         for (interaction, tag) in stretch.found {
-            if place.last.is_none_or(|last| interaction.id.0 < last) {
+            if place.last.is_none_or(|last| interaction.id.get() < last) {
                 let inlay = interaction.inlay_id;
                 let uid = inlay.and_then(|inlay| uids.get(&inlay).copied());
                 text.extend(file.line(interaction, tag, uid));

@@ -5,10 +5,9 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use domain::clock::Timestamp;
-use domain::field_error::FieldError;
 use domain::id::MasterKeyId;
 use domain::inventory::SealedMasterKey;
-use domain::tag::{NAME_MAX, text_fits};
+use domain::text::Name;
 use inlay::derivation::Derivation;
 use inlay::key::KeyCheck;
 
@@ -36,7 +35,7 @@ impl From<SealedMasterKey> for MasterKeyView {
             id: key.id,
             key_check: key.fields.key.fingerprint.check(),
             factory_key: key.factory(),
-            name: key.fields.name,
+            name: key.fields.name.into(),
             derivation: key.fields.derivation,
             created_at: key.created_at,
         }
@@ -44,10 +43,6 @@ impl From<SealedMasterKey> for MasterKeyView {
 }
 
 /// Checks the name of a master key.
-pub(super) fn name(name: String) -> Result<String, ApiError> {
-    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
-        let why = format!("A master key needs a name of 1 to {NAME_MAX} characters.");
-        return Err(ApiError::Invalid(FieldError::of("name", why)));
-    }
-    Ok(name)
+pub(super) fn name(name: String) -> Result<Name, ApiError> {
+    Name::new("A master key", name).map_err(ApiError::invalid)
 }

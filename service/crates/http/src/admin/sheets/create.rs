@@ -37,11 +37,7 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(sheet): Body<NewSheet>,
 ) -> Result<(StatusCode, Edited<Sheet>), ApiError> {
-    let fields = SheetFields {
-        name: sheet.name,
-        planned: sheet.planned,
-        closed: false,
-    };
+    let fields = SheetFields::new(sheet.name, sheet.planned);
     fields.validate().map_err(ApiError::Invalid)?;
     let expected = sheet.expected.validated().map_err(ApiError::Invalid)?;
     let sheet = service.storage.insert_sheet(fields, expected).await?;

@@ -12,7 +12,7 @@ use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
 use app::service::Service;
 use domain::audit::Note;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
 /// The current time of the simulated world.
 #[derive(Serialize, ToSchema)]
@@ -57,13 +57,14 @@ pub(crate) async fn advance(
 ) -> Result<Json<SimulatedClock>, ApiError> {
     let note = Note::done(&json!({"advance_ms": advance_ms}));
     service.storage.record(note).await?;
-    service.storage.advance_simulated(advance_ms).await?;
+    let span = Millis::new(advance_ms.into());
+    service.storage.advance_simulated(span).await?;
     shown(&service).await
 }
 
 async fn shown(service: &Service) -> Result<Json<SimulatedClock>, ApiError> {
     Ok(Json(SimulatedClock {
         now: service.now_in(true).await?,
-        offset_ms: service.storage.simulated_offset(),
+        offset_ms: service.storage.simulated_offset().get(),
     }))
 }

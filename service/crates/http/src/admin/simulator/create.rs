@@ -19,7 +19,8 @@ use domain::id::{MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{
     InlayFields, NewInlay, SharedKey, SharedKeySource, UrlTemplateFields, virtual_uid,
 };
-use domain::tag::{NAME_MAX, Slug, Tag, TagFields};
+use domain::tag::{Slug, Tag, TagFields};
+use domain::text::NAME_MAX;
 use inlay::key::{AesKey, Sic43ntKey, SomeKey};
 use inlay::technology::{Family, Mode};
 use inlay::template::Field;
@@ -120,7 +121,7 @@ pub(crate) async fn create(
 async fn template(service: &Service, id: UrlTemplateId) -> Result<UrlTemplateFields, ApiError> {
     let found = service.storage.url_template(id).await?;
     let missing = || {
-        let (noun, id) = ("URL template", id.0);
+        let (noun, id) = ("URL template", id.get());
         StorageError::Conflict(Conflict::Missing { noun, id })
     };
     Ok(found.ok_or_else(missing)?.fields)
@@ -179,7 +180,7 @@ async fn tag(
         (Some(id), None, None) => {
             let missing = Conflict::Missing {
                 noun: "tag",
-                id: id.0,
+                id: id.get(),
             };
             let original = service.storage.tag(id).await?;
             let original = original.ok_or(StorageError::Conflict(missing))?;

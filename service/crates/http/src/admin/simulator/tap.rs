@@ -249,7 +249,7 @@ fn makes_none() -> ApiError {
 async fn slug_of(service: &Service, id: TagId) -> Result<String, ApiError> {
     let (field, noun) = ("at_tag_id", "tag");
     let missing = || {
-        let why = Conflict::Missing { noun, id: id.0 }.to_string();
+        let why = Conflict::Missing { noun, id: id.get() }.to_string();
         ApiError::Conflict(Code::Missing, FieldError::of(field, why))
     };
     let tag = service.storage.tag(id).await?;

@@ -162,7 +162,7 @@ async fn newest(service: &Service) -> Result<Option<ExportPosition>, StorageErro
     };
     let newest = service.storage.submissions(all, None, 1).await?;
     Ok(newest.first().map(|submission| ExportPosition {
-        bound: submission.id.0,
+        bound: submission.id.get(),
         last: None,
     }))
 }
@@ -209,7 +209,7 @@ async fn variables(
     place: Option<ExportPosition>,
 ) -> Result<BTreeSet<PropertyKey>, ApiError> {
     let mut variables = BTreeSet::new();
-    let mut before = place.map(|place| SubmissionId(place.bound + 1));
+    let mut before = place.and_then(|place| SubmissionId::try_from(place.bound + 1).ok());
     while before.is_some() {
         let found = service
             .storage
@@ -296,7 +296,8 @@ async fn send(
     mut sender: Sender<Bytes, StorageError>,
 ) {
     let mut text = head;
-    let mut before = place.map(|place| SubmissionId(place.last.unwrap_or(place.bound + 1)));
+    let before = place.map(|place| place.last.unwrap_or(place.bound + 1));
+    let mut before = before.and_then(|before| SubmissionId::try_from(before).ok());
     loop {
         if !text.is_empty() && sender.send_data(text.into()).await.is_err() {
             return;

@@ -6,7 +6,8 @@ use utoipa::{IntoParams, ToSchema};
 use crate::error::ApiError;
 use domain::field_error::FieldError;
 use domain::id::ExperienceId;
-use domain::tag::{NAME_MAX, Status, text_fits};
+use domain::tag::Status;
+use domain::text::{NAME_MAX, text_fits};
 use domain::world::World;
 use storage::TagFilter;
 

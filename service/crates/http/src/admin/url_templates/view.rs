@@ -67,7 +67,7 @@ impl From<UrlTemplate> for UrlTemplateView {
             inlays: template.inlays,
             host: fields.template.sample_host(),
             first_tap_at: template.first_tap_at,
-            name: fields.name,
+            name: fields.name.into(),
         }
     }
 }

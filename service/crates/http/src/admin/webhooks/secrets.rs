@@ -14,16 +14,16 @@ use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::service::Service;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::field_error::FieldError;
 use domain::id::WebhookId;
 use domain::scope::Scope;
 use domain::webhook::Secret;
 
 /// Default time for which the old secret also signs, in seconds: a day.
-const KEPT: u32 = 24 * 60 * 60;
+const KEPT_SECONDS: u32 = 24 * 60 * 60;
 /// Maximum of this time, in seconds: a week.
-const KEPT_MAX: u32 = 7 * KEPT;
+const KEPT_SECONDS_MAX: u32 = 7 * KEPT_SECONDS;
 
 /// Options of the rotation.
 #[derive(Default, Deserialize, ToSchema)]
@@ -61,8 +61,8 @@ pub(crate) async fn rotate(
     body: Option<Body<Rotation>>,
 ) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
     let rotation = body.map(|Body(rotation)| rotation).unwrap_or_default();
-    let keep = rotation.keep_seconds.unwrap_or(KEPT);
-    if keep > KEPT_MAX {
+    let keep = rotation.keep_seconds.unwrap_or(KEPT_SECONDS);
+    if keep > KEPT_SECONDS_MAX {
         let why = "A secret is kept for at most a week (604,800 seconds).";
         return Err(ApiError::Invalid(FieldError::of("keep_seconds", why)));
     }
@@ -72,7 +72,7 @@ pub(crate) async fn rotate(
     let secret = Secret::generate(&*service.entropy);
     let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;
     let now = service.storage.now().await?;
-    let previous_secret_until = now.plus_millis(i64::from(keep) * 1000);
+    let previous_secret_until = now.plus(Millis::seconds(keep.into()));
     let rotated = service
         .storage
         .rotate_webhook_secret(id, wrapped, previous_secret_until)

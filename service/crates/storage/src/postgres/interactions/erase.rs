@@ -1,7 +1,7 @@
 //! Erases a tag's personal data, in steps so small that taps do not notice them.
 
 use super::history::walk;
-use crate::interactions::NO_TAG;
+use crate::interactions::row_of;
 use crate::postgres::row;
 use crate::postgres::transaction::Write;
 use crate::shared::dialect::Dialect;
@@ -25,10 +25,10 @@ const MARK_SENT: &str = "UPDATE properties p SET erased = TRUE
          AND p.key = field ->> 'variable' AND p.value = field ->> 'value' AND p.value <> ''";
 
 /// Locks a tag's variables in the same order as updates do, so that they cannot deadlock.
-async fn lock_variables(write: &Write, tag: TagId) -> Result<(), StorageError> {
+async fn lock_variables(write: &Write, tag: i64) -> Result<(), StorageError> {
     let sql =
         "SELECT FROM properties WHERE tag_id = $1 AND class = 'variable' ORDER BY key FOR UPDATE";
-    write.run(sql, &[&tag.0]).await.map(drop)
+    write.run(sql, &[&tag]).await.map(drop)
 }
 
 pub(super) async fn visitors(
@@ -37,31 +37,31 @@ pub(super) async fn visitors(
 ) -> Result<Option<bool>, StorageError> {
     if let Some(tag) = tag {
         let exists = write
-            .row("SELECT FROM tags WHERE id = $1", &[&tag.0])
+            .row("SELECT FROM tags WHERE id = $1", &[&tag.get()])
             .await?;
         if exists.is_none() {
             return Ok(None);
         }
     }
-    let tag = tag.unwrap_or(NO_TAG);
+    let tag = row_of(tag);
     write.run(erasure::ERASED, &[]).await?;
     lock_variables(write, tag).await?;
-    write.run(MARK_SENT, &[&tag.0]).await?;
+    write.run(MARK_SENT, &[&tag]).await?;
     for sql in erasure::OF_TAG {
-        write.run(&Dialect::Postgres.say(sql), &[&tag.0]).await?;
+        write.run(&Dialect::Postgres.say(sql), &[&tag]).await?;
     }
     // The row of the empty client has the tag's counts, so it stays. Lock it first, as taps do.
     write
         .run(
             "SELECT FROM visits WHERE tag_id = $1 AND client = '' FOR UPDATE",
-            &[&tag.0],
+            &[&tag],
         )
         .await?;
     let removed = write
         .run(
             "DELETE FROM visits WHERE tag_id = $1 AND client IN
                 (SELECT client FROM visits WHERE tag_id = $1 AND client <> '' LIMIT $2)",
-            &[&tag.0, &row::limit(BATCH)],
+            &[&tag, &row::limit(BATCH)],
         )
         .await?;
     Ok(Some(removed == BATCH as u64))
@@ -69,22 +69,23 @@ pub(super) async fn visitors(
 
 pub(super) async fn history(
     write: &Write,
-    tag: TagId,
+    tag: Option<TagId>,
     from: Option<InteractionId>,
 ) -> Result<Option<InteractionId>, StorageError> {
     let mut ids = Vec::with_capacity(BATCH);
     let mut next = None;
+    let tag = row_of(tag);
     walk(write, Some(tag), from, 0, |interaction| {
         if ids.len() == BATCH {
             next = Some(interaction.id);
             return false;
         }
-        ids.push(interaction.id.0);
+        ids.push(interaction.id.get());
         true
     })
     .await?;
     lock_variables(write, tag).await?;
-    write.run(MARK_WRITTEN, &[&tag.0, &ids]).await?;
+    write.run(MARK_WRITTEN, &[&tag, &ids]).await?;
     for sql in erasure::clearing() {
         write.run(&format!("{sql} = ANY ($1)"), &[&ids]).await?;
     }

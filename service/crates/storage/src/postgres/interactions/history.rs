@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use super::tag_names;
 use crate::interactions::row::{COLUMNS, interaction};
+use crate::interactions::row_of;
 use crate::postgres::row;
 use crate::postgres::session::Session;
 use crate::{InteractionFilter, LOOKED_AT_MAX, StorageError, Stretch};
-use domain::clock::Timestamp;
-use domain::id::{InteractionId, TagId};
+use domain::clock::{Millis, Timestamp};
+use domain::id::InteractionId;
 use domain::interaction::Interaction;
 use domain::scope::Reach;
 use domain::world::World;
@@ -17,15 +18,15 @@ use domain::world::World;
 const FIRST: usize = 100;
 const PIECE: usize = 2_000;
 
-/// How far the times of interactions may deviate from the order of their ids, in milliseconds: an
-/// id is reserved before the interaction's time is decided.
-const DISORDER: i64 = 60_000;
+/// How far the times of interactions may deviate from the order of their ids: an id is reserved
+/// before the interaction's time is decided.
+const DISORDER: Millis = Millis::minutes(1);
 
 /// The reservation time from which ids belong to interactions of `world` at `since` or later. For
 /// simulated interactions it is 0, because their time runs ahead of ids and proves nothing.
 pub(super) fn ids_since(since: Option<Timestamp>, world: World) -> i64 {
     match since {
-        Some(since) if world == World::Real => since.plus_millis(-DISORDER).millis(),
+        Some(since) if world == World::Real => since.minus(DISORDER).millis(),
         _ => 0,
     }
 }
@@ -51,18 +52,19 @@ static OF_TAG: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Passes the history, or a tag's, to `f` until it returns false: from `from` on, back to ids
+/// Passes the history to `f` until it returns false, or only the rows with the tag id `tag`: from
+/// `from` on, back to ids
 /// reserved at `ids_since`.
 pub(super) async fn walk(
     session: &Session,
-    tag: Option<TagId>,
+    tag: Option<i64>,
     from: Option<InteractionId>,
     ids_since: i64,
     mut f: impl FnMut(Interaction) -> bool,
 ) -> Result<(), StorageError> {
     let mut next = match (from, tag) {
-        (Some(from), _) => Some(from),
-        (None, None) => Some(InteractionId(i64::MAX)),
+        (Some(from), _) => Some(from.get()),
+        (None, None) => Some(i64::MAX),
         (None, Some(tag)) => newest_of(session, tag).await?,
     };
     let mut piece = FIRST;
@@ -71,12 +73,12 @@ pub(super) async fn walk(
         let rows = match tag {
             None => {
                 session
-                    .rows(&NEWEST_FIRST, &[&from.0, &ids_since, &limit])
+                    .rows(&NEWEST_FIRST, &[&from, &ids_since, &limit])
                     .await?
             }
             Some(tag) => {
                 session
-                    .rows(&OF_TAG, &[&from.0, &ids_since, &limit, &tag.0])
+                    .rows(&OF_TAG, &[&from, &ids_since, &limit, &tag])
                     .await?
             }
         };
@@ -84,8 +86,8 @@ pub(super) async fn walk(
         for found in &rows {
             let interaction = interaction(found)?;
             next = match tag {
-                None => Some(InteractionId(interaction.id.0 - 1)),
-                Some(_) => interaction.previous,
+                None => Some(interaction.id.get() - 1),
+                Some(_) => interaction.previous.map(InteractionId::get),
             };
             if !f(interaction) {
                 return Ok(());
@@ -99,16 +101,14 @@ pub(super) async fn walk(
     Ok(())
 }
 
-async fn newest_of(session: &Session, tag: TagId) -> Result<Option<InteractionId>, StorageError> {
+async fn newest_of(session: &Session, tag: i64) -> Result<Option<i64>, StorageError> {
     let newest = session
         .row(
             "SELECT last_interaction FROM visits WHERE tag_id = $1 AND client = ''",
-            &[&tag.0],
+            &[&tag],
         )
         .await?;
-    newest
-        .map(|newest| row::column(&newest, 0).map(InteractionId))
-        .transpose()
+    newest.map(|newest| row::column(&newest, 0)).transpose()
 }
 
 pub(super) async fn stretch(
@@ -122,7 +122,8 @@ pub(super) async fn stretch(
     let mut found = Vec::new();
     let mut next = None;
     let ids_since = ids_since(filter.since, filter.world);
-    walk(session, filter.history(), from, ids_since, |interaction| {
+    let history = filter.history().map(row_of);
+    walk(session, history, from, ids_since, |interaction| {
         if found.len() == limit || looked_at == LOOKED_AT_MAX {
             next = Some(interaction.id);
             return false;
@@ -136,7 +137,7 @@ pub(super) async fn stretch(
     .await?;
     let mut tags: Vec<i64> = found
         .iter()
-        .filter_map(|interaction| Some(interaction.tag_id?.0))
+        .filter_map(|interaction| Some(interaction.tag_id?.get()))
         .collect();
     tags.sort_unstable();
     tags.dedup();

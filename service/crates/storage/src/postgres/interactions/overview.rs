@@ -8,14 +8,13 @@ use crate::postgres::row::{self, column};
 use crate::postgres::session::Session;
 use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::{Overview, SAMPLE_MAX, StorageError};
-use domain::clock::Timestamp;
-use domain::id::TagId;
+use domain::clock::{Millis, Timestamp};
 use domain::interaction::{Reason, TagName};
+use domain::report::Bucket;
 use domain::world::World;
 
 /// Tags that the overview names.
 const TOP_TAGS: i64 = 10;
-const HOUR: i64 = 3_600_000;
 
 pub(super) async fn read(
     session: &Session,
@@ -48,8 +47,8 @@ async fn counts(
     until: Timestamp,
     world: World,
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
-    let hour = |at: Timestamp| at.millis().div_euclid(HOUR);
-    let (first, last) = (hour(since), hour(until.plus_millis(-1)));
+    let hour = |at| Bucket::Hour.of(at);
+    let (first, last) = (hour(since), hour(until.minus(Millis::new(1))));
     let rows = session
         .rows(
             "SELECT hour, reason, sum(taps)::BIGINT FROM tap_counts
@@ -60,7 +59,7 @@ async fn counts(
         .await?;
     let counts = rows.iter().map(|found| {
         Ok((
-            Timestamp::from_millis(column::<i64>(found, 0)? * HOUR),
+            Bucket::Hour.begin(column(found, 0)?),
             reason(found, 1)?,
             column::<i64>(found, 2)?.unsigned_abs(),
         ))
@@ -137,7 +136,7 @@ impl Sample {
             .await?;
         let tags = rows.iter().map(|found| {
             let name = TagName {
-                tag_id: TagId(column(found, 0)?),
+                tag_id: row::id(found, 0)?,
                 slug: column(found, 1)?,
                 tag_name: column(found, 2)?,
             };

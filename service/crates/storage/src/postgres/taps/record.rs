@@ -7,13 +7,13 @@ use tokio_postgres::types::ToSql;
 
 use crate::Event;
 use crate::StorageError;
-use crate::interactions::NO_TAG;
 use crate::interactions::row::reason;
+use crate::interactions::row_of;
 use crate::postgres::node::{Attempts, Node};
 use crate::postgres::row::{self, column};
 use crate::postgres::session::{Parameters, Session};
 use crate::value::Columns as _;
-use domain::id::InteractionId;
+use domain::id::{InlayId, InteractionId, UrlTemplateId};
 use domain::interaction::{
     Claim, CounterRule, NewInteraction, Reason, Recorded, Refusal, Returning, Verdict,
 };
@@ -46,7 +46,7 @@ pub(in crate::postgres) async fn taps(
         found.insert(column::<i64>(row, 0)?, row);
     }
     let outcomes = taps.iter().map(|(id, tap)| {
-        let row = found.get(&id.0).ok_or_else(|| row::unreadable("tap"))?;
+        let row = found.get(&id.get()).ok_or_else(|| row::unreadable("tap"))?;
         recorded(row, *id, tap)
     });
     let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
@@ -143,9 +143,9 @@ impl<'a> Columns<'a> {
         let signed = |number: Option<u32>| number.map(u32::cast_signed);
         let wide = |number: Option<u32>| number.map(i64::from);
         Self {
-            ids: taps.iter().map(|(id, _)| id.0).collect(),
-            tags: column(taps, |tap| tap.tag_id.unwrap_or(NO_TAG).0),
-            inlays: column(taps, |tap| tap.claim.inlay_id().map(|id| id.0)),
+            ids: taps.iter().map(|(id, _)| id.get()).collect(),
+            tags: column(taps, |tap| row_of(tap.tag_id)),
+            inlays: column(taps, |tap| tap.claim.inlay_id().map(InlayId::get)),
             key_versions: column(taps, |tap| code(tap).map(|(version, ..)| version)),
             counters: column(taps, |tap| match code(tap) {
                 Some((_, counter, _)) => Some(counter),
@@ -164,7 +164,7 @@ impl<'a> Columns<'a> {
             }),
             uids: column(taps, |tap| unknown_uid(tap).map(|uid| uid.bytes().to_vec())),
             techs: column(taps, |tap| tap.tech.value()),
-            experiences: column(taps, |tap| tap.experience.map(|to| to.experience_id.0)),
+            experiences: column(taps, |tap| tap.experience.map(|to| to.experience_id.get())),
             versions: column(taps, |tap| signed(tap.experience.map(|to| to.version))),
             clients: column(taps, |tap| tap.client.0.as_slice()),
             countries: column(taps, |tap| tap.country.as_str()),
@@ -175,13 +175,13 @@ impl<'a> Columns<'a> {
                 tap.key.as_ref().map(|key| key.url_digest.as_slice())
             }),
             simulations: column(taps, |tap| tap.simulated),
-            offsets: column(taps, |tap| tap.time_offset),
+            offsets: column(taps, |tap| tap.time_offset.get()),
             tampers: column(taps, |tap| tap.tamper.map(Tamper::as_str)),
             file_data: column(taps, |tap| tap.file_data.as_deref()),
             systems: column(taps, |tap| tap.traits.system.map(OperatingSystem::as_str)),
             languages: column(taps, |tap| tap.traits.language.as_deref()),
             groups: column(taps, |tap| tap.traits.group.map(i32::from)),
-            first_at_template: column(taps, |tap| tap.first_at_template.map(|id| id.0)),
+            first_at_template: column(taps, |tap| tap.first_at_template.map(UrlTemplateId::get)),
             test_origins: column(taps, NewInteraction::test_origin),
         }
     }

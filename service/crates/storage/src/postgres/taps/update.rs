@@ -9,7 +9,6 @@ use crate::postgres::node::{Attempts, Node};
 use crate::postgres::row::{self, column};
 use crate::submissions::SentForm;
 use crate::{StorageError, UpdateRefusal, Updated, VariableUpdate};
-use domain::id::TagId;
 use domain::interaction::Change;
 use domain::tag::PropertyKey;
 
@@ -22,7 +21,7 @@ pub(in crate::postgres) async fn variables(
     // A unique number identifies each attempt.
     let mut numbers = Vec::with_capacity(updates.len());
     for _ in updates {
-        numbers.push(node.reserve().await?.0);
+        numbers.push(node.reserve().await?.get());
     }
     let numbers_of =
         |value: fn(&VariableUpdate) -> i64| -> Vec<i64> { updates.iter().map(value).collect() };
@@ -55,11 +54,11 @@ pub(in crate::postgres) async fn variables(
             .rows(
                 "SELECT * FROM update_variables($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ORDER BY place",
                 &[
-                    &numbers_of(|update| update.id.0),
+                    &numbers_of(|update| update.id.get()),
                     &hashes,
                     &numbers,
                     &requests,
-                    &numbers_of(|update| update.simulated_offset),
+                    &numbers_of(|update| update.simulated_offset.get()),
                     &firsts,
                     &lasts,
                     &keys,
@@ -104,7 +103,7 @@ fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, S
         "done" => {
             let changes = serde_json::from_str::<Vec<Change>>(column(row, 5)?);
             let changes: Arc<[Change]> = changes.map_err(|_| row::unreadable("change"))?.into();
-            let (tag_id, at) = (TagId(column(row, 2)?), row::time(row, 3)?);
+            let (tag_id, at) = (row::id(row, 2)?, row::time(row, 3)?);
             let simulated = column(row, 4)?;
             node.events.tell(Event::Update {
                 interaction_id: update.id,

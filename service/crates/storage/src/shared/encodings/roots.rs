@@ -80,7 +80,7 @@ pub(super) async fn exposed(
         "SELECT i.id, i.uid, i.tag_id, (SELECT slug FROM tags g WHERE g.id = i.tag_id), k.root_id, k.generation
          {EXPOSED} AND i.id > ?1 ORDER BY i.id LIMIT ?2"
     );
-    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let values = values![after.map_or(0, InlayId::get), Value::limit(limit)];
     let found = db.query(&sql, &values).await?;
     let inlays = found.into_iter().map(|mut row| {
         Ok(ExposedInlay {

@@ -10,7 +10,7 @@ use crate::shared::{Query, Transaction, encoding_runs, inlays, insert_rows, url_
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Conflict, EncodingTurn, Ending, Event, StorageError, StoredEncoding};
 use domain::audit::Note;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use domain::webhook::{About, EventKind, object};
 use encoding::{Exchange, Goal, OpenedAddress, Reason, State, of_word, shown_uid, word};
@@ -152,10 +152,7 @@ fn note(
     turn: &EncodingTurn,
 ) -> Note {
     let object = format!("encodings/{id}");
-    let tag_id = match after.goal {
-        Goal::Tag(tag) => Some(tag),
-        Goal::Factory => None,
-    };
+    let tag_id = after.goal.tag();
     let Some(before) = before else {
         let begun = json!({
             "uid": shown_uid(after.uid),
@@ -291,10 +288,7 @@ async fn write(
     let form = encoding.form.as_ref().map(serde_json::to_string);
     let outcome = encoding.outcome.as_ref().map(serde_json::to_string);
     let (form, outcome) = (form.map(json).transpose()?, outcome.map(json).transpose()?);
-    let tag = match encoding.goal {
-        Goal::Tag(tag) => Some(tag),
-        Goal::Factory => None,
-    };
+    let tag = encoding.goal.tag();
     let now = tx.now();
     let common = values![
         encoding.uid,
@@ -341,15 +335,12 @@ async fn refuse_more_unproved(
     let sql = "SELECT count(*) FROM encodings e
          WHERE e.token_id = ?1 AND e.created_at > ?2 AND e.state NOT IN ('verified', 'reset')
              AND NOT EXISTS (SELECT 1 FROM chips c WHERE c.uid = e.uid AND c.confirmed IS NOT NULL)";
-    let since = tx.now().plus_millis(-DAY);
+    let since = tx.now().minus(Millis::days(1));
     if tx.count(sql, &values![token, since]).await? < UNPROVED_MAX {
         return Ok(());
     }
     Err(Conflict::TooManyUnproved.into())
 }
-
-/// A day, in milliseconds.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// Deletes earlier rejections of a chip for the same goal. A chip left on a reader, or a client
 /// that asks repeatedly, must not fill the database; the newest rejection has the reason.

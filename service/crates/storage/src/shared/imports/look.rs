@@ -66,14 +66,14 @@ async fn owners(
     let named = rows.iter().filter(|row| row.named);
     let slugs: Vec<&str> = named.map(|row| row.slug.as_str()).collect();
     let owners = tags::owners(db, &slugs).await?;
-    let ids: BTreeSet<TagId> = owners.values().map(|owner| owner.tag).collect();
+    let ids: BTreeSet<TagId> = owners.values().filter_map(|owner| owner.tag).collect();
     let ids: Vec<TagId> = ids.into_iter().collect();
     let tags = tags::whole(db, &ids).await?.into_iter();
     let tags: HashMap<TagId, (Tag, bool)> = tags
         .map(|(tag, deleted)| (tag.id, (tag, deleted)))
         .collect();
     let owners = owners.into_iter().filter_map(|(slug, owner)| {
-        let (tag, deleted) = tags.get(&owner.tag)?.clone();
+        let (tag, deleted) = tags.get(&owner.tag?)?.clone();
         Some((slug, (owner, tag, deleted)))
     });
     Ok(owners.collect())

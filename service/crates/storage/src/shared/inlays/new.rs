@@ -44,11 +44,11 @@ impl Needed {
         if let Some(key) = keys.and_then(SealedKeys::master_key_id)
             && !self.master_keys.contains(&key)
         {
-            return missing("master key", key.0);
+            return missing("master key", key.get());
         }
         if let Some(id) = inlay.url_template_id {
             let Some(template) = self.templates.get(&id) else {
-                return missing("URL template", id.0);
+                return missing("URL template", id.get());
             };
             let checked = inlay.validate_on(&template.fields);
             checked.map_err(Invalid::from)?;

@@ -154,7 +154,7 @@ fn disjoint(ranges: &[(TagId, TagId)]) -> Vec<(TagId, TagId)> {
     let mut apart: Vec<(TagId, TagId)> = Vec::with_capacity(ranges.len());
     for (first, last) in ranges {
         match apart.last_mut() {
-            Some((_, end)) if first.0 <= end.0.saturating_add(1) => *end = last.max(*end),
+            Some((_, end)) if first.get() <= end.get().saturating_add(1) => *end = last.max(*end),
             _ => apart.push((first, last)),
         }
     }
@@ -197,7 +197,7 @@ mod tests {
         let ranges = |ranges: &[(i64, i64)]| -> Vec<_> {
             let ranges = ranges.iter();
             ranges
-                .map(|(first, last)| (TagId(*first), TagId(*last)))
+                .map(|(first, last)| (TagId::new(*first), TagId::new(*last)))
                 .collect()
         };
         let given = ranges(&[(7, 7), (1, 3), (2, 9), (4, 5), (12, 11), (20, 30), (31, 31)]);

@@ -27,10 +27,10 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// Builds the ranking from all `taps`; no tag has an id above `newest`.
-    pub(crate) fn new(taps: &[(TagId, Taps)], newest: TagId) -> Self {
+    /// Builds the ranking from all `taps`; no tag has an id above `newest`, which is 0 without tags.
+    pub(crate) fn new(taps: &[(TagId, Taps)], newest: i64) -> Self {
         let entries = |key: fn(&Taps) -> i64| {
-            let entries = taps.iter().map(|(id, taps)| (key(taps), id.0));
+            let entries = taps.iter().map(|(id, taps)| (key(taps), id.get()));
             let mut entries: Vec<_> = entries.collect();
             entries.sort_unstable();
             entries
@@ -40,23 +40,23 @@ impl Ranking {
             by_scans: entries(scans),
             by_last: entries(last),
             tapped: with_bits(Vec::new(), ids, newest),
-            newest: newest.0,
+            newest,
         }
     }
 
     /// A copy of the ranking, updated with the tags that were tapped since.
-    pub(crate) fn with(&self, taps: &HashMap<TagId, Taps>, newest: TagId) -> Self {
+    pub(crate) fn with(&self, taps: &HashMap<TagId, Taps>, newest: i64) -> Self {
         Self {
             by_scans: merged(&self.by_scans, taps, scans),
             by_last: merged(&self.by_last, taps, last),
             tapped: with_bits(self.tapped.clone(), taps.keys().copied(), newest),
-            newest: newest.0,
+            newest,
         }
     }
 
-    /// The highest id of any tag at the time of the ranking.
-    pub(crate) const fn newest(&self) -> TagId {
-        TagId(self.newest)
+    /// The highest id of any tag at the time of the ranking; 0 without tags.
+    pub(crate) const fn newest(&self) -> i64 {
+        self.newest
     }
 
     /// The tags after `after` in an order by taps, each with its place.
@@ -72,7 +72,7 @@ impl Ranking {
             &self.by_last
         };
         let place = move |(key, id): Entry| {
-            let id = TagId(id);
+            let id = TagId::new(id);
             let place = match (by_scans, key) {
                 (true, key) => TagPlace::Scans(key.max(0).unsigned_abs(), id),
                 (false, NEVER) => TagPlace::LastScan(None, id),
@@ -123,8 +123,8 @@ const NEVER: i64 = -1;
 
 fn entry(place: &TagPlace) -> Option<Entry> {
     match place {
-        TagPlace::Scans(scans, id) => Some((i64::try_from(*scans).unwrap_or(i64::MAX), id.0)),
-        TagPlace::LastScan(last, id) => Some((last.map_or(NEVER, Timestamp::millis), id.0)),
+        TagPlace::Scans(scans, id) => Some((i64::try_from(*scans).unwrap_or(i64::MAX), id.get())),
+        TagPlace::LastScan(last, id) => Some((last.map_or(NEVER, Timestamp::millis), id.get())),
         TagPlace::Created(_) | TagPlace::Name(..) => None,
     }
 }
@@ -138,10 +138,10 @@ const fn last((_, last): &Taps) -> i64 {
 }
 
 /// One bit for each id up to `newest`; sets the bits of `tapped`.
-fn with_bits(mut bits: Vec<u64>, tapped: impl Iterator<Item = TagId>, newest: TagId) -> Vec<u64> {
-    bits.resize(usize::try_from(newest.0 / 64 + 1).unwrap_or_default(), 0);
-    for TagId(id) in tapped {
-        if let Some((word, bit)) = bit(id)
+fn with_bits(mut bits: Vec<u64>, tapped: impl Iterator<Item = TagId>, newest: i64) -> Vec<u64> {
+    bits.resize(usize::try_from(newest / 64 + 1).unwrap_or_default(), 0);
+    for id in tapped {
+        if let Some((word, bit)) = bit(id.get())
             && let Some(word) = bits.get_mut(word)
         {
             *word |= bit;
@@ -161,12 +161,15 @@ fn merged(
     changed: &HashMap<TagId, Taps>,
     key: impl Fn(&Taps) -> i64,
 ) -> Vec<Entry> {
-    let mut new: Vec<Entry> = changed.iter().map(|(id, taps)| (key(taps), id.0)).collect();
+    let mut new: Vec<Entry> = changed
+        .iter()
+        .map(|(id, taps)| (key(taps), id.get()))
+        .collect();
     new.sort_unstable();
     let mut new = new.into_iter().peekable();
     let mut all = Vec::with_capacity(entries.len() + changed.len());
     let kept = entries.iter();
-    for entry in kept.filter(|(_, id)| !changed.contains_key(&TagId(*id))) {
+    for entry in kept.filter(|(_, id)| !changed.contains_key(&TagId::new(*id))) {
         while let Some(before) = new.next_if(|new| new < entry) {
             all.push(before);
         }
@@ -183,7 +186,7 @@ mod tests {
 
     fn taps(of: &[(i64, u64, i64)]) -> Vec<(TagId, Taps)> {
         let of = of.iter();
-        of.map(|(id, scans, at)| (TagId(*id), (*scans, Timestamp::from_millis(*at))))
+        of.map(|(id, scans, at)| (TagId::new(*id), (*scans, Timestamp::from_millis(*at))))
             .collect()
     }
 
@@ -196,14 +199,14 @@ mod tests {
                 return ids;
             };
             after = Some(last.clone());
-            ids.extend(page.iter().map(|(id, _)| id.0));
+            ids.extend(page.iter().map(|(id, _)| id.get()));
         }
     }
 
     #[test]
     fn every_tag_is_there_once_in_each_order_whatever_the_pages_are() {
         let first = taps(&[(1, 3, 100), (4, 1, 300), (5, 3, 200)]);
-        let ranking = Ranking::new(&first, TagId(6));
+        let ranking = Ranking::new(&first, 6);
         for limit in 1..=7 {
             let all = |order| ids(&ranking, order, limit);
             assert_eq!(all(TagOrder::Scans), [2, 3, 6, 4, 1, 5]);
@@ -215,12 +218,12 @@ mod tests {
 
     #[test]
     fn what_was_tapped_since_stands_at_its_new_place() {
-        let ranking = Ranking::new(&taps(&[(1, 3, 100), (4, 1, 300)]), TagId(130));
+        let ranking = Ranking::new(&taps(&[(1, 3, 100), (4, 1, 300)]), 130);
         let since = taps(&[(1, 4, 400), (130, 1, 500)]);
-        let ranking = ranking.with(&since.into_iter().collect(), TagId(131));
+        let ranking = ranking.with(&since.into_iter().collect(), 131);
         let first = |order| {
             let tags = ranking.tags(order, None).take(4);
-            tags.map(|(id, _)| id.0).collect::<Vec<_>>()
+            tags.map(|(id, _)| id.get()).collect::<Vec<_>>()
         };
         assert_eq!(first(TagOrder::ScansDescending), [1, 130, 4, 131]);
         assert_eq!(first(TagOrder::LastScanDescending), [130, 1, 4, 131]);

@@ -153,7 +153,7 @@ impl Taken {
         itself: Option<TagId>,
     ) -> Result<(), Conflict> {
         let owner = self.slugs.get(tag.slug.as_str());
-        if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
+        if let Some(owner) = owner.filter(|owner| itself.is_none() || itself != owner.tag) {
             return Err(owner.refuses(&tag.slug));
         }
         if self.reserved.contains(tag.slug.as_str()) {
@@ -167,9 +167,8 @@ impl Taken {
         if tag.experience_id.is_none() && self.limited {
             return Err(Invalid::NoExperience.into());
         }
-        // A new tag has no id yet; 0 belongs to no tag that a caller may ask for.
         let owner = SlugOwner {
-            tag: itself.unwrap_or(TagId(0)),
+            tag: itself,
             former: false,
             within_reach: true,
         };
@@ -178,10 +177,10 @@ impl Taken {
     }
 }
 
-fn missing(ExperienceId(id): ExperienceId) -> Conflict {
+fn missing(experience: ExperienceId) -> Conflict {
     Conflict::Missing {
         noun: "experience",
-        id,
+        id: experience.get(),
     }
 }
 

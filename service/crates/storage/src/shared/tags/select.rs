@@ -298,7 +298,7 @@ mod tests {
         let schema = include_str!("../../../../../migrations/sqlite/V1__initial.sql");
         connection.execute_batch(schema).unwrap();
         crate::sqlite::search::add_function(&connection).unwrap();
-        let id = TagId(1);
+        let id = TagId::new(1);
         for (order, after, index) in [
             (
                 TagOrder::Created,

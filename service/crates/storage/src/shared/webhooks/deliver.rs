@@ -14,7 +14,7 @@ use super::find;
 use crate::StorageError;
 use crate::shared::{Query, Transaction};
 use crate::value::{Row, Value, values};
-use crate::webhooks::{Claimed, LEASE_MILLIS};
+use crate::webhooks::{Claimed, LEASE};
 use domain::clock::Timestamp;
 use domain::id::WebhookId;
 use domain::webhook::{Happening, TagNow, WebhookFields};
@@ -53,7 +53,7 @@ pub(super) async fn claim(
         let found: Vec<Claimed> = found.collect::<Result<_, _>>()?;
         let leased = Value::list(found.iter().map(|one| one.id));
         let sql = "UPDATE webhook_deliveries SET next_at = ?2 WHERE id IN ids(?1)";
-        let until = now.plus_millis(LEASE_MILLIS);
+        let until = now.plus(LEASE);
         tx.execute(sql, &values![leased, until]).await?;
         claimed.extend(found);
         look_at_next(tx, *webhook, None).await?;

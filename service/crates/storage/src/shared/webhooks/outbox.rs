@@ -159,5 +159,7 @@ pub(super) async fn after(
 /// other place.
 fn submission(event: &OutboxEvent) -> Option<SubmissionId> {
     let id = event.data.as_ref()?.get("submission_id")?.as_i64()?;
-    (event.kind == EventKind::SubmissionCreated).then_some(SubmissionId(id))
+    SubmissionId::try_from(id)
+        .ok()
+        .filter(|_| event.kind == EventKind::SubmissionCreated)
 }

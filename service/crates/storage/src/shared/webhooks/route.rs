@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::interactions::NO_TAG;
+use crate::interactions::row_of;
 use crate::shared::dialect::Dialect;
 use crate::shared::{Query, Transaction, insert_rows};
 use crate::value::{Row, Value, values};
 use crate::webhooks::{
     Advance, CommitPosition, Cursor, EventProperties, Move, NewDelivery, RouteFields, RouteState,
-    SOON_MILLIS,
+    SOON,
 };
 use crate::{StorageError, erasure};
 use domain::clock::Timestamp;
@@ -28,7 +28,7 @@ pub(super) async fn states(
              CASE WHEN waiting = 0 THEN 0 ELSE (SELECT count(*) FROM webhook_deliveries d
                  WHERE d.webhook_id = s.webhook_id AND d.waits AND d.next_at <= ?1) END
          FROM webhook_states s WHERE enabled ORDER BY webhook_id";
-    let soon = now.plus_millis(SOON_MILLIS);
+    let soon = now.plus(SOON);
     let found = db.query(sql, &values![soon]).await?;
     let states = found.into_iter().map(|mut row| {
         Ok(RouteState {
@@ -214,7 +214,9 @@ async fn insert(
             new.kind.as_str(),
             new.at,
             // Stored as in the interaction's row, so that erasing taps without a tag finds it.
-            new.tag_id.or(new.kind.is_tap().then_some(NO_TAG)),
+            new.tag_id
+                .map(TagId::get)
+                .or(new.kind.is_tap().then(|| row_of(None))),
             &new.body,
             true,
             0_u32,
@@ -275,7 +277,7 @@ pub(super) async fn place_of_tap(
         Dialect::Sqlite => CommitPosition { seq, id: 0 },
         Dialect::Postgres => CommitPosition {
             seq: seq - DISORDER,
-            id: id.0,
+            id: id.get(),
         },
     }))
 }

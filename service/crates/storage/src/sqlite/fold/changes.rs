@@ -105,7 +105,7 @@ impl<'a> Folding<'a> {
     /// after this.
     pub(in crate::sqlite) const fn next(&mut self) -> InteractionId {
         self.changes.order.highest += 1;
-        InteractionId(self.changes.order.highest)
+        InteractionId::new(self.changes.order.highest)
     }
 
     /// Starts a pass over all keys that are dirty now. A pass that is under way ends.
@@ -158,7 +158,11 @@ impl<'a> Folding<'a> {
 
     /// Forgets at most `most` clients of a tag that are newer than their rows, and returns how
     /// many. The others are found by their rows: whoever removes a row forgets its client.
-    pub(in crate::sqlite) fn forget_unfolded_clients(&mut self, tag: TagId, most: usize) -> usize {
+    pub(in crate::sqlite) fn forget_unfolded_clients(
+        &mut self,
+        tag: Option<TagId>,
+        most: usize,
+    ) -> usize {
         let staged = &self.changes.visits;
         let everyone = Visitor::everyone(tag);
         let going: Vec<_> = {

@@ -7,6 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _, Statement};
 use super::changes::{Changes, Staged};
 use super::layer::Layer;
 use super::state::State;
+use crate::interactions::{row_of, tag_of};
+use crate::sqlite::row;
 use domain::clock::Timestamp;
 use domain::id::{InlayId, InteractionId, TagId};
 use domain::interaction::{ClientId, Reason};
@@ -93,7 +95,7 @@ impl Entry for Counter {
          FROM counters WHERE inlay_id = ?1";
 
     fn find(find: &mut Statement<'_>, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
-        find.query_row([inlay.0], |row| {
+        find.query_row([inlay.get()], |row| {
             let state = CounterState {
                 last: row.get(1)?,
                 seen: row.get::<_, i64>(2)?.cast_unsigned(),
@@ -128,7 +130,7 @@ impl Entry for Counter {
                  WHERE inlay_id = ?1 AND key_version = ?2",
             )?
             .execute((
-                inlay.0,
+                inlay.get(),
                 key_version,
                 state.last,
                 seen,
@@ -156,7 +158,7 @@ impl Entry for Counter {
     }
 }
 
-/// A client at a tag, or all clients of a tag together.
+/// A client at a tag, or all clients of a tag together. Taps without a tag count as those of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::sqlite) struct Visitor {
     tag: i64,
@@ -165,22 +167,28 @@ pub(in crate::sqlite) struct Visitor {
 }
 
 impl Visitor {
-    pub(in crate::sqlite) const fn everyone(tag: TagId) -> Self {
+    pub(in crate::sqlite) fn everyone(tag: Option<TagId>) -> Self {
         Self {
-            tag: tag.0,
+            tag: row_of(tag),
             client: None,
         }
     }
 
-    pub(in crate::sqlite) const fn client(tag: TagId, client: ClientId) -> Self {
+    pub(in crate::sqlite) fn client(tag: Option<TagId>, client: ClientId) -> Self {
         Self {
-            tag: tag.0,
+            tag: row_of(tag),
             client: Some(client.0),
         }
     }
 
-    pub(in crate::sqlite) const fn tag(self) -> TagId {
-        TagId(self.tag)
+    /// The tag; `None` for taps without a tag.
+    pub(in crate::sqlite) fn tag(self) -> Option<TagId> {
+        tag_of(self.tag)
+    }
+
+    /// The tag id in its row.
+    pub(in crate::sqlite) const fn tag_row(self) -> i64 {
+        self.tag
     }
 
     pub(in crate::sqlite) const fn is_everyone(self) -> bool {
@@ -226,7 +234,7 @@ impl Entry for Visit {
             let visit = Self {
                 scans: row.get(0)?,
                 last_at: Timestamp::from_millis(row.get(1)?),
-                last_interaction: InteractionId(row.get(2)?),
+                last_interaction: row::id(row, 2)?,
             };
             Ok((visit, row.get(3)?))
         })
@@ -250,7 +258,7 @@ impl Entry for Visit {
                 visitor.client_bytes(),
                 self.scans,
                 self.last_at.millis(),
-                self.last_interaction.0,
+                self.last_interaction.get(),
                 folded_to,
             ))?;
         Ok(())

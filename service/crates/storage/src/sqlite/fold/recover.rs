@@ -12,7 +12,9 @@ use super::pass::Slice;
 use super::state::{Folded, State};
 use crate::StorageError;
 use crate::interactions::row::reason;
+use crate::interactions::tag_of;
 use crate::shared::counters::day;
+use crate::sqlite::row;
 use crate::sqlite::{connection, last_interaction};
 use domain::clock::Timestamp;
 use domain::id::{InlayId, InteractionId, TagId};
@@ -28,7 +30,7 @@ struct Appended {
     /// Its place in the order of commits.
     place: i64,
     at: Timestamp,
-    tag: TagId,
+    tag: Option<TagId>,
     /// The inlay and the counter of a code that was accepted, that is used up because its inlay is
     /// blocked, or that proves nothing.
     code: Option<(InlayId, u32)>,
@@ -134,17 +136,15 @@ fn appended(
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
         let reason = reason(found, 6)?;
-        let code = found
-            .get::<_, Option<i64>>(4)?
-            .zip(found.get::<_, Option<u32>>(5)?);
+        let inlay: Option<InlayId> = row::optional_id(found, 4)?;
+        let code = inlay.zip(found.get::<_, Option<u32>>(5)?);
         appended.push(Appended {
-            id: InteractionId(found.get(0)?),
+            id: row::id(found, 0)?,
             place: found.get(1)?,
             at: Timestamp::from_millis(found.get(2)?),
-            tag: TagId(found.get(3)?),
+            tag: tag_of(found.get(3)?),
             code: code
-                .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac))
-                .map(|(inlay, counter)| (InlayId(inlay), counter)),
+                .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac)),
             reason,
             client: found.get::<_, Option<_>>(7)?.map(ClientId),
             simulated: found.get(8)?,

@@ -111,7 +111,7 @@ impl Folded {
     }
 
     /// The newest interaction of a tag, if it is in memory.
-    pub(in crate::sqlite) fn newest(&self, tag: TagId) -> Option<InteractionId> {
+    pub(in crate::sqlite) fn newest(&self, tag: Option<TagId>) -> Option<InteractionId> {
         let visit: Option<Visit> = self.get(Visitor::everyone(tag));
         visit.map(|visit| visit.last_interaction)
     }
@@ -131,7 +131,7 @@ impl Folded {
             };
             after = Some(*last);
             let all = entries.iter().filter(|(visitor, _)| visitor.is_everyone());
-            found.extend(all.map(|(visitor, visit)| (visitor.tag(), *visit)));
+            found.extend(all.filter_map(|(visitor, visit)| Some((visitor.tag()?, *visit))));
         }
     }
 
@@ -164,9 +164,9 @@ impl Folded {
         }
     }
 
-    /// The highest id that a committed interaction ever had.
-    pub(in crate::sqlite) fn highest(&self) -> InteractionId {
-        InteractionId(self.state().order.highest)
+    /// The highest id that a committed interaction ever had; 0 before the first.
+    pub(in crate::sqlite) fn highest(&self) -> i64 {
+        self.state().order.highest
     }
 
     /// How many entries are newer than their rows.
@@ -223,14 +223,14 @@ mod tests {
     use domain::clock::Timestamp;
     use domain::interaction::ClientId;
 
-    const TAG: TagId = TagId(7);
+    const TAG: TagId = TagId::new(7);
 
     fn client(number: u8) -> Visitor {
-        Visitor::client(TAG, ClientId([number; 16]))
+        Visitor::client(Some(TAG), ClientId([number; 16]))
     }
 
     fn visit(at: i64) -> Visit {
-        Visit::and(None, Timestamp::from_millis(at), InteractionId(at))
+        Visit::and(None, Timestamp::from_millis(at), InteractionId::new(at))
     }
 
     /// Runs `change` as a transaction that needs no table.
@@ -258,7 +258,7 @@ mod tests {
             (answer.ok(), reads)
         };
         let unreadable = || Err(StorageError::Failed("it does not fit".to_owned()));
-        let everyone = Visitor::everyone(TAG);
+        let everyone = Visitor::everyone(Some(TAG));
         assert_eq!(read(everyone, Ok(1)), (Some(2), 2));
         assert_eq!(read(everyone, unreadable()), (Some(2), 2));
         // Only the writer reads the entry of a single client.
@@ -269,12 +269,12 @@ mod tests {
     #[test]
     fn clients_without_rows_are_forgotten_in_steps_and_those_of_other_tags_stay() {
         let folded = Folded::default();
-        let (before, after) = (TagId(TAG.0 - 1), TagId(TAG.0 + 1));
+        let (before, after) = (TagId::new(TAG.get() - 1), TagId::new(TAG.get() + 1));
         change(&folded, |folding| {
             for tag in [before, TAG, after] {
-                folding.set(Visitor::everyone(tag), visit(1));
+                folding.set(Visitor::everyone(Some(tag)), visit(1));
                 for number in 1..=5 {
-                    folding.set(Visitor::client(tag, ClientId([number; 16])), visit(1));
+                    folding.set(Visitor::client(Some(tag), ClientId([number; 16])), visit(1));
                 }
             }
         });
@@ -283,13 +283,13 @@ mod tests {
             folding.set(client(6), visit(2));
             folding.forget(client(1));
             for gone in [2, 2, 1, 0] {
-                assert_eq!(folding.forget_unfolded_clients(TAG, 2), gone);
+                assert_eq!(folding.forget_unfolded_clients(Some(TAG), 2), gone);
             }
         });
         assert_eq!(folded.dirty(), 13);
         let of_tag = (1..=6).filter_map(|number| folded.get::<Visit>(client(number)));
         assert_eq!(of_tag.count(), 0);
-        assert_eq!(folded.get(Visitor::everyone(TAG)), Some(visit(1)));
+        assert_eq!(folded.get(Visitor::everyone(Some(TAG))), Some(visit(1)));
     }
 
     #[test]
@@ -298,12 +298,13 @@ mod tests {
         let many = i64::try_from(STRETCH).unwrap() * 2 + 1;
         change(&folded, |folding| {
             for tag in 1..=many {
-                folding.set(Visitor::everyone(TagId(tag)), visit(tag));
-                folding.set(Visitor::client(TagId(tag), ClientId([1; 16])), visit(tag));
+                let id = Some(TagId::new(tag));
+                folding.set(Visitor::everyone(id), visit(tag));
+                folding.set(Visitor::client(id, ClientId([1; 16])), visit(tag));
             }
         });
         let found = folded.everyone();
-        let expected = (1..=many).map(|tag| (TagId(tag), visit(tag)));
+        let expected = (1..=many).map(|tag| (TagId::new(tag), visit(tag)));
         assert!(found.into_iter().eq(expected));
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::tag_history;
-use crate::interactions::NO_TAG;
+use crate::interactions::row_of;
 use crate::sqlite::fold::{Visit, Visitor};
 use crate::sqlite::writer::Write;
 use crate::{StorageError, erasure};
@@ -35,15 +35,15 @@ pub(super) fn visitors(
     let connection = write.connection;
     if let Some(tag) = tag {
         let mut find = connection.prepare_cached("SELECT 1 FROM tags WHERE id = ?1")?;
-        if !find.exists([tag.0])? {
+        if !find.exists([tag.get()])? {
             return Ok(None);
         }
     }
-    let tag = tag.unwrap_or(NO_TAG);
+    let row = row_of(tag);
     connection.prepare_cached(erasure::ERASED)?.execute([])?;
-    connection.prepare_cached(MARK_SENT)?.execute([tag.0])?;
+    connection.prepare_cached(MARK_SENT)?.execute([row])?;
     for sql in erasure::OF_TAG {
-        connection.prepare_cached(sql)?.execute([tag.0])?;
+        connection.prepare_cached(sql)?.execute([row])?;
     }
     // The row of the empty client has the tag's counts, so it stays.
     let mut remove = connection.prepare_cached(
@@ -52,7 +52,7 @@ pub(super) fn visitors(
          RETURNING client",
     )?;
     let limit = crate::sqlite::row::limit(BATCH);
-    let removed = remove.query_map((tag.0, limit), |row| row.get(0).map(ClientId))?;
+    let removed = remove.query_map((row, limit), |row| row.get(0).map(ClientId))?;
     let removed = removed.collect::<rusqlite::Result<Vec<_>>>()?;
     for client in &removed {
         write.fold.forget(Visitor::client(tag, *client));
@@ -64,7 +64,7 @@ pub(super) fn visitors(
 /// Erases a section of the history that `tag_history` passes on.
 pub(super) fn newest_history(
     write: &mut Write<'_>,
-    tag: TagId,
+    tag: Option<TagId>,
     from: Option<InteractionId>,
 ) -> Result<Option<InteractionId>, StorageError> {
     let newest: Option<Visit> = write.fold.get(Visitor::everyone(tag))?;
@@ -74,7 +74,7 @@ pub(super) fn newest_history(
 
 pub(super) fn history(
     connection: &Connection,
-    tag: TagId,
+    tag: Option<TagId>,
     from: Option<InteractionId>,
 ) -> Result<Option<InteractionId>, StorageError> {
     let mut ids = Vec::with_capacity(BATCH);
@@ -84,12 +84,12 @@ pub(super) fn history(
             next = Some(interaction.id);
             return false;
         }
-        ids.push(interaction.id.0);
+        ids.push(interaction.id.get());
         true
     })?;
     let mut mark = connection.prepare_cached(MARK_WRITTEN)?;
     for id in &ids {
-        mark.execute((tag.0, id))?;
+        mark.execute((row_of(tag), id))?;
     }
     for sql in erasure::clearing() {
         let mut clear = connection.prepare_cached(&format!("{sql} = ?1"))?;

@@ -9,14 +9,14 @@ use crate::interactions::row::reason;
 use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::sqlite::fold::{Folded, Hour, Taps};
 use crate::{Overview, SAMPLE_MAX, StorageError};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::TagId;
 use domain::interaction::{Interaction, Reason, TagName};
+use domain::report::Bucket;
 use domain::world::World;
 
 /// Tags that the overview names.
 const TOP_TAGS: usize = 10;
-const HOUR: i64 = 3_600_000;
 
 pub(super) fn read(
     connection: &Connection,
@@ -47,8 +47,8 @@ fn counts(
     until: Timestamp,
     world: World,
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
-    let hour = |at: Timestamp| at.millis().div_euclid(HOUR);
-    let hours = hour(since)..=hour(until.plus_millis(-1));
+    let hour = |at| Bucket::Hour.of(at);
+    let hours = hour(since)..=hour(until.minus(Millis::new(1)));
     // Read the memory before the rows: counts that leave it meanwhile are in the rows.
     let mut taps = folded.hours(&hours);
     let mut statement = connection.prepare_cached(
@@ -71,8 +71,7 @@ fn counts(
         }
     }
     let counts = counts.into_iter();
-    let counts = counts
-        .map(|((hour, _), (reason, taps))| (Timestamp::from_millis(hour * HOUR), reason, taps));
+    let counts = counts.map(|((hour, _), (reason, taps))| (Bucket::Hour.begin(hour), reason, taps));
     Ok(counts.collect())
 }
 
@@ -148,7 +147,7 @@ fn unset_tags(connection: &Connection, tags: &HashSet<TagId>) -> Result<u64, Sto
     )?;
     let mut count = 0;
     for tag in tags {
-        count += u64::from(unset.exists([tag.0])?);
+        count += u64::from(unset.exists([tag.get()])?);
     }
     Ok(count)
 }

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use crate::Event;
 use crate::StorageError;
-use crate::interactions::NO_TAG;
+use crate::interactions::row_of;
 use crate::shared::counters::{block, day, judge, show};
 use crate::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::sqlite::writer::Write;
@@ -23,7 +23,7 @@ use inlay::code::COUNTER_MAX;
 /// Decides the tap's verdict and stores the tap.
 pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let connection = write.connection;
-    let at = write.now.plus_millis(tap.time_offset);
+    let at = write.now.plus(tap.time_offset);
     let fold = &mut write.fold;
     let id = fold.next();
     let verdict = match tap.claim {
@@ -54,14 +54,14 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             .prepare_cached(
                 "INSERT OR IGNORE INTO opened_tags (tag_id, at, interaction_id) VALUES (?1, ?2, ?3)",
             )?
-            .execute((tag.0, at.millis(), id.0))?;
+            .execute((tag.get(), at.millis(), id.get()))?;
     }
     if let Some(template) = tap.first_at_template {
         connection
             .prepare_cached(
                 "UPDATE url_templates SET first_tap_at = ?2 WHERE id = ?1 AND first_tap_at IS NULL",
             )?
-            .execute((template.0, at.millis()))?;
+            .execute((template.get(), at.millis()))?;
     }
     if let Some(origin) = tap.test_origin() {
         connection
@@ -70,9 +70,9 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute((
-                id.0,
-                tap.tag_id.unwrap_or(NO_TAG).0,
-                tap.experience.map(|version| version.experience_id.0),
+                id.get(),
+                row_of(tap.tag_id),
+                tap.experience.map(|version| version.experience_id.get()),
                 Bucket::Hour.of(at),
                 verdict.reason().as_str(),
                 origin,
@@ -161,9 +161,8 @@ fn visit(
     id: InteractionId,
     at: Timestamp,
 ) -> Result<BeforeTap, StorageError> {
-    let tag = tap.tag_id.unwrap_or(NO_TAG);
-    let everyone = Visitor::everyone(tag);
-    let client = Visitor::client(tag, tap.client);
+    let everyone = Visitor::everyone(tap.tag_id);
+    let client = Visitor::client(tap.tag_id, tap.client);
     let all: Option<Visit> = fold.get(everyone)?;
     let this_client: Option<Visit> = match all {
         Some(_) => fold.get(client)?,
@@ -172,7 +171,7 @@ fn visit(
     fold.set(everyone, Visit::and(all, at, id));
     fold.set(client, Visit::and(this_client, at, id));
     Ok(BeforeTap {
-        previous: all.map(|visit| visit.last_interaction.0),
+        previous: all.map(|visit| visit.last_interaction.get()),
         returning: Returning::since(this_client.map(|visit| visit.last_at), at),
     })
 }
@@ -198,17 +197,17 @@ fn insert_interaction(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(rusqlite::params![
-            id.0,
+            id.get(),
             at.millis(),
-            tap.tag_id.unwrap_or(NO_TAG).0,
+            row_of(tap.tag_id),
             visit.previous,
-            tap.claim.inlay_id().map(|id| id.0),
+            tap.claim.inlay_id().map(InlayId::get),
             uid,
             verdict.reason().as_str(),
             counter,
             last,
             tap.tech.value(),
-            tap.experience.map(|version| version.experience_id.0),
+            tap.experience.map(|version| version.experience_id.get()),
             tap.experience.map(|version| version.version),
             tap.client.0,
             tap.country,

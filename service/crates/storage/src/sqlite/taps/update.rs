@@ -76,7 +76,7 @@ pub(super) fn variables(
     )?;
     for change in &changes {
         set.execute((
-            tap.tag_id.0,
+            tap.tag_id.get(),
             PropertyClass::Variable.as_str(),
             change.key.as_str(),
             &change.new,
@@ -88,7 +88,7 @@ pub(super) fn variables(
         .prepare_cached(
             "INSERT INTO updates (interaction_id, at, changes, request) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .execute((update.id.0, now.millis(), json, update.request))?;
+        .execute((update.id.get(), now.millis(), json, update.request))?;
     recent.forget(update.id);
     count_later(connection, update.id, false)?;
     tell_webhooks(write, &tap, update.id, now, &changes)?;
@@ -118,13 +118,15 @@ pub(super) fn variables(
 /// Whether the same form was sent and saved at the tag before.
 fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<bool, StorageError> {
     let sql = "SELECT 1 FROM submissions WHERE tag_id = ?1 AND form = ?2 AND refused IS NULL";
-    Ok(connection.prepare_cached(sql)?.exists((tag.0, sent.form))?)
+    Ok(connection
+        .prepare_cached(sql)?
+        .exists((tag.get(), sent.form))?)
 }
 
 /// Whether the owner saved a form that was refused with the key of a tap.
 fn is_saved(connection: &Connection, tap: InteractionId) -> Result<bool, StorageError> {
     let sql = "SELECT 1 FROM submissions WHERE interaction_id = ?1 AND refused IS NULL";
-    Ok(connection.prepare_cached(sql)?.exists([tap.0])?)
+    Ok(connection.prepare_cached(sql)?.exists([tap.get()])?)
 }
 
 /// Keeps the data of a refused form, if its owner can remove the reason: one form for each tap, and
@@ -150,7 +152,7 @@ fn keep(
             "SELECT count(*) FROM submissions
              WHERE tag_id = ?1 AND refused IS NOT NULL AND interaction_id <> ?2",
         )?
-        .query_row((tap.tag_id.0, interaction.0), |row| row.get(0))?;
+        .query_row((tap.tag_id.get(), interaction.get()), |row| row.get(0))?;
     if others >= REFUSED_MAX {
         return Ok(false);
     }
@@ -165,7 +167,7 @@ fn forget_refused(connection: &Connection, tap: InteractionId) -> rusqlite::Resu
         .prepare_cached(
             "DELETE FROM submissions WHERE interaction_id = ?1 AND refused IS NOT NULL",
         )?
-        .execute([tap.0])
+        .execute([tap.get()])
         .map(drop)
 }
 
@@ -177,7 +179,7 @@ fn count_later(
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT INTO report_updates (interaction_id, submission) VALUES (?1, ?2)")?
-        .execute((interaction.0, submission))?;
+        .execute((interaction.get(), submission))?;
     Ok(())
 }
 
@@ -202,7 +204,7 @@ fn store_submission(
     write.connection.prepare_cached(INSERT)?.execute((
         now.millis(),
         kind,
-        tap.tag_id.0,
+        tap.tag_id.get(),
         sent.experience_id,
         tap.simulated,
         format!("{{\"submission_id\":{id}}}"),
@@ -228,8 +230,8 @@ fn insert(
         )?
         .execute((
             now.millis(),
-            interaction.0,
-            tap.tag_id.0,
+            interaction.get(),
+            tap.tag_id.get(),
             sent.experience_id,
             sent.experience_version,
             sent.form,
@@ -258,7 +260,7 @@ fn tell_webhooks(
     let (slug, tag_name, experience): (String, String, Option<i64>) = write
         .connection
         .prepare_cached("SELECT slug, name, experience_id FROM tags WHERE id = ?1")?
-        .query_row([tap.tag_id.0], |row| {
+        .query_row([tap.tag_id.get()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
     let data = TagUpdated {
@@ -275,7 +277,7 @@ fn tell_webhooks(
     write.connection.prepare_cached(INSERT)?.execute((
         now.millis(),
         kind,
-        tap.tag_id.0,
+        tap.tag_id.get(),
         experience,
         tap.simulated,
         data,
@@ -293,12 +295,14 @@ struct Rules {
 fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
     let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
          FROM tags WHERE id = ?1";
-    let rules = connection.prepare_cached(sql)?.query_row([tag.0], |row| {
-        Ok(Rules {
-            assigned: row.get(0)?,
-            requires_verified: row.get(1)?,
-        })
-    });
+    let rules = connection
+        .prepare_cached(sql)?
+        .query_row([tag.get()], |row| {
+            Ok(Rules {
+                assigned: row.get(0)?,
+                requires_verified: row.get(1)?,
+            })
+        });
     Ok(rules.optional()?)
 }
 
@@ -321,7 +325,11 @@ fn changes(
     for (key, new) in &update.data {
         let old = current
             .query_row(
-                (tap.tag_id.0, PropertyClass::Variable.as_str(), key.as_str()),
+                (
+                    tap.tag_id.get(),
+                    PropertyClass::Variable.as_str(),
+                    key.as_str(),
+                ),
                 |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)),
             )
             .optional()?;

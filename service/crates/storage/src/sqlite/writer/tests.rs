@@ -88,7 +88,9 @@ async fn whoever_waits_for_a_fold_is_told_that_it_failed() {
     let tapped = writer.run(|write| {
         let id = write.fold.next();
         let visit = Visit::and(None, write.now, id);
-        write.fold.set(Visitor::everyone(TagId(1)), visit);
+        write
+            .fold
+            .set(Visitor::everyone(Some(TagId::new(1))), visit);
         Ok(())
     });
     tapped.await.unwrap();

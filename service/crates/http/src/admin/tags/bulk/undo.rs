@@ -64,7 +64,9 @@ pub(super) fn rest(
 /// Adds the next id. Only consecutive ids form a range, because a tag in a gap was not changed.
 fn add(ids: &mut Vec<Ids>, id: TagId) {
     match ids.last_mut() {
-        Some(last) if last.bounds().1.0 + 1 == id.0 => *last = Ids::Range([last.bounds().0, id]),
+        Some(last) if last.bounds().1.get() + 1 == id.get() => {
+            *last = Ids::Range([last.bounds().0, id])
+        }
         _ => ids.push(Ids::One(id)),
     }
 }
@@ -77,7 +79,7 @@ mod tests {
     fn tag(id: i64, back: TagChange, added: &[&str]) -> ChangedTag {
         let added = added.iter().map(|key| PropertyKey::parse(key).unwrap());
         ChangedTag {
-            id: TagId(id),
+            id: TagId::new(id),
             back,
             added: added.collect(),
         }
@@ -96,12 +98,12 @@ mod tests {
             tag(3, back, &["owner"]),
         ];
         let remove = FormVariables::Remove(vec![PropertyKey::parse("owner").unwrap()]);
-        let ids = vec![Ids::One(TagId(1)), Ids::One(TagId(3))];
+        let ids = vec![Ids::One(TagId::new(1)), Ids::One(TagId::new(3))];
         assert_eq!(
             of(changed),
             [
                 BulkChange::of(back, &remove, Selection::Ids(ids)),
-                request(back, vec![Ids::One(TagId(2))]),
+                request(back, vec![Ids::One(TagId::new(2))]),
             ]
         );
     }
@@ -122,27 +124,30 @@ mod tests {
             (9, archived),
         ];
         let changed = changed.map(|(id, back)| tag(id, back, &[])).to_vec();
-        let range = |first, last| Ids::Range([TagId(first), TagId(last)]);
+        let range = |first, last| Ids::Range([TagId::new(first), TagId::new(last)]);
         assert_eq!(
             of(changed),
             [
                 request(active, vec![range(1, 2), range(4, 6)]),
-                request(archived, vec![Ids::One(TagId(3)), Ids::One(TagId(9))]),
+                request(
+                    archived,
+                    vec![Ids::One(TagId::new(3)), Ids::One(TagId::new(9))]
+                ),
             ]
         );
     }
 
     #[test]
     fn the_rest_names_only_the_tags_that_were_selected() {
-        let ids = [1, 2, 3, 5, 6, 9].map(TagId);
-        let range = |first, last| Ids::Range([TagId(first), TagId(last)]);
+        let ids = [1, 2, 3, 5, 6, 9].map(TagId::new);
+        let range = |first, last| Ids::Range([TagId::new(first), TagId::new(last)]);
         let leave = FormVariables::Leave;
         let request = |ids| request(TagChange::Delete, ids);
         assert_eq!(
             rest(TagChange::Delete, &leave, &ids, 4),
             [
-                request(vec![range(1, 3), Ids::One(TagId(5))]),
-                request(vec![Ids::One(TagId(6)), Ids::One(TagId(9))]),
+                request(vec![range(1, 3), Ids::One(TagId::new(5))]),
+                request(vec![Ids::One(TagId::new(6)), Ids::One(TagId::new(9))]),
             ]
         );
         assert_eq!(rest(TagChange::Delete, &leave, &[], usize::MAX), []);

@@ -104,7 +104,7 @@ pub(in super::super) async fn names(
             return Ok(names);
         };
         after = Some(last.id);
-        names.extend(some.into_iter().map(|found| (found.id, found.name)));
+        names.extend(some.into_iter().map(|found| (found.id, found.name.into())));
     }
 }
 
@@ -113,9 +113,9 @@ fn number(text: &str) -> Result<ExperienceId, String> {
         .map_err(|_| "experience_id is the number of an experience.".to_owned())
 }
 
-fn missing(ExperienceId(id): ExperienceId) -> String {
+fn missing(id: ExperienceId) -> String {
     let noun = "experience";
-    Conflict::Missing { noun, id }.to_string()
+    Conflict::Missing { noun, id: id.get() }.to_string()
 }
 
 fn disagree(why: &str) -> String {

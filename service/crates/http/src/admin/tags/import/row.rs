@@ -97,7 +97,7 @@ impl Reader {
         })?;
         if let Some(named) = members.remove(TEMPLATE) {
             let id = self.template(service, &named).await?;
-            members.insert("url_template_id".to_owned(), id.0.into());
+            members.insert("url_template_id".to_owned(), id.get().into());
         }
         let inlay = inlay(service, members).await?;
         let row = ImportRow {
@@ -118,7 +118,7 @@ impl Reader {
         let templates = templates.map_err(|error| ApiError::from(error).detail())?;
         let mut found = templates
             .iter()
-            .filter(|template| template.fields.name == named);
+            .filter(|template| &*template.fields.name == named);
         match (found.next(), found.next()) {
             (Some(template), None) => Ok(template.id),
             (Some(_), Some(_)) => Err(format!(

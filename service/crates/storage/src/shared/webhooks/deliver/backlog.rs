@@ -5,7 +5,7 @@ use crate::shared::Query;
 use crate::shared::dialect::Dialect;
 use crate::value::values;
 use crate::webhooks::Backlog;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 
 /// The backlog of endpoints that are on. Endpoints that fail, and endpoints that get old events
 /// again, do not count as late.
@@ -40,6 +40,6 @@ pub(in crate::shared::webhooks) async fn backlog(
             oldest = Some(oldest.map_or(at, |oldest| oldest.min(at)));
         }
     }
-    let late = oldest.map_or(0, |oldest| now.millis_since(oldest).max(0));
+    let late = oldest.map_or(Millis::ZERO, |oldest| now.since(oldest).max(Millis::ZERO));
     Ok(Backlog { waiting, late })
 }

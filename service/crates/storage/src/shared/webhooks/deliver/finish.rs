@@ -9,7 +9,7 @@ use crate::StorageError;
 use crate::shared::Transaction;
 use crate::shared::webhooks::{find, outbox};
 use crate::value::{Value, values};
-use crate::webhooks::{DOWN, Finished, PACE_SILENT_MILLIS, Settled};
+use crate::webhooks::{DOWN, Finished, PACE_SILENT, Settled};
 use domain::clock::Timestamp;
 use domain::id::WebhookId;
 use domain::webhook::{
@@ -104,8 +104,7 @@ async fn of_webhook(
     }
     kept += done;
     settled.back.extend(back.map(|since| (webhook, since)));
-    let failing_long =
-        failing_since.is_some_and(|since| tx.now().millis_since(since) >= FAILING_MAX);
+    let failing_long = failing_since.is_some_and(|since| tx.now().since(since) >= FAILING_MAX);
     let why = match (gone, failing_long && enabled) {
         (true, _) => Some(Disabled::Gone),
         (_, true) => Some(Disabled::Failing),
@@ -128,7 +127,7 @@ async fn of_webhook(
     // An endpoint that answers may accept other events, which must not wait for the one it rejects.
     let last = attempts.iter().rev().find(|one| one.chance.is_some());
     let is_silent = failures >= DOWN && last.is_some_and(|one| one.outcome.status.is_none());
-    let paced = tx.now().plus_millis(PACE_SILENT_MILLIS);
+    let paced = tx.now().plus(PACE_SILENT);
     look_at_next(tx, webhook, is_silent.then_some(paced)).await?;
     if kept > KEPT + SLACK {
         trim(tx, webhook, (kept - KEPT).min(TRIMMED_AT_ONCE)).await?;

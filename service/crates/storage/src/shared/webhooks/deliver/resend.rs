@@ -6,7 +6,7 @@ use crate::shared::webhooks::find;
 use crate::shared::webhooks::route::wait_again;
 use crate::shared::{Query, Transaction};
 use crate::value::{Value, values};
-use crate::webhooks::{LEASE_MILLIS, Resend};
+use crate::webhooks::{LEASE, Resend};
 use crate::{Conflict, StorageError};
 use domain::clock::Timestamp;
 use domain::id::WebhookId;
@@ -125,7 +125,7 @@ async fn hurry(tx: &mut dyn Transaction, deliveries: &[i64]) -> Result<(), Stora
     let now = tx.now();
     let sql =
         "UPDATE webhook_deliveries SET next_at = ?2 WHERE id IN ids(?1) AND waits AND next_at > ?3";
-    let leased = now.plus_millis(LEASE_MILLIS);
+    let leased = now.plus(LEASE);
     let values = values![Value::list(deliveries), now, leased];
     tx.execute(sql, &values).await.map(drop)
 }
