@@ -26,6 +26,7 @@ mod stats;
 mod submissions;
 mod tag_url;
 mod tags;
+mod technologies;
 mod test_taps;
 mod tokens;
 mod url_templates;
@@ -68,6 +69,7 @@ fn routes(purpose: Purpose) -> Routes {
         .admin(routes!(audit::export))
         .admin(routes!(audit::check))
         .any_token(bounded(routes!(tokens::current)))
+        .read(bounded(routes!(technologies::list)))
         .read(routes!(encodings::list))
         .encode(routes!(encodings::start))
         .read(routes!(encodings::preview))

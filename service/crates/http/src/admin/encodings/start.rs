@@ -17,8 +17,9 @@ use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use domain::scope::Scope;
+use encoding::Goal;
 use encoding::turn::Turn;
-use encoding::{Goal, RANDOM_ID};
+use inlay::uid::RANDOM_ID;
 use inlay::{MacFrom, Mirror, Technology, Uid};
 use storage::calling;
 

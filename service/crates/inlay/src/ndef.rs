@@ -1,14 +1,25 @@
-//! NDEF messages: the records on a chip. Pure over bytes: any input results in records or in one
-//! error, in bounded time.
+//! NDEF messages, the content of NFC tags: records in, records out. Any input results in records or
+//! in one error, in bounded time.
 //!
 //! Source: NFC Forum, NFC Data Exchange Format 1.0; RTDs URI, Text and Smart Poster 1.0.
+//!
+//! ```
+//! use inlay::ndef::{self, Record};
+//!
+//! # fn main() -> Result<(), inlay::ndef::NdefError> {
+//! // Code 4 stands for `https://`.
+//! let message = ndef::short_uri(4, b"tags.example/t");
+//! assert_eq!(message[..5], [0xD1, 0x01, 0x0F, b'U', 4]);
+//! let records = ndef::parse(&message)?;
+//! assert_eq!(ndef::url(&records), Some("https://tags.example/t"));
+//! # Ok(())
+//! # }
+//! ```
 
-use serde::Serialize;
-
-/// Most records of a message.
+/// Most records of a message that [`parse`] accepts.
 const RECORDS_MAX: usize = 64;
-/// Prefixes that the first byte of a URI stands for (URI RTD 1.0, table 3).
-const PREFIXES: [&str; 36] = [
+/// The prefixes of URIs, by the code that stands for them (URI RTD 1.0, table 3).
+pub const PREFIXES: [&str; 36] = [
     "",
     "http://www.",
     "https://www.",
@@ -48,9 +59,9 @@ const PREFIXES: [&str; 36] = [
 ];
 
 /// A record of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefRecord"))]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Record {
     /// A URI record (URI RTD 1.0).
     Uri {
@@ -107,6 +118,10 @@ pub enum NdefError {
 }
 
 /// The records of a message. Bytes after its end are ignored.
+///
+/// # Errors
+///
+/// [`NdefError`] if the bytes are no message, or a message with more than 64 records.
 pub fn parse(message: &[u8]) -> Result<Vec<Record>, NdefError> {
     records(message, true)
 }
@@ -118,6 +133,18 @@ pub fn url(records: &[Record]) -> Option<&str> {
         Record::SmartPoster { records } => url(records),
         _ => None,
     })
+}
+
+/// A message of one short URI record: a prefix's code, and the URI after the prefix.
+///
+/// `rest` has at most 254 bytes, because the length of a short record is one byte. A longer one
+/// gives a record whose length is wrong.
+pub fn short_uri(code: u8, rest: &[u8]) -> Vec<u8> {
+    let [.., length] = (rest.len() + 1).to_be_bytes();
+    let mut message = Vec::with_capacity(5 + rest.len());
+    message.extend([0xD1, 0x01, length, b'U', code]);
+    message.extend(rest);
+    message
 }
 
 fn records(mut message: &[u8], posters: bool) -> Result<Vec<Record>, NdefError> {
@@ -287,6 +314,28 @@ mod tests {
     fn one(uri: &str) -> Vec<Record> {
         let uri = uri.to_owned();
         vec![Record::Uri { uri }]
+    }
+
+    #[test]
+    fn a_short_uri_is_read_back() {
+        let longest = "a".repeat(254);
+        for (code, rest) in [(4, "tags.example/t"), (0, "geo:1,2"), (3, &*longest)] {
+            let records = parse(&short_uri(code, rest.as_bytes())).unwrap();
+            let prefix = PREFIXES[usize::from(code)];
+            assert_eq!(records, one(&format!("{prefix}{rest}")));
+        }
+    }
+
+    /// The file of AN12196 table 6, up to its first mirror.
+    #[test]
+    fn the_record_of_an_application_note_is_read() {
+        let rest = b"my424dna.com/?picc_data=";
+        let message = [&b"\xD1\x01\x19U\x02"[..], rest].concat();
+        assert_eq!(message, short_uri(2, rest));
+        assert_eq!(
+            url(&parse(&message).unwrap()),
+            Some("https://www.my424dna.com/?picc_data=")
+        );
     }
 
     #[test]
