@@ -36,8 +36,9 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], scal
   if (at) await page.clock.setFixedTime(at);
   await forTrying(page, ui);
   page.show = async (place) => {
-    // A new place of the same address is no new document, and has no answer.
-    if ((await page.goto(`${ui.url}#/${place}`)) === null) await page.reload();
+    await page.goto(`${ui.url}#/${place}`);
+    // A new place of the same address is no new document.
+    await page.reload();
     await settled(page);
   };
   return page;
