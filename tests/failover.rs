@@ -23,7 +23,7 @@ async fn a_primary_that_dies_under_load_is_replaced_and_nothing_acknowledged_is_
     let clock = SystemClock::start();
     for _ in 0..length(1, 10) {
         // A busy machine may delay the election.
-        within_attempts(3, async || {
+        within_attempts(5, async || {
             let load = Load::start(&nodes).await;
             load.goes_on(5).await;
             let dead = site.kill_primary().await;

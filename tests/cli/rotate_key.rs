@@ -246,7 +246,7 @@ async fn a_rotation_that_is_killed_goes_on_and_no_service_starts_before() {
         if is_killed_in_the_middle(&launch).await {
             return Ok(());
         }
-        // On a busy machine, it came to its end before it was killed, or another one brings it there.
+        // On a busy machine, it came to its end first, or another one brings it there.
         rotate(&launch).await.good();
         Err("not killed in the middle")
     })

@@ -30,7 +30,7 @@ fn rounds() -> usize {
 }
 
 /// How often an outage is repeated, until nothing of it takes longer than its limit.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;
 
 /// Waits until no node is ready, while all of them still run.
 async fn unready(nodes: &[ServiceProcess]) {
