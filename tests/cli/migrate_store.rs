@@ -15,7 +15,7 @@ use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::storage::transfer::schema::{LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, tables};
 use tapdesk_service::storage::transfer::table::Table;
 use tapdesk_tests::length::length;
-use tapdesk_tests::{ServiceProcess, TestDatabase};
+use tapdesk_tests::{ServiceProcess, TestDatabase, within_attempts};
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
@@ -101,21 +101,15 @@ async fn kill_when<F: Future<Output = bool>>(
     ended.code().is_none() && far().await
 }
 
-/// How often two moves are begun: on a busy machine, one may end before it is killed.
-const ATTEMPTS: usize = 5;
-
 #[tokio::test]
 async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went() {
-    let mut attempts = 1;
-    while !there_and_back_killed_half_way().await {
-        assert!(attempts < ATTEMPTS, "no move is killed half way");
-        attempts += 1;
-    }
+    // On a busy machine, one of the moves may end before it is killed.
+    within_attempts(5, there_and_back_killed_half_way).await;
 }
 
-/// Moves a database there and back, and kills each move half way. Returns `false` if one of them
-/// came to its end before.
-async fn there_and_back_killed_half_way() -> bool {
+/// Moves a database there and back, and kills each move half way. `Err` is the move that came to its
+/// end before.
+async fn there_and_back_killed_half_way() -> Result<(), &'static str> {
     let launch = made().await;
     let (tags, interactions) = (length(20_000, 1_000_000), length(100_000, 5_000_000));
     let now = SystemClock::start().now().millis();
@@ -132,7 +126,7 @@ async fn there_and_back_killed_half_way() -> bool {
         is_half_way(mark_in(&looking).await, interactions)
     });
     if !killed.await {
-        return false;
+        return Err("there");
     }
     let part = launch.clone().on(&database);
     let (status, said) = part.start_in_vain().await;
@@ -167,7 +161,7 @@ async fn there_and_back_killed_half_way() -> bool {
         is_half_way(mark_in_file(&back), interactions)
     });
     if !killed.await {
-        return false;
+        return Err("back");
     }
     let said = super::run(&back, &["serve", "--listen", "127.0.0.1:0"])
         .await
@@ -177,7 +171,7 @@ async fn there_and_back_killed_half_way() -> bool {
     let moved = moved + 1;
     assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
     assert_same(&launch.database(), &back);
-    true
+    Ok(())
 }
 
 #[tokio::test]
