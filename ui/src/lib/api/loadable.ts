@@ -42,6 +42,8 @@ export class Loadable<T> implements Shown<T> {
     this.#show = createSubscriber((changed) => {
       this.#changed = changed;
       this.#shown = true;
+      // A former failure is no longer of interest: it is loaded again.
+      if (this.#now === null) this.#failure = null;
       const stop = follow?.(() => this.outdate());
       this.#loadShown();
       return () => {
