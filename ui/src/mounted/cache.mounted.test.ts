@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { cleanup, render } from "vitest-browser-svelte";
 import { cached } from "../lib/api/cache";
-import { tellEvent, tellWrite } from "../lib/api/changes";
+import { announceEvent, announceWrite } from "../lib/api/changes";
 import { patchVersion } from "../lib/api/client";
 import type { LiveEvent } from "../lib/api/types";
 import type { ShellState } from "../lib/shell/desktop";
@@ -36,7 +36,7 @@ test("several screens share one request and one value", async () => {
   expect(asked).toHaveBeenCalledTimes(1);
 });
 
-test("a write of this window loads what it concerns, and shows the former value until then", async () => {
+test("a write of this window loads the values that it concerns, and the former ones are shown until then", async () => {
   const screen = await render(Names);
   await expect.element(screen.getByText("Register")).toBeVisible();
   let answer = (_: Response): void => undefined;
@@ -47,7 +47,7 @@ test("a write of this window loads what it concerns, and shows the former value 
   names = "Warranty";
   answer(page());
   await expect.element(screen.getByText("Warranty")).toBeVisible();
-  tellWrite("/webhooks/1");
+  announceWrite("/webhooks/1");
   await later();
   expect(asked).toHaveBeenCalledTimes(2);
 });
@@ -58,19 +58,19 @@ test("many changes at once load a value once, and those of other things do not",
   const event = (tag_id: number) => ({ event: "update", tag_id, interaction_id: 1 }) as LiveEvent;
   const screen = await render(Names);
   await expect.element(screen.getByText("Register")).toBeVisible();
-  for (let n = 0; n < 20; n++) tellWrite("/experiences/1");
-  tellEvent(event(7));
+  for (let n = 0; n < 20; n++) announceWrite("/experiences/1");
+  announceEvent(event(7));
   await later();
   expect(asked).toHaveBeenCalledTimes(2);
   // No screen shows the tag.
   expect(loads).not.toHaveBeenCalled();
 });
 
-test("what no screen shows is not loaded; a screen that comes back has the last value at once", async () => {
+test("a value that no screen shows is not loaded; a screen that comes back has the last value at once", async () => {
   const first = await render(Names);
   await expect.element(first.getByText("Register")).toBeVisible();
   await first.unmount();
-  tellWrite("/experiences/1");
+  announceWrite("/experiences/1");
   await later();
   expect(asked).toHaveBeenCalledTimes(1);
   names = "Warranty";
@@ -86,7 +86,7 @@ test("a failure has a retry; after one the shown value stays", async () => {
   await screen.getByRole("button", { name: "Load the names again" }).click();
   await expect.element(screen.getByText("Register")).toBeVisible();
   asked.mockReturnValueOnce(new Response("{}", { status: 503 }));
-  tellWrite("/experiences/1");
+  announceWrite("/experiences/1");
   await vi.waitUntil(() => asked.mock.calls.length === 3);
   await expect.element(screen.getByText("Register")).toBeVisible();
 });

@@ -27,7 +27,7 @@ export function eventConcerns(event: LiveEvent, path: string, about: About): boo
   if (!HEARD[event.event].includes(part)) return false;
   const named: Record<string, unknown> = { ...event };
   const own = { tags: named.tag_id, interactions: named.interaction_id }[part];
-  const agrees = (wanted: unknown, told: unknown) => wanted === undefined || told === undefined || wanted === told;
+  const agrees = (wanted: unknown, given: unknown) => wanted === undefined || given === undefined || wanted === given;
   return agrees(about.id, own) && agrees(about.tag_id, named.tag_id) && agrees(about.experience_id, named.experience_id);
 }
 
@@ -50,7 +50,7 @@ export function writeConcerns(written: string, path: string): boolean {
 
 type Heard = (isConcerned: (path: string, about: About) => boolean) => void;
 const hearing = new Set<Heard>();
-const tell: Heard = (isConcerned) => [...hearing].forEach((heard) => heard(isConcerned));
+const announce: Heard = (isConcerned) => [...hearing].forEach((heard) => heard(isConcerned));
 
 /** Calls `heard` with each change, until the returned function is called. */
 export function onChange(heard: Heard): () => void {
@@ -58,5 +58,5 @@ export function onChange(heard: Heard): () => void {
   return () => void hearing.delete(heard);
 }
 
-export const tellEvent = (event: LiveEvent): void => tell((path, about) => eventConcerns(event, path, about));
-export const tellWrite = (written: string): void => tell((path) => writeConcerns(written, path));
+export const announceEvent = (event: LiveEvent): void => announce((path, about) => eventConcerns(event, path, about));
+export const announceWrite = (written: string): void => announce((path) => writeConcerns(written, path));

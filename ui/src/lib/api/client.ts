@@ -1,7 +1,7 @@
 // The client of the admin API. Paths, parameters, bodies and responses are checked against types
 // that are generated from the OpenAPI document. Scripts can do everything that screens do.
 
-import { tellWrite } from "./changes";
+import { announceWrite } from "./changes";
 import { switchedSince } from "./connection.svelte";
 import { reach } from "./reach";
 import { heardTime } from "../format/now.svelte";
@@ -89,7 +89,7 @@ async function send(method: string, address: string, init: RequestInit = {}): Pr
   if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   const response = writes(method, address)
     ? // Even a change that failed may have been made.
-      await change(method, address, init).finally(() => tellWrite(address.replace(/^\/admin\/v1/, "")))
+      await change(method, address, init).finally(() => announceWrite(address.replace(/^\/admin\/v1/, "")))
     : await read(method, address, init);
   heardTime(response.headers.get("date"));
   if (response.ok) return response;

@@ -1,4 +1,4 @@
-// Keeps what can be edited up to date, so that an edit on another computer is seen before it is
+// Keeps an edited resource up to date, so that an edit on another computer is seen before it is
 // overwritten. No event announces such an edit, so this is the one place that polls for it: every few
 // seconds while a person uses the window, and rarely while nobody does.
 

@@ -1,6 +1,6 @@
 // The events since the window opened, newest first.
 
-import { tellEvent } from "../api/changes";
+import { announceEvent } from "../api/changes";
 import type { LiveEvent } from "../api/types";
 import { onLiveEvent } from "../shell/desktop";
 import { notices } from "./notices.svelte";
@@ -39,7 +39,7 @@ class Live {
     if (event.event === "alert") notices.failed(event.message);
     if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
     for (const heard of this.#hearing) heard(event);
-    tellEvent(event);
+    announceEvent(event);
   }
 }
 
