@@ -3,6 +3,7 @@
 
 import { get } from "../api/client";
 import { perConnection } from "../api/connection.svelte";
+import { reach } from "../api/reach";
 import type { TechnologyView } from "../api/types";
 
 class Technologies {
@@ -10,7 +11,14 @@ class Technologies {
   all = $state.raw<TechnologyView[]>([]);
 
   async load(): Promise<void> {
-    this.all = (await get("/technologies").catch(() => null))?.items ?? [];
+    try {
+      this.all = (await get("/technologies")).items;
+    } catch {
+      const stop = reach.onBack(() => {
+        stop();
+        void this.load();
+      });
+    }
   }
 
   /** The chip with this word; `undefined` for another word, such as one of a reader. */

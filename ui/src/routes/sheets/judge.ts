@@ -140,7 +140,7 @@ export function judgeTag(
   { tag, inlay, check }: Known,
   expected: Expected,
   tagUrl: string,
-  experiences: Experience[],
+  experiences: readonly Experience[],
 ): Verdict | null {
   if (!check) return verdict("wrong_url", `Its URL is no tag URL: ${reading.url}.`);
   if (!check.at_tag_url) return verdict("wrong_url", `Its URL is ${placeOf(reading.url ?? "")}, but tags are at ${tagUrl}.`);
