@@ -4,7 +4,6 @@ mod content;
 mod refusals;
 mod unfolded;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use tapdesk_tests::{ServiceProcess, TestDatabase};
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
-use content::{assert_same, content, counts, fill, tables as tables_of};
+use content::{assert_same, content, counts, fill};
 
 /// Starts a move.
 fn start(from: &str, to: &str) -> Child {

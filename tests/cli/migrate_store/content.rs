@@ -37,7 +37,7 @@ fn ends(side: &str) -> String {
 }
 
 /// Tables of the database at `path`, without those of the tag index and the schema's version.
-pub(super) fn tables(database: &Connection) -> Vec<String> {
+fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
         .prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'tags_search_%'

@@ -31,7 +31,7 @@ static SUBJECTS: [&[Table]; 9] = [
     webhooks::TABLES,
 ];
 
-/// All tables.
+/// All tables of both databases, by subject.
 pub fn tables() -> impl Iterator<Item = &'static Table> + Clone {
     SUBJECTS.into_iter().flatten()
 }

@@ -3,9 +3,9 @@
 /// One of the two kinds of databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// SQLite.
+    /// A SQLite file, which one process owns.
     Sqlite,
-    /// PostgreSQL.
+    /// A PostgreSQL database, which several nodes share.
     Postgres,
 }
 
