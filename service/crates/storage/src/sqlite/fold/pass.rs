@@ -130,6 +130,8 @@ impl Folding<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Connection;
+
     use super::super::Folded;
     use super::*;
     use crate::sqlite::in_memory;
