@@ -10,7 +10,8 @@
 //! | [`sqlite`], `postgres` | the backends; each has its own implementation of the path of a tap |
 //! | `shared` | rules and SQL of configured data, for both databases; a backend only runs them |
 //! | `deferred` | details of a tap: noted in memory, stored with a later commit |
-//! | `erasure` | the personal data in each table, and how it is erased |
+//! | `erasure` | the SQL that erases a tag's visitors |
+//! | [`catalogue`] | all tables and columns: whether they are moved, erased, or wrapped |
 //! | [`transfer`], `migrate_store` | moves a whole database from one backend to the other |
 //! | [`calling`] | the caller for whom the current task works |
 
@@ -18,6 +19,7 @@ mod administration;
 mod audit;
 mod backups;
 pub mod calling;
+pub mod catalogue;
 mod conflict;
 mod deferred;
 mod encoding_runs;
