@@ -20,7 +20,6 @@ use inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose
 use inlay::diversify::MasterKey;
 use inlay::pasted::Note;
 use inlay::verify::{Candidate, CodeError, verify};
-use storage::calling;
 use storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
 
 /// How many inlays of other tags are tried on a code that hides its UID.
@@ -66,15 +65,10 @@ impl DryRun {
 /// like one of no tag.
 pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
     let run = decided(service, url).await?;
-    if run.tag_id.is_none() && is_limited() {
+    if run.tag_id.is_none() && service.storage.is_limited() {
         return Ok(DryRun::of_nobody(service, url));
     }
     Ok(run)
-}
-
-/// Whether the caller is limited to experiences.
-fn is_limited() -> bool {
-    calling::reach().limit().is_some()
 }
 
 /// A tag with its present configuration, if it is within reach.
@@ -83,7 +77,7 @@ async fn within_reach(
     key: TagKey<'_>,
 ) -> Result<Option<CachedTag>, StorageError> {
     let tag = service.tags.read(key).await?;
-    Ok(tag.filter(|tag| calling::reach().has(tag.experience_id())))
+    Ok(tag.filter(|tag| service.storage.reach().has(tag.experience_id())))
 }
 
 async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
