@@ -101,7 +101,7 @@ async fn pass(
         let status = answer.status().as_u16();
         let time = stopwatch.elapsed();
         state
-            .service
+            .as_service()
             .metrics
             .request(&path, method.as_str(), status, time);
         tracing::debug!(status, "answered");

@@ -7,7 +7,7 @@ use domain::clock::Timestamp;
 use domain::id::{ExperienceId, TagId, WebhookId};
 use domain::revision::Revision;
 use domain::scope::Reach;
-use domain::webhook::{Alert, AttemptOutcome, EventKind, Webhook, WebhookFields};
+use domain::webhook::{Alert, AttemptOutcome, EventKind, WebhookFields};
 
 pub use domain::webhook::CommitPosition;
 

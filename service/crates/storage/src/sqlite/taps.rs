@@ -14,6 +14,7 @@ use crate::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
 use crate::shared::inlays::{BOUND, BOUND_COLUMNS};
 use crate::shared::tags;
 use crate::{StorageError, TagInlays, TagKey, TagTap, Updated, VariableUpdate};
+use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use domain::rolling_key::IssuedKey;

@@ -1,7 +1,6 @@
 //! `POST /admin/v1/encodings/{id}/answers`.
 
 use axum::Json;
-use axum::extract::State;
 
 use crate::admin::Asked;
 use crate::admin::Requester;

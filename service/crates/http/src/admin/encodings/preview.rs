@@ -9,7 +9,7 @@ use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::url_templates::EncodingSheetView;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
-use app::encoder::{self, Asked, Fact, FormOptions, KnownChip, Whom};
+use app::encoder::{self, Fact, FormOptions, KnownChip, Whom};
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, TagId, UrlTemplateId};
 use encoding::Reason;
@@ -118,7 +118,7 @@ pub(crate) async fn preview(
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
         }
     };
-    let asked = Asked {
+    let asked = encoder::Asked {
         uid: body.uid,
         chip: body.chip,
         whom,

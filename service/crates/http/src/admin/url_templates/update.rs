@@ -98,7 +98,7 @@ pub(crate) async fn update(
         })
     };
     let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
-    let edited = unless_changed(edited, super::current(service, id)).await?;
+    let edited = unless_changed(edited, super::current(&service, id)).await?;
     let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
     Ok(Edited::shown_as(edited, UrlTemplateView::from))
 }
