@@ -5,7 +5,6 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use rcgen::{CertifiedKey, KeyPair};
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::storage::Administration as _;
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, OpenError, PostgresStorage, Time};
 use tapdesk_tests::eventually;
