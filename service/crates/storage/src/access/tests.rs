@@ -42,10 +42,9 @@ fn tag(name: &str) -> TagFields {
 
 /// The number of rows in the audit log.
 async fn rows(storage: &Storage) -> usize {
-    let all = storage
-        .as_service()
-        .audit(AuditFilter::default(), None, 100);
-    all.await.unwrap().len()
+    let service = storage.as_service();
+    let all = service.audit(AuditFilter::default(), None, 100).await;
+    all.unwrap().len()
 }
 
 #[tokio::test]
@@ -87,7 +86,8 @@ async fn a_limited_caller_does_not_see_the_objects_of_others() {
 async fn a_query_that_writes_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let storage = open(&folder);
-    let written = storage.as_service().change("test", (), |tx, ()| {
+    let service = storage.as_service();
+    let written = service.change("test", (), |tx, ()| {
         Box::pin(async move {
             let sql = "INSERT INTO settings (name, value) VALUES ('test', '') RETURNING name";
             tx.query(sql, &[]).await
