@@ -175,6 +175,7 @@ impl Seat {
         });
         let storage = fixture.open().await?;
         let stored = storage
+            .as_service()
             .insert_url_template(UrlTemplateFields {
                 name: way.name(),
                 template: template.clone(),

@@ -1,5 +1,6 @@
 //! The admin API. It requires a token and one of the service's host names, and never reads a cache.
 
+mod asked;
 mod audit;
 mod backup;
 mod clock;
@@ -42,6 +43,7 @@ use utoipa_axum::routes;
 use crate::document;
 use crate::state::AppState;
 
+use asked::Asked;
 pub(super) use routes::Requester;
 use routes::{Purpose, Routes, bounded};
 

@@ -2,39 +2,42 @@
 
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::catalogue::{Column, tables};
 use crate::value::{Value, unreadable, values};
 use crate::{
-    Conflict, InUse, KeyRotation, KeyRotations, Rewrap, Rewrapped, SecretsDone, SecretsPlace,
+    Access, Conflict, InUse, KeyRotation, Rewrap, Rewrapped, SecretsDone, SecretsPlace,
     StorageError,
 };
 use domain::audit::Note;
 use domain::clock::Timestamp;
 
-#[async_trait]
-impl<D: Database> KeyRotations for D {
-    async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError> {
+/// The operations of a rotation. No other process uses the database meanwhile.
+impl Access {
+    /// The unfinished rotation, if there is one.
+    pub async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError> {
         self.read("key_rotation", (), |db, ()| Box::pin(present(db)))
             .await
     }
 
-    async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError> {
+    /// Begins a rotation, unless one is unfinished. Returns the unfinished one.
+    pub async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError> {
         self.change("begin_key_rotation", probe, |tx, probe| {
             Box::pin(begin(tx, probe))
         })
         .await
     }
 
-    async fn count_wrapped(&self) -> Result<u64, StorageError> {
+    /// How many rows contain secrets.
+    pub async fn count_wrapped(&self) -> Result<u64, StorageError> {
         self.read("count_wrapped", (), |db, ()| Box::pin(count(db)))
             .await
     }
 
-    async fn rewrap(
+    /// Applies a [`Rewrap`] to the secrets of at most `limit` rows after `from`, in one commit.
+    pub async fn rewrap(
         &self,
         from: SecretsPlace,
         limit: usize,
@@ -47,7 +50,8 @@ impl<D: Database> KeyRotations for D {
         .await
     }
 
-    async fn end_key_rotation(&self) -> Result<(), StorageError> {
+    /// Marks the rotation as finished.
+    pub async fn end_key_rotation(&self) -> Result<(), StorageError> {
         self.change("end_key_rotation", (), |tx, ()| Box::pin(end(tx)))
             .await
     }

@@ -1,18 +1,17 @@
 //! Test sheets of the reader: their SQL.
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{InUse, SheetEdit, Sheets, StorageError};
+use crate::{Access, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::SheetId;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
 
-#[async_trait]
-impl<D: Database> Sheets for D {
-    async fn insert_sheet(
+/// The operations on test sheets.
+impl Access {
+    /// Stores a new sheet.
+    pub async fn insert_sheet(
         &self,
         fields: SheetFields,
         expected: Expected,
@@ -25,12 +24,14 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError> {
+    /// The sheet with this id.
+    pub async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError> {
         self.read("sheet", id, |db, id| Box::pin(sheet(db, *id)))
             .await
     }
 
-    async fn sheets(
+    /// At most `limit` sheets, the newest first, after the sheet `after`.
+    pub async fn sheets(
         &self,
         after: Option<SheetId>,
         limit: usize,
@@ -41,14 +42,20 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn count_sheets(&self) -> Result<u64, StorageError> {
+    /// How many sheets there are.
+    pub async fn count_sheets(&self) -> Result<u64, StorageError> {
         self.read("count_sheets", (), |db, ()| {
             db.count("SELECT count(*) FROM sheets", &[])
         })
         .await
     }
 
-    async fn edit_sheet(
+    /// Applies `edit` to a sheet, and sets or clears its closing time accordingly.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`.
+    pub async fn edit_sheet(
         &self,
         id: SheetId,
         edit: SheetEdit,
@@ -59,7 +66,12 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn append_sheet_row(
+    /// Appends a row to an open sheet.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Closed`](super::InUse::Closed) and [`InUse::Full`](super::InUse::Full).
+    pub async fn append_sheet_row(
         &self,
         id: SheetId,
         row: RowFields,
@@ -70,7 +82,8 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
+    /// All rows of a sheet, in their order; `None` if there is no such sheet.
+    pub async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
         self.read("sheet_rows", id, |db, id| Box::pin(rows(db, *id)))
             .await
     }
@@ -127,7 +140,7 @@ async fn insert(
     let expected = serde_json::to_string(expected).map_err(|_| unreadable("sheet"))?;
     let now = tx.now();
     let mut inserted = tx
-        .one(
+        .write_one(
             "INSERT INTO sheets (name, expected, planned, created_at, closed_at)
              VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
             &values![
