@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check bench soak deb sbom
+.PHONY: run test check lint clippy bench soak deb sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -22,13 +22,20 @@ soak:
 AS_TESTS := --lib --examples
 
 # What a change must pass beside the tests.
-check:
+check: lint clippy
+
+# The part that compiles nothing, in about a minute.
+lint:
 	.make/setup build desktop lint
 	cargo fmt --all -- --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps $(AS_TESTS)
 	node .make/licences.mjs
 	cd ui && npm run check
+
+# The part that compiles everything once more.
+clippy:
+	.make/setup build desktop lint
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps $(AS_TESTS)
 
 # What is shipped, as CycloneDX in target/sbom, and its licences for the screen "About".
 sbom:

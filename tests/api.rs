@@ -28,6 +28,7 @@ mod stats;
 mod submissions;
 mod tag_url;
 mod tags;
+mod technologies;
 mod tokens;
 mod unchanged;
 mod verification;

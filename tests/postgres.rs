@@ -7,7 +7,7 @@
 //! | `outages` | the database crashes, closes connections, hangs, or is unreachable |
 //! | `load` | visitors and owners' servers at work, and a journal of acknowledged requests |
 //! | `restores` | a copy by `pg_dump` gets a new encoding root, and repeats no key generation |
-//! | `upgrades` | a node that is killed while it creates or upgrades the schema |
+//! | `starts` | a node that is killed while it creates the schema, or replaces its functions |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
@@ -16,7 +16,7 @@ mod network;
 mod nodes;
 mod outages;
 mod restores;
-mod upgrades;
+mod starts;
 
 use tapdesk_tests::{Launch, ServiceProcess, TestDatabase};
 

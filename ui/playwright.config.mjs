@@ -1,5 +1,5 @@
-// The tests of the screens. One at a time: each file starts a service of its own, and what is
-// looked at is drawn by the processor.
+// The tests of the screens. Each file starts a service of its own, so that files run side by side;
+// no more than two, because what is looked at is drawn by the processor.
 
 import { defineConfig } from "@playwright/test";
 import { chromiumOptions } from "./tests/screens/chromium.mjs";
@@ -7,7 +7,7 @@ import { chromiumOptions } from "./tests/screens/chromium.mjs";
 export default defineConfig({
   testDir: "tests/screens",
   testMatch: "*.test.mjs",
-  workers: 1,
+  workers: 2,
   // A slow machine is no failure; what never ends is one. Each wait of a test is shorter.
   timeout: 600_000,
   forbidOnly: true,

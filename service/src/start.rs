@@ -136,7 +136,8 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         None => Arc::new(SystemClock::start()),
     };
     // The files next to the database may only be changed by the process that owns it.
-    let storage = open(start.database, &clock, start.test).await?;
+    let database = open(start.database, &clock, start.test).await?;
+    let storage = database.as_service();
     match storage.check_writable().await {
         // Redirects continue without a key, and recording resumes when there is space again.
         Err(StorageError::Full) => tracing::error!(
@@ -145,7 +146,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         written => written.map_err(StartError::NotWritable)?,
     }
     if let Some(rotation) = storage.key_rotation().await? {
-        storage.close().await;
+        database.close().await;
         return Err(StartError::Rotating(rotation.began_at));
     }
     let wrapped_key = storage.any_wrapped_key().await?;
@@ -169,7 +170,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         TokenSource::File(file) => token_file(&file, &OsEntropy)?,
     };
     let service = Service::new(Parts {
-        storage,
+        storage: database,
         clock,
         entropy: Arc::new(OsEntropy),
         keyring,
@@ -190,16 +191,17 @@ async fn open(
     database: Database,
     clock: &Arc<dyn Clock>,
     test: Option<TestMode>,
-) -> Result<Arc<dyn Storage>, StartError> {
+) -> Result<Storage, StartError> {
     let clock = Arc::clone(clock);
     Ok(match database {
         Database::Sqlite(path) => {
             sqlite::make_place(&path)?;
             let fold_every = test.and_then(|test| test.fold_every);
-            Arc::new(match fold_every {
+            match fold_every {
                 Some(every) => SqliteStorage::open_folding(&path, clock, &OsEntropy, every)?,
                 None => SqliteStorage::open(&path, clock, &OsEntropy)?,
-            })
+            }
+            .into()
         }
         #[cfg(feature = "postgres")]
         Database::Postgres(address) => {
@@ -212,13 +214,13 @@ async fn open(
             if let Err(error) = storage.connect().await {
                 tracing::warn!("not all connections to the database could be made: {error}");
             }
-            Arc::new(storage)
+            storage.into()
         }
     })
 }
 
 /// Opens a database that no service uses, to change all of it. No service starts meanwhile.
-pub async fn open_alone(database: Database) -> Result<Arc<dyn Storage>, StartError> {
+pub async fn open_alone(database: Database) -> Result<Storage, StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     match database {
         Database::Sqlite(path) => {
@@ -232,7 +234,7 @@ pub async fn open_alone(database: Database) -> Result<Arc<dyn Storage>, StartErr
         #[cfg(feature = "postgres")]
         Database::Postgres(address) => {
             let storage = PostgresStorage::open_alone(*address, clock, &OsEntropy).await?;
-            Ok(Arc::new(storage))
+            Ok(storage.into())
         }
     }
 }
@@ -305,11 +307,11 @@ mod tests {
             last_counter: 0,
         };
         service.storage.insert_inlay(inlay).await.unwrap();
-        service.storage.close().await;
+        service.close().await;
 
         let (Started { service, .. }, may_create) = start_with_keeper(&database).await;
         assert!(!may_create);
         assert_eq!(service.keyring.why_locked(), None);
-        service.storage.close().await;
+        service.close().await;
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tapdesk_service::plural::counted;
-use tapdesk_service::storage::{InlayFilter, Storage, StorageError};
+use tapdesk_service::storage::{Access, InlayFilter, StorageError};
 
 /// Counts of everything that leads to a port, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ impl Carriers {
     ///
     /// If the database cannot be read.
     pub(crate) async fn count(
-        storage: &dyn Storage,
+        storage: &Access,
         port: u16,
         phones: bool,
     ) -> Result<Self, StorageError> {

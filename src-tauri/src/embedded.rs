@@ -84,7 +84,7 @@ impl Embedded {
         let moved_from = match may_move(&service, moved, wish).await {
             Ok(moved_from) => moved_from,
             Err(refused) => {
-                service.storage.close().await;
+                service.close().await;
                 return Err(refused);
             }
         };
@@ -125,7 +125,7 @@ impl Embedded {
         let _ = self.listening.await;
         // If the disk is full, some previews are not counted.
         let _ = self.door.service.note_previews().await;
-        self.door.service.storage.close().await;
+        self.door.service.close().await;
     }
 }
 
@@ -141,7 +141,7 @@ async fn may_move(
     };
     let carriers = match wish.left {
         Some(left) => left,
-        None => Carriers::count(&*service.storage, refused.port, wish.phones)
+        None => Carriers::count(&service.storage, refused.port, wish.phones)
             .await
             .map_err(StartFailure::Count)?,
     };

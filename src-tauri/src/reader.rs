@@ -5,7 +5,6 @@
 //! | [`card`] | the traits of a card, a slot and the service |
 //! | [`pcsc`] | the same on the system's PC/SC service |
 //! | [`apdu`] | commands and responses, logged |
-//! | [`ndef`] | messages; pure over bytes |
 //! | [`inlay`] | chip, memory and message of an inlay |
 //! | [`monitor`] | one thread owns the connection; readers and cards come and go |
 //! | [`board`] | the readers and the cards on them, for screens |
@@ -14,6 +13,9 @@
 //! | `own_reads` | reports our own reads to the service, because each raises a counter |
 //! | [`encode`] | relays the commands by which the service encodes an inlay |
 //! | [`doctor`] | why inlays cannot be read, and how to fix it |
+//!
+//! The crate `inlay` knows the chips: their commands, memory, settings and messages. This module has
+//! the readers: PC/SC, transactions, the order and the log of commands.
 //!
 //! This module holds no keys. It writes to a card only the commands of a service that was asked to
 //! encode it.
@@ -26,7 +28,6 @@ pub mod doctor;
 pub mod encode;
 pub mod inlay;
 pub mod monitor;
-pub mod ndef;
 pub(crate) mod own_reads;
 pub mod pcsc;
 pub mod send_tap;

@@ -68,7 +68,7 @@ pub(crate) async fn run(
     let mut teller = Teller::new(tell);
     let places = places(folders, keychain);
     let rotated = rotate::run(
-        &*storage,
+        &storage,
         &places,
         Actor::Desktop,
         now,
@@ -87,7 +87,7 @@ pub(crate) async fn run(
         Err(error) => Err(Stopped {
             why: error.to_string(),
             // If the state cannot be read, assume the worse case.
-            half_way: !matches!(storage.key_rotation().await, Ok(None)),
+            half_way: !matches!(storage.as_service().key_rotation().await, Ok(None)),
         }),
     };
     storage.close().await;

@@ -142,7 +142,7 @@ async fn the_metrics_count_what_happened() {
 async fn a_database_that_is_gone_is_down_and_what_it_refuses_is_measured() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;
-    service.service().storage.close().await;
+    service.service().close().await;
     assert_eq!(service.tap(&inlay.url(&tag)).await.status, 503);
     let metrics = service.metrics().await;
     for line in [

@@ -132,7 +132,8 @@ fn every_schema_is_an_object_and_every_change_names_its_members() {
         let Some(schema) = value.as_object() else {
             return;
         };
-        for (name, part) in schema {
+        // An example is a value, whatever its members are called.
+        for (name, part) in schema.iter().filter(|(name, _)| *name != "example") {
             if ["items", "schema"].contains(&name.as_str()) {
                 assert!(part.is_object(), "{place}/{name} is {part}");
             }

@@ -176,6 +176,7 @@ impl Seat {
         });
         let storage = fixture.open().await?;
         let stored = storage
+            .as_service()
             .insert_url_template(UrlTemplateFields {
                 name: Name::new("A URL template", way.name())?,
                 template: template.clone(),

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -12,7 +11,7 @@ use tapdesk_service::interaction::{
     Claim, Client, CounterRule, KnownAt, NewInteraction, NewKey, Tech,
 };
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::Storage;
+use tapdesk_service::storage::Access;
 use tokio::task::JoinSet;
 
 use crate::apart::Apart;
@@ -98,7 +97,7 @@ fn fdatasync(folder: &Path) -> Result<Duration> {
 /// Taps per second that SQLite records from 64 tasks, whose commits it groups, and from one task,
 /// whose every tap is a commit.
 pub(crate) async fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
-    let storage = fixture.open().await?;
+    let storage = fixture.open().await?.as_service();
     let mut visitors = Visitors::of(fixture, CONNECTIONS);
     let mut rounds = Vec::new();
     for _ in 0..=ROUNDS {
@@ -114,7 +113,7 @@ pub(crate) async fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
 /// Taps per second that PostgreSQL records from one node, which groups them, and from as many
 /// connections with one transaction per tap.
 pub(crate) async fn grouping_on_postgres(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
-    let storage = fixture.open().await?;
+    let storage = fixture.open().await?.as_service();
     let apart = Apart::connect(fixture).await?;
     let mut visitors = Visitors::of(fixture, CONNECTIONS);
     let mut rounds = Vec::new();
@@ -128,11 +127,11 @@ pub(crate) async fn grouping_on_postgres(fixture: &Fixture) -> Result<Vec<Pair<f
     Ok(rounds)
 }
 
-async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32) -> Result<f64> {
+async fn taps_by(storage: &Access, visitors: &mut Visitors, tasks: u32) -> Result<f64> {
     let mut running = JoinSet::new();
     let started = Instant::now();
     for task in 0..tasks {
-        let storage = Arc::clone(storage);
+        let storage = storage.clone();
         let taps: Vec<_> = (0..TAPS / tasks.min(8))
             .map(|_| visitors.tap(task))
             .collect();
@@ -142,7 +141,7 @@ async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32
                 if started.elapsed() > TURN {
                     break;
                 }
-                record(&*storage, tap).await?;
+                record(&storage, tap).await?;
                 recorded += 1;
             }
             anyhow::Ok(recorded)
@@ -155,7 +154,7 @@ async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32
     Ok(f64::from(recorded) / started.elapsed().as_secs_f64())
 }
 
-async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()> {
+async fn record(storage: &Access, (tag, counter): (u32, u32)) -> Result<()> {
     let at = KnownAt::Tag(TagId::new(tag.into()));
     let claim = Claim::Counter {
         inlay_id: InlayId::new(tag.into()),

@@ -100,19 +100,15 @@ impl Fixture {
     }
 
     /// Opens the database in this process.
-    pub(crate) async fn open(&self) -> Result<Arc<dyn Storage>> {
+    pub(crate) async fn open(&self) -> Result<Storage> {
         let clock = Arc::new(SystemClock::start());
         let Some(database) = &self.postgres else {
-            return Ok(Arc::new(SqliteStorage::open(
-                &self.file(),
-                clock,
-                &OsEntropy,
-            )?));
+            return Ok(SqliteStorage::open(&self.file(), clock, &OsEntropy)?.into());
         };
         let address = Address::parse(&database.url(), |_| None)?;
         let storage = PostgresStorage::open(address, clock, Time::Its, &OsEntropy).await?;
         storage.connect().await?;
-        Ok(Arc::new(storage))
+        Ok(storage.into())
     }
 
     /// A direct connection to the PostgreSQL database, not the service's.

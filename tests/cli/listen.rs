@@ -4,7 +4,9 @@ use std::process::Stdio;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{PATIENCE, Reaction, Received, Receiver, ServiceProcess, free_port};
+use tapdesk_tests::{
+    PATIENCE, Reaction, Received, Receiver, ServiceProcess, free_port, within_attempts,
+};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -201,9 +203,6 @@ async fn an_update_is_forwarded_without_its_values_and_a_receiver_that_is_down_e
     drop(launch);
 }
 
-/// How often a service is restarted, until a restart is quick enough.
-const ATTEMPTS: usize = 5;
-
 #[tokio::test]
 async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again() {
     // Each run has the same address.
@@ -236,17 +235,19 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
     }
 
     let launch = service.launch().clone();
-    for attempt in 1.. {
-        service.terminate().await;
+    // It tries for ten seconds, and a start on a busy machine may take longer.
+    within_attempts(5, async || {
+        service.send_sigterm();
+        service.ended().await;
         service = launch.start().await;
         if let Some(line) = listening.try_line().await {
             assert_eq!(line, "connected again");
-            break;
+            return Ok(());
         }
-        // It tries for ten seconds, and a start on a busy machine may take longer.
-        assert!(attempt < ATTEMPTS, "it never connects again");
         listening = Listening::to(&service, &receiver.url(), &["--simulated", "false"]).await;
-    }
+        Err("it does not connect again")
+    })
+    .await;
     service.tap(&tag.path()).await;
     let line = listening.line().await;
     assert!(line.starts_with("tap.not_checked "), "{line}");

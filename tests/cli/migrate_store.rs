@@ -4,7 +4,6 @@ mod content;
 mod refusals;
 mod unfolded;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,14 +11,13 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_service::storage::transfer::schema::{LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, tables};
-use tapdesk_service::storage::transfer::table::Table;
+use tapdesk_service::storage::catalogue::moved;
 use tapdesk_tests::length::length;
-use tapdesk_tests::{ServiceProcess, TestDatabase};
+use tapdesk_tests::{ServiceProcess, TestDatabase, within_attempts};
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
-use content::{assert_same, content, counts, fill, tables as tables_of};
+use content::{assert_same, content, counts, fill};
 
 /// Starts a move.
 fn start(from: &str, to: &str) -> Child {
@@ -101,27 +99,21 @@ async fn kill_when<F: Future<Output = bool>>(
     ended.code().is_none() && far().await
 }
 
-/// How often two moves are begun: on a busy machine, one may end before it is killed.
-const ATTEMPTS: usize = 5;
-
 #[tokio::test]
 async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went() {
-    let mut attempts = 1;
-    while !there_and_back_killed_half_way().await {
-        assert!(attempts < ATTEMPTS, "no move is killed half way");
-        attempts += 1;
-    }
+    // On a busy machine, one of the moves may end before it is killed.
+    within_attempts(5, there_and_back_killed_half_way).await;
 }
 
-/// Moves a database there and back, and kills each move half way. Returns `false` if one of them
-/// came to its end before.
-async fn there_and_back_killed_half_way() -> bool {
+/// Moves a database there and back, and kills each move half way. `Err` is the move that came to its
+/// end before.
+async fn there_and_back_killed_half_way() -> Result<(), &'static str> {
     let launch = made().await;
     let (tags, interactions) = (length(20_000, 1_000_000), length(100_000, 5_000_000));
     let now = SystemClock::start().now().millis();
     fill(&launch.database(), tags, interactions, now);
     let before = counts(&launch.database());
-    for table in tables() {
+    for table in moved() {
         assert!(before[table.name] > 0, "{} has no rows to move", table.name);
     }
     let from = sqlite(&launch.database());
@@ -132,7 +124,7 @@ async fn there_and_back_killed_half_way() -> bool {
         is_half_way(mark_in(&looking).await, interactions)
     });
     if !killed.await {
-        return false;
+        return Err("there");
     }
     let part = launch.clone().on(&database);
     let (status, said) = part.start_in_vain().await;
@@ -141,17 +133,10 @@ async fn there_and_back_killed_half_way() -> bool {
     let said = migrate(&from, &database.url()).await.good();
     assert!(said.contains("copying continues: "), "{said}");
     assert!(said.contains("rows/s"), "{said}");
-    let moved: u64 = before
-        .iter()
-        .filter(|(table, _)| {
-            let table = table.as_str();
-            table != "sqlite_sequence" && !LEFT_OUT_SQLITE.contains(&table)
-        })
-        .map(|(_, rows)| rows)
-        .sum();
-    assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
+    let rows: u64 = moved().map(|table| before[table.name]).sum();
+    assert!(said.contains(&format!("Moved {rows} rows.")), "{said}");
     assert!(said.contains("--key-file"), "{said}");
-    for table in tables().filter(|table| table.merged.is_none()) {
+    for table in moved().filter(|table| table.merged.is_none()) {
         let here = format!("SELECT count(*) FROM {}", table.name);
         let here: i64 = looking.query_one(&here, &[]).await.unwrap().get(0);
         // The mark of the move, and its row in the audit log.
@@ -167,17 +152,17 @@ async fn there_and_back_killed_half_way() -> bool {
         is_half_way(mark_in_file(&back), interactions)
     });
     if !killed.await {
-        return false;
+        return Err("back");
     }
     let said = super::run(&back, &["serve", "--listen", "127.0.0.1:0"])
         .await
         .refused();
     assert!(said.contains("was not finished"), "{said}");
     let said = migrate(&database.url(), &sqlite(&back)).await.good();
-    let moved = moved + 1;
-    assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
+    let rows = rows + 1;
+    assert!(said.contains(&format!("Moved {rows} rows.")), "{said}");
     assert_same(&launch.database(), &back);
-    true
+    Ok(())
 }
 
 #[tokio::test]
@@ -360,87 +345,6 @@ async fn what_was_moved_is_marked_and_served_no_more() {
     let restore = [restore[0].as_str(), restore[1].as_str()];
     super::run(&old.database(), &restore).await.good();
     old.start().await;
-}
-
-/// The names of the columns, by table.
-type Schema = BTreeMap<String, Vec<String>>;
-
-fn described(named: impl Fn(&Table) -> Vec<&'static str>, left_out: &[&str]) -> Schema {
-    let tables = tables().map(|table| (table.name, named(table)));
-    let mut schema: Schema = tables
-        .map(|(table, mut columns)| {
-            columns.sort_unstable();
-            let columns = columns.iter().map(ToString::to_string);
-            (table.to_owned(), columns.collect())
-        })
-        .collect();
-    schema.extend(
-        left_out
-            .iter()
-            .map(|table| ((*table).to_owned(), Vec::new())),
-    );
-    schema
-}
-
-#[tokio::test]
-async fn every_table_and_column_of_both_schemas_is_described() {
-    let launch = made().await;
-    let file = Connection::open(launch.database()).unwrap();
-    let mut found = Schema::new();
-    for table in tables_of(&file) {
-        let columns = "SELECT name FROM pragma_table_info(?1) ORDER BY name";
-        let mut columns = file.prepare(columns).unwrap();
-        let columns = columns.query_map([&table], |row| row.get(0)).unwrap();
-        let columns = columns.map(Result::unwrap).collect();
-        let known = LEFT_OUT_SQLITE.contains(&table.as_str());
-        found.insert(table, if known { Vec::new() } else { columns });
-    }
-    found.remove("sqlite_sequence");
-    let stored = |table: &Table| -> Vec<&'static str> {
-        let stored = table
-            .columns
-            .iter()
-            .filter(|column| column.derived.is_none());
-        let stored = stored.map(|column| column.name);
-        stored
-            .chain(table.left_out_sqlite.iter().copied())
-            .collect()
-    };
-    assert_eq!(found, described(stored, LEFT_OUT_SQLITE), "SQLite");
-
-    let database = TestDatabase::create().await;
-    launch.on(&database).start().await.terminate().await;
-    let columns = "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns
-         WHERE table_schema = 'public' AND table_name <> 'refinery_schema_history' AND table_name IN (
-             SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition)
-         ORDER BY table_name, column_name COLLATE \"C\"";
-    let looking = database.look_into().await;
-    let mut found = Schema::new();
-    for row in looking.query(columns, &[]).await.unwrap() {
-        let (table, column): (String, String) = (row.get(0), row.get(1));
-        let known = LEFT_OUT_POSTGRES.contains(&table.as_str());
-        let columns = found.entry(table).or_default();
-        if !known {
-            columns.push(column);
-        }
-    }
-    let all = |table: &Table| -> Vec<&'static str> {
-        let columns = table.columns.iter().map(|column| column.name);
-        columns.chain(table.left_out.iter().copied()).collect()
-    };
-    assert_eq!(found, described(all, LEFT_OUT_POSTGRES), "PostgreSQL");
-
-    // All columns with generated numbers continue after the copied rows.
-    let identities = "SELECT table_name::TEXT FROM information_schema.columns
-         WHERE table_schema = 'public' AND is_identity = 'YES' ORDER BY 1";
-    let identities = looking.query(identities, &[]).await.unwrap();
-    let identities = identities.iter().map(|row| row.get::<_, String>(0));
-    let moved = |table: &String| !LEFT_OUT_POSTGRES.contains(&table.as_str());
-    let identities: Vec<String> = identities.filter(moved).collect();
-    let mut numbered: Vec<_> = tables().filter(|table| table.numbered).collect();
-    numbered.sort_unstable_by_key(|table| table.name);
-    let numbered: Vec<_> = numbered.iter().map(|table| table.name).collect();
-    assert_eq!(identities, numbered);
 }
 
 fn file(launch: &tapdesk_tests::process::Launch, name: &str) -> PathBuf {

@@ -11,7 +11,7 @@ use tapdesk_service::inlay::Uid;
 use tapdesk_service::keyring::{Keyring, file};
 use tapdesk_tests::relay::lay;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
-use tapdesk_tests::{Launch, PATIENCE, files_containing};
+use tapdesk_tests::{Launch, PATIENCE, files_containing, within_attempts};
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
@@ -168,9 +168,6 @@ async fn no_page_of_a_file_keeps_what_the_former_key_wrapped() {
 /// Number of inlays, so that a rotation takes long enough to be killed in the middle.
 const INLAYS: u32 = 30_000;
 
-/// How often a rotation is begun: on a busy machine, it may end before it is killed.
-const ATTEMPTS: usize = 5;
-
 /// Replaces all inlays of a database. The keys of the new ones are all stored as the same bytes.
 async fn fill(launch: &Launch, wrapped: &[u8]) {
     let columns = "uid, technology, mac_from, meta_key, file_key, meta_key_print, file_key_print,
@@ -245,13 +242,15 @@ async fn a_rotation_that_is_killed_goes_on_and_no_service_starts_before() {
         // The first inlay's key creates the key file.
         assert!(key_file(&launch).exists());
     }
-    let mut attempts = 1;
-    while !is_killed_in_the_middle(&launch).await {
-        assert!(attempts < ATTEMPTS, "it is never killed in the middle");
-        attempts += 1;
-        // It has come to its end, or another one brings it there.
+    within_attempts(5, async || {
+        if is_killed_in_the_middle(&launch).await {
+            return Ok(());
+        }
+        // On a busy machine, it came to its end first, or another one brings it there.
         rotate(&launch).await.good();
-    }
+        Err("not killed in the middle")
+    })
+    .await;
     let (status, said) = launch.start_in_vain().await;
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("rotate-key"), "{said}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use tapdesk_tests::{Client, skip};
+use tapdesk_tests::{Client, skip, within_attempts};
 use tempfile::TempDir;
 
 use self::network::{Network, portal, resolver};
@@ -38,16 +38,14 @@ fn desktop(home: &Path, resolver: &str) -> Child {
         .unwrap()
 }
 
-/// How often an address is checked: on a busy machine, an answer may come too late.
-const ATTEMPTS: usize = 5;
-
-/// Asserts that a check ends with this state and reason.
+/// Asserts that a check ends with this state and reason. On a busy machine, an answer may come too
+/// late, so the check is repeated.
 async fn is(client: &Client, tag_url: &str, expected: &(Value, Value)) {
-    let mut found = Vec::new();
-    while found.last() != Some(expected) {
-        assert!(found.len() < ATTEMPTS, "{tag_url}: {found:?}");
-        found.push(check(client, tag_url).await);
-    }
+    within_attempts(5, async || {
+        let found = check(client, tag_url).await;
+        (found == *expected).then_some(()).ok_or((tag_url, found))
+    })
+    .await;
 }
 
 /// The state and the reason of a check.

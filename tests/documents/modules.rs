@@ -112,23 +112,6 @@ fn no_two_modules_of_one_crate_depend_on_each_other() {
     assert!(app["tap"].contains("service"), "imports are not found");
 }
 
-/// Work that a handler of the admin API starts in the background is limited, and recorded like the
-/// request itself: by the one function that passes the caller on.
-#[test]
-fn what_runs_beside_a_request_runs_for_its_caller() {
-    let mut spawned = 0;
-    for path in files("service/crates/http/src/admin", &["rs"]) {
-        let text = fs::read_to_string(root().join(&path)).expect("text");
-        // Tests are at the end of a file.
-        let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-        spawned += code.matches("calling::spawn(").count();
-        for word in ["tokio::spawn(", "task::spawn(", "JoinSet", "thread::spawn("] {
-            assert!(!code.contains(word), "{}: {word}", path.display());
-        }
-    }
-    assert!(spawned > 3, "only {spawned} were found");
-}
-
 /// The dependencies of a crate, without those of its tests only.
 #[derive(Default)]
 struct Depends {

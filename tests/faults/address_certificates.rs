@@ -1,13 +1,10 @@
 //! Tag addresses with an invalid TLS certificate: the check names the cause.
 
 use reqwest::Method;
-use serde_json::{Value, json};
-use tapdesk_tests::{network_address, skip};
+use serde_json::json;
+use tapdesk_tests::{network_address, skip, within_attempts};
 
 use super::certificates::{certificate, server, trusting_launch};
-
-/// How often an address is checked: on a busy machine, an answer may come too late.
-const ATTEMPTS: usize = 5;
 
 #[tokio::test]
 async fn the_check_of_an_address_names_the_fault_of_its_certificate() {
@@ -43,14 +40,17 @@ async fn the_check_of_an_address_names_the_fault_of_its_certificate() {
     ] {
         let tag_url = format!("https://{here}:{}/t", server(here, certificate));
         let body = json!({"tag_url": tag_url});
-        let mut checked = Value::Null;
-        for _ in 0..ATTEMPTS {
+        // On a busy machine, an answer may come too late.
+        let checked = within_attempts(5, async || {
             let answer = service.admin(Method::POST, "/tag-url/check", body.clone());
-            checked = answer.await.expect(200);
-            if checked["reason"] != "timeout" {
-                break;
+            let checked = answer.await.expect(200);
+            if checked["reason"] == "timeout" {
+                Err(checked)
+            } else {
+                Ok(checked)
             }
-        }
+        })
+        .await;
         assert_eq!(checked["state"], "failed", "{checked}");
         assert_eq!(checked["reason"], reason, "{checked}");
         let said = checked["detail"].as_str().expect("words");

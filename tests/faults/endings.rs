@@ -11,7 +11,7 @@ async fn killed_under_load_it_has_lost_nothing_that_it_acknowledged() {
     let entropy = SeededEntropy::new(25);
     let mut service = launch().start().await;
     let mut load = Load::new(&service, 4).await;
-    for _ in 0..length(3, 100) {
+    for _ in 0..length(1, 100) {
         let [random] = entropy::bytes::<1>(&entropy);
         let acknowledged = 50 + usize::from(random);
         let client = service.another();

@@ -1,14 +1,14 @@
 //! Faults of the SQLite file: a full disk, a power failure, and a process that is killed while it
-//! creates or upgrades the file. A PostgreSQL server writes its files in another process, so these
+//! creates the file. A PostgreSQL server writes its files in another process, so these
 //! tests always use SQLite.
 
 mod disk;
 mod durability;
+mod first_start;
 mod folding;
 mod imports;
 mod places;
 mod reports;
-mod upgrades;
 
 use tapdesk_tests::Launch;
 

@@ -110,7 +110,7 @@ async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
     let mut load = Load::new(&service, 4).await;
     let over = Receiver::start().await;
     over.react(Reaction::status(410));
-    let rounds = length(3, 30);
+    let rounds = length(1, 30);
     for _ in 0..rounds {
         ending(&service, &over).await;
         let client = service.another();
@@ -133,9 +133,9 @@ async fn everything_that_is_stored_is_told_and_a_repeat_says_the_same() {
         });
         let launched = load
             .work_until(&client, 40, async || {
-                let sent = sending.wait_for(|many| *many >= 5).await;
+                let sent = sending.wait_for(|many| *many >= 10).await;
                 drop(sent.expect("forms are sent"));
-                let opened = opening.wait_for(|many| *many >= 2).await;
+                let opened = opening.wait_for(|many| *many >= 3).await;
                 drop(opened.expect("seals are opened"));
                 service.kill().await
             })
@@ -175,7 +175,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
     let seal = Arc::new(seal(&service).await);
     let over = Receiver::start().await;
     over.react(Reaction::status(410));
-    let rounds = length(3, 30);
+    let rounds = length(1, 30);
     for _ in 0..rounds {
         ending(&service, &over).await;
         let visiting = (0..5).map(|number| {
@@ -358,7 +358,7 @@ async fn published_libraries_verify_all_while_the_service_and_they_are_killed() 
     let folder = tempfile::tempdir().expect("a folder");
     let mut programs = Program::both(&service, folder.path()).await;
     let mut load = Load::new(&service, 4).await;
-    for round in 0..length(4, 40) {
+    for round in 0..length(2, 40) {
         let client = service.another();
         // Each receiver is killed once, because a second failure is retried after five minutes.
         let receiver = programs.get_mut(round);
@@ -386,7 +386,7 @@ async fn published_libraries_verify_all_while_postgres_crashes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut programs = Program::both(&service, folder.path()).await;
     let (tag, _) = service.bottle().await;
-    for round in 0..length(3, 30) {
+    for round in 0..length(2, 30) {
         let tapping = (0..4).map(|_| {
             let (client, path) = (service.another(), tag.path());
             tokio::spawn(async move {

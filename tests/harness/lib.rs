@@ -55,6 +55,7 @@ pub use skip::skip;
 #[cfg(unix)]
 pub use virtual_reader::Pcscd;
 
+use std::fmt::Debug;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -91,6 +92,25 @@ pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
         tokio::time::sleep(PAUSE).await;
     }
     panic!("waited in vain: {what}");
+}
+
+/// Repeats `attempt` until it succeeds, at most `most` times, and returns its value. For a promise
+/// about time, which must hold for one attempt, and for a moment that a busy machine may miss.
+///
+/// # Panics
+/// When every attempt fails.
+pub async fn within_attempts<T, E: Debug>(
+    most: usize,
+    mut attempt: impl AsyncFnMut() -> Result<T, E>,
+) -> T {
+    let mut failures = Vec::new();
+    while failures.len() < most {
+        match attempt().await {
+            Ok(value) => return value,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    panic!("each of {most} attempts failed: {failures:?}");
 }
 
 /// Most tasks that run at the same time: each has a socket, and its service another one.

@@ -237,9 +237,9 @@ impl TestService {
                 .expect("a listener ends well");
         }
         // A service that ends does this, too.
-        let noted = state.service().note_previews().await;
+        let noted = state.as_service().note_previews().await;
         noted.expect("previews are noted");
-        state.service().storage.close().await;
+        state.as_service().close().await;
         drop(state);
         let now = clock.now().plus(Millis::new(millis));
         let clock = Arc::new(ManualClock::new(now));
@@ -277,7 +277,7 @@ impl TestService {
 
     /// The service itself, for an operator's actions in its process.
     pub fn service(&self) -> &Arc<Service> {
-        self.state.service()
+        self.state.as_service()
     }
 
     /// The state of its routers.
@@ -292,18 +292,18 @@ async fn open(
     folder: &Path,
     postgres: &OnceCell<TestDatabase>,
     clock: &Arc<ManualClock>,
-) -> Arc<dyn Storage> {
+) -> Storage {
     let clock = Arc::clone(clock) as Arc<dyn Clock>;
     match database {
         "sqlite" => {
             let storage = SqliteStorage::open(&folder.join("tapdesk.db"), clock, &OsEntropy);
-            Arc::new(storage.expect("the database can be opened"))
+            storage.expect("the database can be opened").into()
         }
         "postgres" => {
             let url = postgres.get_or_init(TestDatabase::create).await.url();
             let address = Address::parse(&url, |_| None).expect("the address is one");
             let storage = PostgresStorage::open(address, clock, Time::Standing, &OsEntropy);
-            Arc::new(storage.await.expect("the database can be opened"))
+            storage.await.expect("the database can be opened").into()
         }
         other => panic!("no database is known here as {other}"),
     }

@@ -16,6 +16,8 @@ trap 'kill "${services[@]}" 2>/dev/null || true; wait || true; rm -rf "$folder"'
 # Starts a service with a database of its own; says where it listens.
 serve() {
   local name=$1
+  # It is read below, maybe before the service has opened it.
+  : >"$folder/$name.out"
   "$binary" serve --listen 127.0.0.1:0 \
     --database "sqlite:$folder/$name.db" >"$folder/$name.out" 2>"$folder/$name.err" &
   services+=($!)

@@ -12,6 +12,8 @@ if [ -z "${TAPDESK_SERVICE:-}" ]; then cargo build --locked --quiet -p tapdesk-s
 folder=$(mktemp -d)
 export TAPDESK_ADMIN_TOKEN=the-token-of-the-tests-of-the-openapi-document
 export TAPDESK_RATE_LIMIT=off TAPDESK_TEST_CLOCK=1
+# It is read below, maybe before the service has opened it.
+: >"$folder/stdout"
 "$binary" serve --database "sqlite:$folder/tapdesk.db" --listen 127.0.0.1:0 \
   >"$folder/stdout" 2>"$folder/stderr" &
 service=$!

@@ -17,7 +17,7 @@ use tapdesk_service::interaction::{
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::{self, KeyHash};
-use tapdesk_service::storage::{Storage, VariableUpdate};
+use tapdesk_service::storage::{Access, Storage, VariableUpdate};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 use tapdesk_tests::eventually;
 
@@ -27,11 +27,7 @@ pub(super) trait Backend {
     fn new() -> Self;
 
     /// Opens the database, or creates it. The one opened before must be closed and dropped.
-    fn open(
-        &self,
-        clock: Arc<dyn Clock>,
-        entropy: &dyn Entropy,
-    ) -> impl Future<Output = Arc<dyn Storage>>;
+    fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> impl Future<Output = Storage>;
 
     /// Makes the database refuse writes to a table, or stops that.
     fn refuse(&self, table: &str, refuses: bool) -> impl Future<Output = ()>;
@@ -50,8 +46,40 @@ pub(super) const DAY: i64 = 24 * 60 * MINUTE;
 pub(super) const LIFETIME: i64 = rolling_key::LIFETIME.get();
 
 /// Waits until a database is ready: on a busy machine, its answer may come too late.
-pub(super) async fn is_ready(storage: &dyn Storage) {
+pub(super) async fn is_ready(storage: &Access) {
     eventually("the database is ready", async || storage.ready().await.ok()).await;
+}
+
+/// An open database, and its operations for the service itself.
+#[derive(Clone)]
+pub(super) struct Opened {
+    pub database: Storage,
+    access: Access,
+}
+
+impl Opened {
+    /// Closes the database.
+    pub(super) async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+impl<S: Into<Storage>> From<S> for Opened {
+    fn from(storage: S) -> Self {
+        let database = storage.into();
+        Self {
+            access: database.as_service(),
+            database,
+        }
+    }
+}
+
+impl Deref for Opened {
+    type Target = Access;
+
+    fn deref(&self) -> &Access {
+        &self.access
+    }
 }
 
 /// An open database of a backend, and its clock.
@@ -59,13 +87,13 @@ pub(super) struct Database<B> {
     backend: B,
     pub clock: Arc<ManualClock>,
     entropy: SeededEntropy,
-    storage: Option<Arc<dyn Storage>>,
+    storage: Option<Opened>,
 }
 
 impl<B> Deref for Database<B> {
-    type Target = Arc<dyn Storage>;
+    type Target = Opened;
 
-    fn deref(&self) -> &Arc<dyn Storage> {
+    fn deref(&self) -> &Opened {
         self.storage
             .as_ref()
             .expect("open but while it is reopened")
@@ -87,7 +115,7 @@ impl<B: Backend> Database<B> {
 
     async fn open(&mut self) {
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
-        self.storage = Some(self.backend.open(clock, &self.entropy).await);
+        self.storage = Some(self.backend.open(clock, &self.entropy).await.into());
     }
 
     /// Closes and opens it again, like a restart of the service.
@@ -181,8 +209,8 @@ impl<B: Backend> Database<B> {
     }
 
     /// The storage itself, for methods whose names are the same as here.
-    pub(super) fn storage(&self) -> &dyn Storage {
-        self.deref().as_ref()
+    pub(super) fn storage(&self) -> &Access {
+        self
     }
 }
 

@@ -18,7 +18,7 @@ use tapdesk_tests::TestDatabase;
 use tokio::sync::OnceCell;
 use tokio_postgres::Client;
 
-use crate::storage::backend::Backend;
+use crate::storage::backend::{Backend, Opened};
 use crate::storage::simulation;
 
 mod story {
@@ -48,11 +48,11 @@ impl Backend for Postgres {
         Self(OnceCell::new())
     }
 
-    async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Arc<dyn Storage> {
+    async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Storage {
         let database = self.0.get_or_init(TestDatabase::create).await;
         let address = Address::parse(&database.url(), |_| None).unwrap();
         let storage = PostgresStorage::open(address, clock, Time::Standing, entropy).await;
-        Arc::new(storage.unwrap())
+        storage.unwrap().into()
     }
 
     async fn refuse(&self, table: &str, refuses: bool) {
@@ -75,8 +75,8 @@ fn clock() -> Arc<dyn Clock> {
 }
 
 /// Opens `database` as a node.
-async fn open(database: &TestDatabase, time: Time) -> PostgresStorage {
+async fn open(database: &TestDatabase, time: Time) -> Opened {
     let address = Address::parse(&database.url(), |_| None).unwrap();
     let storage = PostgresStorage::open(address, clock(), time, &OsEntropy);
-    storage.await.unwrap()
+    storage.await.unwrap().into()
 }

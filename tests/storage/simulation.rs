@@ -16,7 +16,7 @@ use tapdesk_service::interaction::{Refusal, Verdict};
 use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::rolling_key::{Consumed, KeyHash, is_live};
 use tapdesk_service::storage::{
-    InlayFilter, Storage, TagFilter, TagList, TagOrder, UpdateRefusal, Updated, VariableUpdate,
+    InlayFilter, TagFilter, TagList, TagOrder, UpdateRefusal, Updated, VariableUpdate,
 };
 use tapdesk_service::world;
 
@@ -358,7 +358,7 @@ impl<B: Backend> World<B> {
 
     /// Asserts that the stored data equals the model, folded or not.
     async fn check(&self) {
-        let storage: &dyn Storage = self.db.storage();
+        let storage = self.db.storage();
         for bottle in &self.bottles {
             let tag = storage.tag(bottle.tag).await.unwrap().unwrap();
             assert_eq!(tag.scan_count, bottle.scans);

@@ -16,7 +16,7 @@ use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::sqlite::{OpenError, SqliteStorage};
 use tempfile::TempDir;
 
-use crate::storage::backend::{Backend, START};
+use crate::storage::backend::{Backend, Opened, START};
 use crate::storage::simulation;
 
 mod story {
@@ -61,13 +61,13 @@ impl Backend for Sqlite {
         }
     }
 
-    async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Arc<dyn Storage> {
+    async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Storage {
         // It folds only when a test asks for it.
         let never = Duration::MAX;
         let storage = SqliteStorage::open_folding(&self.path(), clock, entropy, never).unwrap();
         let storage = Arc::new(storage);
         *self.storage.lock().unwrap() = Arc::downgrade(&storage);
-        storage
+        Storage::Sqlite(storage)
     }
 
     async fn refuse(&self, table: &str, refuses: bool) {
@@ -90,6 +90,7 @@ impl Backend for Sqlite {
 }
 
 /// The result of opening the file at `path`.
-fn open(path: &Path) -> Result<SqliteStorage, OpenError> {
-    SqliteStorage::open(path, Arc::new(ManualClock::new(START)), &OsEntropy)
+fn open(path: &Path) -> Result<Opened, OpenError> {
+    let storage = SqliteStorage::open(path, Arc::new(ManualClock::new(START)), &OsEntropy)?;
+    Ok(storage.into())
 }

@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .build()?
         .block_on(async {
             let storage = open_alone(database).await?;
-            let rotated = rotate(&*storage, &places).await;
+            let rotated = rotate(&storage, &places).await;
             storage.close().await;
             rotated
         })?;
@@ -63,15 +63,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-async fn rotate(storage: &dyn Storage, places: &Arc<dyn KeyPlaces>) -> Result<()> {
+async fn rotate(database: &Storage, places: &Arc<dyn KeyPlaces>) -> Result<()> {
     let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
     let mut out = io::stdout();
-    if let Some(begun) = storage.key_rotation().await? {
+    if let Some(begun) = database.as_service().key_rotation().await? {
         writeln!(out, "The rotation of {} goes on.", begun.began_at)?;
     }
     let (actor, now) = (Actor::CommandLine, SystemClock::start().now());
     let mut progress = Progress::default();
-    let rotated = rotate::run(storage, places, actor, now, &entropy, &mut progress).await?;
+    let rotated = rotate::run(database, places, actor, now, &entropy, &mut progress).await?;
     let rows = counted(rotated.rows, "row");
     writeln!(out, "The secrets of {rows} are under the new key.")?;
     if let Some(aside) = rotated.former {

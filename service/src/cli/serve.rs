@@ -78,7 +78,7 @@ async fn serve(options: options::Serve) -> Result<()> {
     if let Err(error) = service.note_previews().await {
         tracing::warn!("the last previews could not be counted: {error}");
     }
-    service.storage.close().await;
+    service.close().await;
     Ok(())
 }
 

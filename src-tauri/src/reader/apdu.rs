@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 use tapdesk_service::clock::Stopwatch;
+use tapdesk_service::inlay::ev2::is_secret;
 
 use super::card::{Card, Fault};
 
@@ -121,16 +122,6 @@ impl<'c> Recorder<'c> {
             micros,
         });
         answer
-    }
-}
-
-/// Whether the data of a command or of its answer must not be logged: authentications and their
-/// second halves, new keys, settings and configuration.
-fn is_secret(command: &[u8], in_secret: bool) -> bool {
-    match *command {
-        [0x90, 0x71 | 0x77 | 0xC4 | 0x5F | 0x5C, ..] => true,
-        [0x90, 0xAF, ..] => in_secret,
-        _ => false,
     }
 }
 

@@ -3,18 +3,21 @@
 //! The chip raises its counter before the first of consecutive READ BINARY commands. So these
 //! commands come last, with nothing between them.
 
-mod settings;
+mod codes;
+mod message;
 mod type2;
 mod type4;
 
 use serde::Serialize;
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::originality::signer;
+use tapdesk_service::inlay::technology::Access;
+use tapdesk_service::inlay::uid::is_random;
 
 use super::apdu::{Exchange, Recorder, hex};
 use super::card::{Card, Fault};
-use super::ndef::{self, Record};
-pub use settings::Codes;
+pub use codes::Codes;
+pub use message::Message;
 
 /// Longest message that is read, in bytes.
 const MESSAGE_MAX: usize = 4096;
@@ -102,58 +105,42 @@ pub enum Chip {
 }
 
 impl Chip {
-    /// The product name that people see.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ntag424Dna => "NTAG 424 DNA",
-            Self::Ntag424DnaTt => "NTAG 424 DNA TagTamper",
-            Self::Ntag210 => "NTAG210",
-            Self::Ntag212 => "NTAG212",
-            Self::Ntag213 => "NTAG213",
-            Self::Ntag213Tt => "NTAG213 TT",
-            Self::Ntag215 => "NTAG215",
-            Self::Ntag216 => "NTAG216",
-            Self::Ntag223Dna => "NTAG 223 DNA",
-            Self::Ntag224Dna => "NTAG 224 DNA",
-            Self::Ultralight => "MIFARE Ultralight",
-            Self::Inconsistent => "chip with two UIDs",
-            Self::OtherType2 => "Type 2 tag",
-            Self::OtherType4 => "Type 4 tag",
-            Self::Unknown => "card of another kind",
-        }
-    }
+    /// The chips that are technologies of the service.
+    const KNOWN: [(Self, Technology); 11] = [
+        (Self::Ntag424Dna, Technology::Ntag424Dna),
+        (Self::Ntag424DnaTt, Technology::Ntag424DnaTt),
+        (Self::Ntag210, Technology::Ntag210),
+        (Self::Ntag212, Technology::Ntag212),
+        (Self::Ntag213, Technology::Ntag213),
+        (Self::Ntag213Tt, Technology::Ntag213Tt),
+        (Self::Ntag215, Technology::Ntag215),
+        (Self::Ntag216, Technology::Ntag216),
+        (Self::Ntag223Dna, Technology::Ntag223Dna),
+        (Self::Ntag224Dna, Technology::Ntag224Dna),
+        (Self::Ultralight, Technology::Ultralight),
+    ];
 
     /// The service's technology of this chip; `None` if it has none.
     pub fn technology(self) -> Option<Technology> {
-        match self {
-            Self::Ntag424Dna => Some(Technology::Ntag424Dna),
-            Self::Ntag424DnaTt => Some(Technology::Ntag424DnaTt),
-            Self::Ntag210 => Some(Technology::Ntag210),
-            Self::Ntag212 => Some(Technology::Ntag212),
-            Self::Ntag213 => Some(Technology::Ntag213),
-            Self::Ntag213Tt => Some(Technology::Ntag213Tt),
-            Self::Ntag215 => Some(Technology::Ntag215),
-            Self::Ntag216 => Some(Technology::Ntag216),
-            Self::Ntag223Dna => Some(Technology::Ntag223Dna),
-            Self::Ntag224Dna => Some(Technology::Ntag224Dna),
-            Self::Ultralight => Some(Technology::Ultralight),
-            Self::Inconsistent | Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
-        }
+        let found = Self::KNOWN.iter().find(|(chip, _)| *chip == self);
+        found.map(|(_, technology)| *technology)
     }
 
-    /// The chip of a Type 2 technology; `OtherType2` if readers cannot recognize it.
-    fn of_type2(technology: Option<Technology>) -> Self {
-        match technology {
-            Some(Technology::Ntag210) => Self::Ntag210,
-            Some(Technology::Ntag212) => Self::Ntag212,
-            Some(Technology::Ntag213) => Self::Ntag213,
-            Some(Technology::Ntag213Tt) => Self::Ntag213Tt,
-            Some(Technology::Ntag215) => Self::Ntag215,
-            Some(Technology::Ntag216) => Self::Ntag216,
-            Some(Technology::Ntag223Dna) => Self::Ntag223Dna,
-            Some(Technology::Ntag224Dna) => Self::Ntag224Dna,
-            Some(Technology::Ultralight) => Self::Ultralight,
-            _ => Self::OtherType2,
+    /// The chip of a technology; `None` if readers cannot recognize it.
+    fn of(technology: Technology) -> Option<Self> {
+        let found = Self::KNOWN.iter().find(|(_, one)| *one == technology);
+        found.map(|(chip, _)| *chip)
+    }
+
+    /// The product name that people see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inconsistent => "chip with two UIDs",
+            Self::OtherType2 => "Type 2 tag",
+            Self::OtherType4 => "Type 4 tag",
+            _ => self
+                .technology()
+                .map_or("card of another kind", Technology::name),
         }
     }
 
@@ -213,6 +200,19 @@ pub enum Lock {
     Unknown,
 }
 
+impl From<Access> for Lock {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::Open => Self::Open,
+            Access::Key => Self::Key,
+            Access::Partly => Self::Partly,
+            Access::Marked => Self::Marked,
+            Access::Locked => Self::Locked,
+            Access::Unknown => Self::Unknown,
+        }
+    }
+}
+
 impl Lock {
     fn words(self) -> &'static str {
         match self {
@@ -224,33 +224,6 @@ impl Lock {
             Self::Unknown => "its write access is unknown",
         }
     }
-}
-
-/// The message on a chip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NdefMessage"))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Message {
-    /// A message with records.
-    Records {
-        /// The records, in their order.
-        records: Vec<Record>,
-    },
-    /// The chip is formatted and has no message.
-    Blank,
-    /// The chip was never formatted for messages.
-    Unformatted,
-    /// Not read since the chip was encoded or wiped.
-    Unread,
-    /// Reading the message needs a key or a password.
-    Protected,
-    /// The memory contains something that is not a message.
-    Broken {
-        /// The error as a sentence.
-        reason: String,
-    },
-    /// The card has no memory for messages.
-    None,
 }
 
 /// The content of a card before it is described in words.
@@ -276,33 +249,6 @@ impl Contents {
             codes: Codes::Unknown,
             uid: None,
             original: Original::Unknown,
-        }
-    }
-}
-
-impl Message {
-    /// Parses the message in `bytes`.
-    fn parse(bytes: &[u8]) -> Self {
-        if bytes.is_empty() {
-            return Self::Blank;
-        }
-        match ndef::parse(bytes) {
-            Ok(records) if records == [Record::Empty] => Self::Blank,
-            Ok(records) => Self::Records { records },
-            Err(error) => Self::broken(error.to_string()),
-        }
-    }
-
-    fn broken(reason: impl Into<String>) -> Self {
-        Self::Broken {
-            reason: reason.into(),
-        }
-    }
-
-    fn url(&self) -> Option<&str> {
-        match self {
-            Self::Records { records } => ndef::url(records),
-            _ => None,
         }
     }
 }
@@ -342,11 +288,6 @@ fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
     )?;
     // A UID has 4, 7 or 10 bytes (ISO 14443-3).
     Ok(uid.ok().filter(|uid| [4, 7, 10].contains(&uid.len())))
-}
-
-/// A UID of four bytes that begins with 08 is random (ISO 14443-3, section 6.5.4).
-fn is_random(uid: &[u8]) -> bool {
-    matches!(uid, [0x08, _, _, _])
 }
 
 fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {

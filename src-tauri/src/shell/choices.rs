@@ -29,7 +29,7 @@ impl Shell {
             return Ok(None);
         };
         let (port, phones) = (embedded.address.port(), self.preferences().phones);
-        let counted = Carriers::count(&*embedded.door.service.storage, port, phones).await;
+        let counted = Carriers::count(&embedded.door.service.storage, port, phones).await;
         counted.map(Some).map_err(|error| error.to_string())
     }
 

@@ -14,14 +14,13 @@ const SEARCHED: &str = "'\"äö \" AND \"ttl\" AND \"le-\"'";
 /// Fills the database at `path`, which no service uses. `now` is in milliseconds since the Unix
 /// epoch.
 pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
-    let sql = include_str!("../../fixtures/first_version.sql")
+    let sql = include_str!("../../fixtures/every_table.sql")
         .replace(":tags", &tags.to_string())
         .replace(":interactions", &interactions.to_string())
         .replace(":now", &now.to_string());
-    let later = include_str!("../../fixtures/later_versions.sql");
     let database = Connection::open(path).unwrap();
     database
-        .execute_batch(&format!("BEGIN; {sql} {later} COMMIT;"))
+        .execute_batch(&format!("BEGIN; {sql} COMMIT;"))
         .unwrap();
 }
 
@@ -38,7 +37,7 @@ fn ends(side: &str) -> String {
 }
 
 /// Tables of the database at `path`, without those of the tag index and the schema's version.
-pub(super) fn tables(database: &Connection) -> Vec<String> {
+fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
         .prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'tags_search_%'

@@ -116,14 +116,8 @@ async fn another_version_of_the_schema_is_not_moved() {
     let looking = database.look_into().await;
     let back = file(&launch, "back.db");
     for (change, found) in [
-        (
-            "UPDATE refinery_schema_history SET version = 99 WHERE version = (SELECT max(version) FROM refinery_schema_history)",
-            "newer Tapdesk",
-        ),
-        (
-            "DELETE FROM refinery_schema_history WHERE version = (SELECT max(version) FROM refinery_schema_history)",
-            "older Tapdesk",
-        ),
+        ("UPDATE schema_versions SET version = 99", "newer Tapdesk"),
+        ("DELETE FROM schema_versions", "older Tapdesk"),
     ] {
         looking.batch_execute(change).await.unwrap();
         let said = migrate(&database.url(), &sqlite(&back)).await.refused();

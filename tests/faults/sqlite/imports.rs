@@ -4,13 +4,11 @@ use std::fmt::Write as _;
 
 use reqwest::Method;
 use rusqlite::{Connection, OpenFlags};
-use tapdesk_tests::{Launch, TryAnswering as _, eventually};
+use tapdesk_tests::{Launch, TryAnswering as _, eventually, within_attempts};
 
 use super::launch;
 
 const ROWS: i64 = 4_000;
-/// How often an import is begun, to kill it before it is decided.
-const ATTEMPTS: usize = 10;
 
 fn file() -> String {
     (0..ROWS).fold(
@@ -55,17 +53,15 @@ async fn killed_once_there_are(table: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_import_that_is_killed_before_it_is_decided_leaves_nothing() {
-    let mut attempts = 1;
-    loop {
-        let left = killed_once_there_are("import_rows").await;
-        if left == 0 {
-            return;
+    // On a busy machine, it may be decided before it is killed.
+    within_attempts(10, async || {
+        match killed_once_there_are("import_rows").await {
+            0 => Ok(()),
+            ROWS => Err("decided before"),
+            part => panic!("{part} of {ROWS} rows are left"),
         }
-        // On a busy machine, it may be decided before it is killed.
-        assert_eq!(left, ROWS);
-        assert!(attempts < ATTEMPTS, "it is always decided before");
-        attempts += 1;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use rcgen::{CertifiedKey, KeyPair};
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::storage::Administration as _;
+use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, OpenError, PostgresStorage, Time};
 use tapdesk_tests::eventually;
 use tapdesk_tests::postgres::Cluster;
@@ -65,7 +65,7 @@ async fn a_server_with_its_own_certificate_is_spoken_to_in_secret() {
     let certificate = certificate("127.0.0.1");
     let cluster = server(&certificate);
     let storage = open(&cluster, &certificate).await.unwrap();
-    storage.secrets().await.unwrap();
+    Storage::from(storage).as_service().secrets().await.unwrap();
     let client = cluster.create_database().await.look_into().await;
     let plain = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'tapdesk' AND NOT ssl";

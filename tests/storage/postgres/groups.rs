@@ -73,7 +73,7 @@ async fn of_many_taps_at_once_none_is_missing_in_the_history_of_their_tag() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
     let taps = (0..200_u8).map(|number| {
-        let storage = std::sync::Arc::clone(&db);
+        let storage = (*db).clone();
         let tap = Tap::of(tag)
             .by(u16::from(number % 7))
             .interaction(KeyHash([number; 16]));

@@ -1,8 +1,6 @@
 //! If an answer is lost, it is unknown whether the commit happened. The node finds out: no
 //! acknowledged write is lost, and nothing is done twice.
 
-use std::sync::Arc;
-
 use serde_json::json;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::id::{InlayId, TagId};
@@ -10,18 +8,18 @@ use tapdesk_service::interaction::{NewInteraction, TapOrigin, Verdict};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Event;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
-use tapdesk_service::storage::{Storage as _, StorageError, Tags as _, Taps as _, Updated};
+use tapdesk_service::storage::{StorageError, Updated};
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::{TestDatabase, eventually};
 use tokio_postgres::Client;
 
 use super::clock;
 use super::proxy::{Loses, Proxy};
-use crate::storage::backend::{Tap, Tapped, tag_fields};
+use crate::storage::backend::{Opened, Tap, Tapped, tag_fields};
 
 /// A node that reaches its database through a proxy, and a direct connection.
 struct Node {
-    storage: Arc<PostgresStorage>,
+    storage: Opened,
     proxy: Proxy,
     database: Client,
 }
@@ -34,7 +32,7 @@ impl Node {
         let address = Address::parse(&url, |_| None).unwrap();
         let storage = PostgresStorage::open(address, clock(), Time::Its, &OsEntropy);
         Self {
-            storage: Arc::new(storage.await.unwrap()),
+            storage: storage.await.unwrap().into(),
             proxy,
             database: database.look_into().await,
         }
@@ -89,7 +87,7 @@ async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
 
     let KeyHash(hash) = tap.key.as_ref().unwrap().hash;
     node.proxy.lose(Loses::AnswersTo(hash.to_vec()));
-    let storage = Arc::clone(&node.storage);
+    let storage = node.storage.clone();
     let recording = tokio::spawn(async move { storage.record_tap(tap).await });
     node.until_there_is("interactions").await;
     node.proxy.lose(Loses::Nothing);
@@ -119,7 +117,7 @@ async fn an_update_whose_answer_is_lost_is_done_once_and_answered() {
     };
 
     node.proxy.lose(Loses::AnswersTo(hash.0.to_vec()));
-    let storage = Arc::clone(&node.storage);
+    let storage = node.storage.clone();
     let updating =
         tokio::spawn(async move { storage.update_variables(tapped.update("yes")).await });
     node.until_there_is("updates").await;
@@ -145,7 +143,7 @@ async fn a_tap_whose_connection_is_terminated_is_recorded_once() {
         .batch_execute("BEGIN; SELECT FROM counters FOR UPDATE")
         .await
         .unwrap();
-    let storage = Arc::clone(&node.storage);
+    let storage = node.storage.clone();
     let recording = tokio::spawn(async move { storage.record_tap(tap).await });
     let waiting = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -165,7 +163,7 @@ async fn a_commit_whose_answer_is_lost_is_looked_up() {
     let node = Node::start().await;
     let tags = vec![tag_fields(json!({}))];
     node.proxy.lose(Loses::AnswersTo(b"COMMIT".to_vec()));
-    let storage = Arc::clone(&node.storage);
+    let storage = node.storage.clone();
     let inserting = tokio::spawn(async move { storage.insert_tags(tags, false).await });
     node.until_there_is("tags").await;
     node.proxy.lose(Loses::Nothing);

@@ -6,19 +6,17 @@ use tapdesk_service::clock::Millis;
 use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::postgres::{PostgresStorage, Time};
+use tapdesk_service::storage::postgres::Time;
+use tapdesk_service::storage::{Access, TagChange, Updated};
 use tapdesk_service::storage::{Event, Told};
-use tapdesk_service::storage::{
-    Interactions as _, Storage, TagChange, Tags as _, Taps as _, Updated,
-};
 use tapdesk_tests::{PATIENCE, TestDatabase, eventually};
 use tokio::sync::broadcast::Receiver;
 use tokio_postgres::Client;
 
 use super::open;
-use crate::storage::backend::{Tap, Tapped, tag_fields};
+use crate::storage::backend::{Opened, Tap, Tapped, tag_fields};
 
-async fn two() -> (TestDatabase, [PostgresStorage; 2]) {
+async fn two() -> (TestDatabase, [Opened; 2]) {
     let database = TestDatabase::create().await;
     let nodes = [
         open(&database, Time::Movable).await,
@@ -27,13 +25,13 @@ async fn two() -> (TestDatabase, [PostgresStorage; 2]) {
     (database, nodes)
 }
 
-async fn tag(node: &PostgresStorage) -> TagId {
+async fn tag(node: &Access) -> TagId {
     let fields = tag_fields(json!({"variables": {"registered": "no"}}));
     let tags = node.insert_tags(vec![fields], false).await.unwrap();
     *tags[0].as_ref().unwrap()
 }
 
-async fn tap(node: &PostgresStorage, tap: Tap) -> Tapped {
+async fn tap(node: &Access, tap: Tap) -> Tapped {
     let hash = KeyHash(bytes(&OsEntropy));
     let recorded = node.record_tap(tap.interaction(hash)).await.unwrap();
     Tapped {

@@ -47,19 +47,6 @@ async fn nodes_that_start_together_on_an_empty_database_agree() {
 }
 
 #[tokio::test]
-async fn a_first_start_that_was_cut_short_is_made_again() {
-    let (whole, cut) = (TestDatabase::create().await, TestDatabase::create().await);
-    open(&whole).await.unwrap();
-    // The table that exists before the migrations' own transaction.
-    let history = "CREATE TABLE refinery_schema_history
-        (version INTEGER PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255), checksum VARCHAR(255))";
-    let client = cut.look_into().await;
-    client.batch_execute(history).await.unwrap();
-    open(&cut).await.unwrap();
-    assert_eq!(content(&cut).await, content(&whole).await);
-}
-
-#[tokio::test]
 async fn another_programs_database_is_left_as_it_is() {
     let database = TestDatabase::create().await;
     let client = database.look_into().await;
@@ -79,8 +66,8 @@ async fn a_newer_programs_database_is_left_as_it_is() {
     let client = database.look_into().await;
     client
         .batch_execute(
-            "UPDATE refinery_schema_history SET version = 9999
-             WHERE version = (SELECT max(version) FROM refinery_schema_history)",
+            "UPDATE schema_versions SET version = 9999
+             WHERE version = (SELECT max(version) FROM schema_versions)",
         )
         .await
         .unwrap();

@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 use tapdesk_service::id::TagId;
+use tapdesk_service::storage::StorageError;
 use tapdesk_service::storage::sqlite::{OpenError, examine, move_aside};
-use tapdesk_service::storage::{Storage as _, StorageError, Tags as _};
 #[cfg(target_os = "linux")]
 use tapdesk_tests::eventually;
 

@@ -131,7 +131,7 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
 async fn counts_are_exact_at_any_read_while_taps_are_folded() {
     let db = Database::<Sqlite>::create().await;
     let bottles = bottles(&db, 4).await;
-    let storage = Arc::clone(&db);
+    let storage = (*db).clone();
     let (sent, acknowledged) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (reads, done) = (
         Arc::new(AtomicU64::new(0)),

@@ -47,7 +47,7 @@ async fn fail_in_a_group(
         Ok(fields)
     });
     let queue = |tag, edit| {
-        let storage = Arc::clone(&db);
+        let storage = (*db).clone();
         tokio::spawn(async move { storage.edit_tag(tag, edit).await })
     };
     let held = queue(tags[0], standing_still);

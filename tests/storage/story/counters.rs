@@ -7,7 +7,7 @@ use tapdesk_service::id::InlayId;
 use tapdesk_service::inlay::counter::MirrorState;
 use tapdesk_service::interaction::{Claim, CounterRule, Refusal, Unchecked, Verdict};
 use tapdesk_service::inventory::InlayFields;
-use tapdesk_service::storage::{Storage, TagKey};
+use tapdesk_service::storage::{Access, TagKey};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, keys};
 
@@ -15,7 +15,7 @@ const fn verified(counter: u32, previous: u32) -> Verdict {
     Verdict::Verified { counter, previous }
 }
 
-async fn replace_keys(storage: &dyn Storage, inlay: InlayId, number: u8) {
+async fn replace_keys(storage: &Access, inlay: InlayId, number: u8) {
     let edit = move |mut fields: InlayFields| {
         fields.keys = Some(keys(number));
         Ok(fields)

@@ -13,7 +13,7 @@ pub(crate) async fn an_operation_that_panics_fails_alone<B: Backend>(db: Databas
         assert!(matches!(edited, Err(StorageError::Panicked)), "{edited:?}");
         assert_eq!(db.metrics().panics(), count);
     }
-    is_ready(&**db).await;
+    is_ready(&db).await;
     db.tap(Tap::of(tag)).await;
     let edit: TagEdit = Box::new(|mut fields| {
         "later".clone_into(&mut fields.title);

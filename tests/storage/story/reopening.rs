@@ -111,7 +111,7 @@ pub(crate) async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Datab
 }
 
 pub(crate) async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
-    is_ready(&**db).await;
+    is_ready(&db).await;
     db.close().await;
     let refusals = [
         db.ready().await.err(),

@@ -101,7 +101,7 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
         };
         let (keys, entropy) = (keys(), entropy());
         let rotation = AssertUnwindSafe(rotate(
-            &**db,
+            &db.database,
             &keys,
             Actor::CommandLine,
             &entropy,
@@ -111,15 +111,19 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
         db.crash().await;
         assert!(db.key_rotation().await.unwrap().is_some(), "{commits}");
     }
-    let rotated = rotate(&**db, &keys(), Actor::CommandLine, &entropy(), &mut {
-        WHOLE
-    })
+    let rotated = rotate(
+        &db.database,
+        &keys(),
+        Actor::CommandLine,
+        &entropy(),
+        &mut { WHOLE },
+    )
     .await;
     assert_eq!(rotated.unwrap(), rows);
     // Only the new key opens everything; the former one opens nothing.
     let alone = |new| Keys { former: None, new };
     let again = rotate(
-        &**db,
+        &db.database,
         &alone(ring(2)),
         Actor::CommandLine,
         &entropy(),
@@ -128,7 +132,7 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
     .await;
     assert_eq!(again.unwrap(), rows);
     let former = rotate(
-        &**db,
+        &db.database,
         &alone(ring(1)),
         Actor::CommandLine,
         &entropy(),
@@ -137,7 +141,7 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
     .await;
     assert!(matches!(former, Err(RotateError::Unknown { .. })));
     assert!(db.key_rotation().await.unwrap().is_some());
-    done(&**db).await.unwrap();
+    done(&db.database).await.unwrap();
     assert_eq!(db.key_rotation().await.unwrap(), None);
 }
 
@@ -147,9 +151,13 @@ pub(crate) async fn a_secret_that_no_key_opens_is_told_before_anything_is_change
     fill(&db, 1, &ring(1)).await;
     let lost = sealed(&ring(9));
     db.replace_encoding_root(lost, false).await.unwrap();
-    let refused = rotate(&**db, &keys(), Actor::CommandLine, &entropy(), &mut {
-        WHOLE
-    })
+    let refused = rotate(
+        &db.database,
+        &keys(),
+        Actor::CommandLine,
+        &entropy(),
+        &mut { WHOLE },
+    )
     .await;
     let said = refused.unwrap_err().to_string();
     assert!(

@@ -28,6 +28,7 @@ let answer: (address: string, body: string) => Response;
 
 beforeEach(() => {
   connect(here);
+  answer = () => json({ items: [], next: null });
   vi.spyOn(window, "fetch").mockImplementation(async (address, init) => answer(String(address), String(init?.body ?? "")));
 });
 afterEach(async () => {

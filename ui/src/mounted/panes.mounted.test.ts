@@ -12,7 +12,7 @@ import TemplateDetail from "../routes/templates/TemplateDetail.svelte";
 
 const none = async () => undefined;
 const panes = [
-  ["Tag", "#/tags", () => render(TagDetail, { id: 7, changes: 0, onchanged: none, onremoved: none })],
+  ["Tag", "#/tags", () => render(TagDetail, { id: 7, onchanged: none, onremoved: none })],
   ["Experience", "#/experiences", () => render(ExperienceDetail, { id: 7, onchanged: none })],
   ["Interaction", "#/interactions", () => render(Inspector, { id: 7 })],
   ["Submission", "#/submissions", () => render(Submission, { id: 7, onerased: none, onsaved: none })],

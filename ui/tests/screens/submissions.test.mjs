@@ -84,8 +84,9 @@ group("Submissions", {
       assert.match(await list.innerText(), /Grace Hopper/);
       await page.getByLabel("Search submissions").fill("");
       await narrow(page, "Consent", "Without consent");
+      // The whole list shows both of them until then.
+      await list.getByText(/Grace/).waitFor({ state: "hidden" });
       await list.getByText(/Jürgen/).waitFor();
-      assert.doesNotMatch(await list.innerText(), /Grace/);
       assert.match(page.url(), /consent=false/);
       const cut = await page.locator(".chip-words").evaluate((words) => words.scrollWidth - words.clientWidth);
       assert.equal(cut, 0, "the chip has room for its words");

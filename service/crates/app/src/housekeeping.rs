@@ -257,7 +257,7 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     look_at_disk(service).await?;
     // Comes last, because it may take long and must not delay the removal of expired data.
     for (import, decided) in service.storage.abandoned_imports().await? {
-        finish_import(&*service.storage, import, decided).await?;
+        finish_import(&service.storage, import, decided).await?;
     }
     Ok(())
 }

@@ -23,9 +23,9 @@ use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
 use domain::keyring::{Keyring, KeyringError};
 use domain::scope::Reach;
-use storage::calling::on_behalf_of;
 use storage::{
-    Conflict, KeyRotation, Rewrap, Rewrapped, SecretsPlace, Storage, StorageError, finish_import,
+    Access, Conflict, KeyRotation, Rewrap, Rewrapped, SecretsPlace, Storage, StorageError,
+    finish_import,
 };
 
 /// Rows whose secrets are changed in one commit.
@@ -126,13 +126,14 @@ pub struct Rotated {
 
 /// Runs a whole rotation, or resumes one: of the database in `storage`, with the keys in `places`.
 pub async fn run(
-    storage: &dyn Storage,
+    database: &Storage,
     places: &Arc<dyn KeyPlaces>,
     actor: Actor,
     now: Timestamp,
     entropy: &Arc<dyn Entropy>,
     observer: &mut dyn Observer,
 ) -> Result<Rotated, RotateError> {
+    let storage = database.as_service();
     let begun = storage.key_rotation().await?;
     let wrapped = storage.any_wrapped_key().await?;
     let keys = {
@@ -142,11 +143,11 @@ pub async fn run(
         })
         .await?
     };
-    let rows = rotate(storage, &keys, actor, entropy, observer).await?;
+    let rows = rotate(database, &keys, actor, entropy, observer).await?;
     let replace = move |places: &dyn KeyPlaces| places.replace(now).map_err(RotateError::Place);
     let former = blocking(places, replace).await?;
     observer.begin(Phase::Erasing, 0);
-    done(storage).await?;
+    done(database).await?;
     observer.end();
     Ok(Rotated {
         begun: begun.map(|begun| begun.began_at),
@@ -169,17 +170,18 @@ async fn blocking<T: Send + 'static>(
 /// Wraps every secret in `storage` by the new key, and returns how many rows have secrets. The
 /// rotation is not finished before [`done`]. `actor` is the name in the audit log.
 pub async fn rotate(
-    storage: &dyn Storage,
+    database: &Storage,
     keys: &Keys,
     actor: Actor,
     entropy: &Arc<dyn Entropy>,
     observer: &mut dyn Observer,
 ) -> Result<u64, RotateError> {
+    let storage = database.as_service();
     for (import, decided) in storage.abandoned_imports().await? {
-        finish_import(storage, import, decided).await?;
+        finish_import(&storage, import, decided).await?;
     }
     // Only opens secrets and changes nothing.
-    go_through(storage, observer, Phase::Checking, &|| look(keys)).await?;
+    go_through(&storage, observer, Phase::Checking, &|| look(keys)).await?;
     let caller = Arc::new(Caller::new(
         actor,
         IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -188,27 +190,26 @@ pub async fn rotate(
         entropy::bytes(&**entropy),
     ));
     let probe = keys.new.wrap_secret(PROBE, &**entropy)?;
-    on_behalf_of(caller, async {
-        let begun = storage.begin_key_rotation(probe).await;
-        begun.map_err(|error| match error {
-            StorageError::Conflict(Conflict::InUse(_)) => RotateError::ImportOpen,
-            error => error.into(),
-        })?;
-        let change = || change(keys, entropy);
-        go_through(storage, observer, Phase::Wrapping, &change).await
-    })
-    .await
+    let storage = database.on_behalf_of(&caller);
+    let begun = storage.begin_key_rotation(probe).await;
+    begun.map_err(|error| match error {
+        StorageError::Conflict(Conflict::InUse(_)) => RotateError::ImportOpen,
+        error => error.into(),
+    })?;
+    let change = || change(keys, entropy);
+    go_through(&storage, observer, Phase::Wrapping, &change).await
 }
 
 /// Records that the rotation is done, so that services start again. Before that, secrets wrapped by
 /// the former key are erased from all pages of the database.
-pub async fn done(storage: &dyn Storage) -> Result<(), RotateError> {
+pub async fn done(database: &Storage) -> Result<(), RotateError> {
+    let storage = database.as_service();
     storage.forget_replaced().await?;
     Ok(storage.end_key_rotation().await?)
 }
 
 async fn go_through(
-    storage: &dyn Storage,
+    storage: &Access,
     observer: &mut dyn Observer,
     phase: Phase,
     with: &(dyn Fn() -> Rewrap + Sync),

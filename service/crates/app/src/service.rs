@@ -9,6 +9,7 @@ mod tap_tag;
 mod template_cache;
 mod update;
 
+use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -27,6 +28,7 @@ pub(crate) use update::SentFrom;
 use crate::metrics::Metrics;
 use crate::studio::{MediaNames, Proofs};
 use crate::tag_address::TagAddress;
+use domain::caller::Caller;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::{InteractionId, TagId};
@@ -34,7 +36,7 @@ use domain::keyring::Keyring;
 use domain::rolling_key::KeyMask;
 use domain::settings::{Layers, Overrides, Settings};
 use inlay::Uid;
-use storage::{Invalid, SettingsEdit, Storage, StorageError};
+use storage::{Access, Invalid, SettingsEdit, Storage, StorageError};
 
 /// Bytes of the tag cache's budget for each recent tap that is cached, for the update that may
 /// follow it. A cached tap takes 64 bytes, so taps take a 32nd of the budget.
@@ -42,8 +44,8 @@ const BUDGET_OF_A_TAP: usize = 2_048;
 
 /// The parts of a service. The caller chooses each of them.
 pub struct Parts {
-    /// Database access.
-    pub storage: Arc<dyn Storage>,
+    /// The database.
+    pub storage: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
     /// Source of randomness.
@@ -56,10 +58,25 @@ pub struct Parts {
     pub tag_cache: usize,
 }
 
-/// The service. It is shared by all requests; the router is made from it.
+/// The service, as it works for somebody: for itself, which includes taps, or for the caller of a
+/// request. What works for a caller has no way back to the service's own work.
 pub struct Service {
-    /// Database access.
-    pub storage: Arc<dyn Storage>,
+    shared: Arc<Shared>,
+    /// The operations on the database, for whom the service works.
+    pub storage: Access,
+}
+
+impl Deref for Service {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// The parts of a service that all requests share.
+pub struct Shared {
+    database: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
     /// Source of randomness.
@@ -109,24 +126,25 @@ pub struct Service {
 }
 
 impl Service {
-    /// Assembles a service. Fails if the secrets and settings cannot be read from the database.
+    /// Assembles a service, which works for itself. Fails if the secrets and settings cannot be
+    /// read from the database.
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
-        let secrets = parts.storage.secrets().await?;
-        let stored = parts.storage.settings().await?;
+        let storage = parts.storage.as_service();
+        let secrets = storage.secrets().await?;
+        let stored = storage.settings().await?;
         let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
         let keyring = Arc::new(parts.keyring);
-        let templates = TemplateCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
+        let templates = TemplateCache::new(storage.clone(), Arc::clone(&keyring));
         let templates = Arc::new(templates);
-        let (storage, cached) = (Arc::clone(&parts.storage), Arc::clone(&templates));
         let tags = TagCache::new(
-            storage,
+            storage.clone(),
             Arc::clone(&keyring),
-            cached,
+            Arc::clone(&templates),
             &*parts.entropy,
             parts.tag_cache,
         );
         let tags = Arc::new(tags);
-        Ok(Arc::new(Self {
+        let shared = Arc::new(Shared {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
@@ -142,7 +160,7 @@ impl Service {
             previews: Previews::default(),
             disk_low: AtomicBool::new(false),
             webhooks: Deliveries::default(),
-            storage: parts.storage,
+            database: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,
             keyring,
@@ -151,7 +169,21 @@ impl Service {
             stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
             backing_up: tokio::sync::Mutex::default(),
-        }))
+        });
+        Ok(Arc::new(Self { shared, storage }))
+    }
+
+    /// The same service, working for `caller`.
+    pub fn on_behalf_of(&self, caller: &Arc<Caller>) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::clone(&self.shared),
+            storage: self.database.on_behalf_of(caller),
+        })
+    }
+
+    /// Commits the accepted writes, and closes the database. The service does nothing afterwards.
+    pub async fn close(&self) {
+        self.database.close().await;
     }
 
     /// The time that decides whether a key has expired: simulated keys use simulated time.

@@ -11,7 +11,7 @@ pub use erase::{Person, count_person, erase_person, erase_submission, erase_visi
 use domain::interaction::Interaction;
 use domain::rolling_key::is_live;
 use domain::settings::Settings;
-use storage::{Storage, StorageError};
+use storage::{Access, StorageError};
 
 /// Days for which a client is recognised.
 const CLIENT_DAYS: u32 = 30;
@@ -30,7 +30,7 @@ pub enum Proof {
 
 impl Proof {
     /// Determines the proof of a tap.
-    pub async fn of(storage: &dyn Storage, tap: &Interaction) -> Result<Self, StorageError> {
+    pub async fn of(storage: &Access, tap: &Interaction) -> Result<Self, StorageError> {
         if tap.verdict.tag_verified() != Some(true) {
             return Ok(Self::NotVerified);
         }

@@ -81,7 +81,7 @@ impl Client {
         &self.agent
     }
 
-    /// Gets a resource.
+    /// Requests a resource with GET, and reads its JSON.
     pub fn get(&self, path: &str) -> Result<Value, Error> {
         json(self.fetch(path)?)
     }

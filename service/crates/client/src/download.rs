@@ -135,7 +135,7 @@ impl Download {
         self.count.progress()
     }
 
-    /// The unfinished file.
+    /// The unfinished file beside the wanted one.
     pub fn part(&self) -> &Path {
         self.part.path()
     }

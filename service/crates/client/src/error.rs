@@ -37,7 +37,7 @@ pub enum Error {
 /// one, the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The HTTP status.
+    /// The HTTP status of the response.
     pub status: StatusCode,
     /// The identifier of the reason, for programs.
     pub code: Option<String>,

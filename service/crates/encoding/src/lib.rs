@@ -38,11 +38,12 @@ use domain::clock::{Millis, Timestamp};
 use domain::id::{EncodingId, EncodingRunId, InlayId, TagId};
 use domain::tag_url::TagUrlReason;
 use inlay::technology::Mode;
+use inlay::uid::RANDOM_ID;
 use inlay::{Technology, Uid};
 
 pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
-pub use plan::{Form, Plan};
+pub use plan::{Form, Plan, is_encodable};
 pub use progress::Progress;
 pub use turn::{Answers, Fault, Turn};
 
@@ -51,10 +52,6 @@ pub use turn::{Answers, Fault, Turn};
 pub const SESSION: Millis = Millis::minutes(1);
 /// How long a chip is reserved for its encoding after the last turn.
 pub const LEASE: Millis = Millis::minutes(2);
-
-/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with a manufacturer's
-/// number, and no manufacturer has this one.
-pub const RANDOM_ID: u8 = 0x08;
 
 /// A UID as the reader shows it. A random UID has 4 bytes; here zeros follow them.
 pub fn shown_uid(uid: Uid) -> String {

@@ -8,17 +8,10 @@
 
 use super::plan::PlanError;
 use inlay::technology::ntag21x::{Memory, MirrorConfig};
+use inlay::technology::type2::{FIRST_PAGE, MESSAGE, PAGE, TERMINATOR};
 use inlay::template::{Field, Layout, LayoutError, Template};
 use inlay::{Technology, Uid};
 
-/// Bytes of a page.
-pub const PAGE: usize = 4;
-/// The first page of the data area.
-pub const DATA: u8 = 4;
-/// Type and length of the block that has the message (Type 2 Tag 1.2, section 2.4), and the byte
-/// that ends the blocks.
-const MESSAGE: u8 = 0x03;
-const END: u8 = 0xFE;
 /// `MIRROR_CONF` and `MIRROR_BYTE` in the first byte of the configuration.
 const MIRROR_BITS: u8 = 0xF0;
 /// `NFC_CNT_EN` and `NFC_CNT_PWD_PROT` in `ACCESS`.
@@ -78,7 +71,7 @@ impl Pages {
         data.extend([MESSAGE, length]);
         let begin = data.len();
         data.extend(message);
-        data.push(END);
+        data.push(TERMINATOR);
         data.resize(data.len().next_multiple_of(PAGE), 0);
         let first = layout.offset(Field::Uid).or(layout.offset(Field::Counter));
         let mirror = first.map(|offset| Mirror {
@@ -101,7 +94,7 @@ impl Pages {
     pub fn factory(technology: Technology) -> Option<Self> {
         let memory = Memory::of(technology)?;
         let mut data = memory.before.to_vec();
-        data.extend([MESSAGE, 0, END]);
+        data.extend([MESSAGE, 0, TERMINATOR]);
         data.resize(usize::from(memory.data_pages) * PAGE, 0);
         Some(Self {
             technology,
@@ -128,7 +121,7 @@ impl Pages {
         if let Some(Mirror { uid, counter, at }) = self.mirror {
             let [page, byte] = [at / PAGE, at % PAGE].map(|part| u8::try_from(part).unwrap_or(0));
             wanted[0][0] |= u8::from(counter) << 7 | u8::from(uid) << 6 | byte << 4;
-            wanted[0][2] = DATA + page;
+            wanted[0][2] = FIRST_PAGE + page;
             wanted[1][0] |= u8::from(counter) * COUNTER_ENABLED;
         }
         wanted
@@ -146,7 +139,7 @@ impl Pages {
         let mut empty = pages[first];
         let length = self.length_at % PAGE;
         empty[length] = 0;
-        for (byte, value) in empty.iter_mut().skip(length + 1).zip([END, 0, 0]) {
+        for (byte, value) in empty.iter_mut().skip(length + 1).zip([TERMINATOR, 0, 0]) {
             *byte = value;
         }
         let mut writes = vec![(first, empty)];
@@ -155,7 +148,7 @@ impl Pages {
         if pages[first] != empty {
             writes.push((first, pages[first]));
         }
-        let numbered = |(index, page)| (DATA + u8::try_from(index).unwrap_or(u8::MAX), page);
+        let numbered = |(index, page)| (FIRST_PAGE + u8::try_from(index).unwrap_or(u8::MAX), page);
         writes.into_iter().map(numbered).collect()
     }
 
@@ -199,7 +192,7 @@ impl Pages {
 fn is_empty(mut data: &[u8]) -> bool {
     loop {
         data = match data {
-            [] | [END, ..] | [MESSAGE, 0x00, ..] | [MESSAGE, 0x03, 0xD0, 0x00, 0x00, ..] => {
+            [] | [TERMINATOR, ..] | [MESSAGE, 0x00, ..] | [MESSAGE, 0x03, 0xD0, 0x00, 0x00, ..] => {
                 return true;
             }
             [0x00, rest @ ..] => rest,

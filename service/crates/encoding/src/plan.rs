@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{Pages, Reason};
 use domain::id::{TagId, UrlTemplateId};
 use inlay::key::{AesKey, InlayKeys, Keys};
+use inlay::ndef;
 use inlay::technology::Family;
+use inlay::technology::ntag21x::Memory;
 use inlay::technology::ntag424::file_settings;
 use inlay::template::{
     Field, Layout, LayoutError, Request, Template, TemplateError, TemplateSettings,
 };
-use inlay::{MacFrom, Mirror, Uid};
+use inlay::{MacFrom, Mirror, Technology, Uid};
 
 /// The data to write, as decided when the chip was last placed on the reader. Later changes of
 /// settings do not change it while the chip stays there. Stored forms may have a member `replace`;
@@ -127,6 +129,11 @@ pub struct Proof {
     pub counter: u32,
 }
 
+/// Whether Tapdesk encodes chips of this technology.
+pub fn is_encodable(technology: Technology) -> bool {
+    technology.family() == Family::Ntag424 || Memory::of(technology).is_some()
+}
+
 impl Plan {
     /// The bytes of a form.
     pub fn new(form: &Form) -> Result<Self, PlanError> {
@@ -218,7 +225,6 @@ impl Plan {
 
 /// The URL in an NDEF file: its length, then one short URI record.
 fn url_of(file: &[u8]) -> Option<String> {
-    const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "https://"];
     let (&[high, low], rest) = file.split_first_chunk()?;
     let message = rest.get(..usize::from(u16::from_be_bytes([high, low])))?;
     let (&[0xD1, 0x01, length, b'U', prefix], url) = message.split_first_chunk()? else {
@@ -227,6 +233,6 @@ fn url_of(file: &[u8]) -> Option<String> {
     if usize::from(length) != url.len() + 1 {
         return None;
     }
-    let prefix = PREFIXES.get(usize::from(prefix))?;
+    let prefix = ndef::PREFIXES.get(usize::from(prefix))?;
     Some(format!("{prefix}{}", std::str::from_utf8(url).ok()?))
 }

@@ -1,5 +1,6 @@
 //! The admin API. It requires a token and one of the service's host names, and never reads a cache.
 
+mod asked;
 mod audit;
 mod backup;
 mod clock;
@@ -26,6 +27,7 @@ mod stats;
 mod submissions;
 mod tag_url;
 mod tags;
+mod technologies;
 mod test_taps;
 mod tokens;
 mod url_templates;
@@ -41,6 +43,7 @@ use utoipa_axum::routes;
 use crate::document;
 use crate::state::AppState;
 
+use asked::Asked;
 pub(super) use routes::Requester;
 use routes::{Purpose, Routes, bounded};
 
@@ -68,6 +71,7 @@ fn routes(purpose: Purpose) -> Routes {
         .admin(routes!(audit::export))
         .admin(routes!(audit::check))
         .any_token(bounded(routes!(tokens::current)))
+        .read(bounded(routes!(technologies::list)))
         .read(routes!(encodings::list))
         .encode(routes!(encodings::start))
         .read(routes!(encodings::preview))

@@ -27,7 +27,6 @@ mod state;
 mod traceparent;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use axum::Router;
@@ -102,7 +101,7 @@ async fn pass(
         let status = answer.status().as_u16();
         let time = stopwatch.elapsed();
         state
-            .service
+            .as_service()
             .metrics
             .request(&path, method.as_str(), status, time);
         tracing::debug!(status, "answered");
@@ -126,11 +125,8 @@ async fn answer(
             Ok((request, None)) => next.run(request).await,
             Ok((mut request, Some(grant))) => {
                 let extensions = request.extensions_mut();
-                extensions.insert(admin::Requester {
-                    service: Arc::clone(&state.service),
-                    grant: grant.clone(),
-                    address: client,
-                });
+                let service = state.as_service();
+                extensions.insert(admin::Requester::new(service, grant.clone(), client));
                 tied::answered(state, grant, next.run(request)).await
             }
             Err(refused) => refused,
@@ -138,7 +134,7 @@ async fn answer(
         let mut answer = rate_limiter::limited(state, client, answer);
         if audience != Audience::Public {
             // Clients compare times with this one, not with their own clock, which may be wrong.
-            let now = http_date(state.service.clock.now());
+            let now = http_date(state.as_service().clock.now());
             answer.headers_mut().insert(header::DATE, now);
         }
         answer
@@ -170,7 +166,7 @@ async fn contained(
     let answer = AssertUnwindSafe(answer).catch_unwind().await;
     answer.unwrap_or_else(|_| {
         tracing::error!(route, "the handler panicked");
-        state.service.metrics.request_panic();
+        state.as_service().metrics.request_panic();
         error::panicked(route)
     })
 }

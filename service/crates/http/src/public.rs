@@ -1,5 +1,6 @@
 //! Public routes: taps, the two operations of a rolling key, and health.
 
+mod as_service;
 pub(super) mod data;
 pub(super) mod form;
 pub(super) mod media;
@@ -16,6 +17,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use utoipa::ToSchema;
 
+use as_service::AsService;
 pub(super) use data::data;
 pub(super) use media::media;
 pub(super) use payload::payload;

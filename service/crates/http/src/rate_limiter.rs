@@ -144,7 +144,7 @@ pub(super) fn limited(state: &AppState, client: IpAddr, mut answer: Response) ->
     let Some(Refused(operation)) = answer.extensions_mut().remove() else {
         return answer;
     };
-    let limit = state.service.settings().rate_limit;
+    let limit = state.as_service().settings().rate_limit;
     let Some(seconds) = state.edge.rate_limits.count(operation, client, limit) else {
         return answer;
     };

@@ -3,8 +3,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::FromRef;
-
 use super::auth::admins::Admins;
 use super::auth::clients::Clients;
 use super::countries::Countries;
@@ -17,7 +15,7 @@ use storage::StorageError;
 /// share it. A clone refers to the same state.
 #[derive(Clone)]
 pub struct AppState {
-    pub(super) service: Arc<Service>,
+    service: Arc<Service>,
     pub(super) edge: Arc<Edge>,
 }
 
@@ -52,8 +50,8 @@ impl AppState {
         Ok(Self { service, edge })
     }
 
-    /// The service that the routers serve.
-    pub fn service(&self) -> &Arc<Service> {
+    /// The service that the routers serve, working for itself.
+    pub fn as_service(&self) -> &Arc<Service> {
         &self.service
     }
 
@@ -67,12 +65,5 @@ impl AppState {
     pub(super) fn listens_on(&self, address: IpAddr) -> bool {
         let listening = self.edge.listening.get();
         listening.is_some_and(|listening| listening.ip().to_canonical() == address)
-    }
-}
-
-/// Most handlers need only the service.
-impl FromRef<AppState> for Arc<Service> {
-    fn from_ref(state: &AppState) -> Self {
-        Arc::clone(&state.service)
     }
 }

@@ -19,7 +19,7 @@ mod session;
 
 pub use commands::{
     GET_VERSION, MORE, READ_SIGNATURE, SELECT_APPLICATION, SELECT_NDEF, get_file_settings,
-    get_key_version, read_binary,
+    get_key_version, is_secret, read_binary,
 };
 pub use handshake::{Handshake, HandshakeError, first};
 pub use session::{Command, Protection, Reply, ReplyError, Session};

@@ -89,6 +89,7 @@
 //! | [`counter`] | has this code been used before? |
 //! | [`solver`] | from URLs and keys to their template |
 //! | [`diagnose`] | why does this code not verify? |
+//! | [`ndef`] | the messages on tags: parse them, and build the message of one URI |
 //! | [`ev2`] | secure messaging with an NTAG 424 DNA, command by command |
 //! | [`originality`] | the signature over a chip's UID |
 //! | [`pasted`] | the URLs in a text from mail or a web page |
@@ -130,15 +131,21 @@
 //! | SDMMAC | data sheet section 9.3.8 | [`session::sdmmac`] |
 //! | Encrypted file data | data sheet section 9.3.6 | [`technology::ntag424::Session`] |
 //! | Layouts and offsets of mirrors | data sheet sections 9.3.3 to 9.3.7, tables 69 and 71 | [`template`] |
+//! | NDEF messages | NFC Forum NDEF 1.0, RTDs URI, Text and Smart Poster 1.0 | [`ndef`] |
 //! | NDEF file | NFC Forum URI RTD, data sheet section 8.2.3 | [`template::Layout`] |
 //! | File settings | data sheet section 10.7.1, table 69 | [`technology::ntag424::file_settings`] |
+//! | File settings in an answer | data sheet section 10.7.2, table 71 | [`FileSettings`](technology::ntag424::file_settings::FileSettings) |
+//! | Capability container of files | NFC Forum Type 4 Tag 1.2 sections 4.3 and 5.1 | [`technology::type4`] |
+//! | Blocks of a data area | NFC Forum Type 2 Tag 1.2 section 2.4 | [`Block`](technology::type2::Block) |
+//! | Locks of pages | NTAG213/215/216 data sheet rev 3.2 sections 8.5.2, 8.5.3 and 8.5.7; MF0ICU1 section 7.5.2 | [`technology::type2::access`] |
 //! | States of a tamper loop | `NT4H2421Tx` rev 3.0 section 10.2 | [`assessment::Tamper`] |
 //! | Secure messaging | data sheet sections 9.1 and 9.2, AN12196 sections 5 and 6, AN12321 | [`ev2`] |
 //! | SUNCMAC | AN12998 | [`technology::ntag22x`] |
 //! | MICKEY version 1 | eSTREAM, 2005 | [`technology::sic43nt::keystream`] |
 //! | Code of a SIC43NT, code of a SIC43S1 | Silicon Craft's published verification servers | [`technology::sic43nt`], [`technology::sic43s1`] |
 //! | ASCII mirror, memory | NTAG213/215/216 data sheet rev 3.2 sections 8.5.1 to 8.5.7 and 8.7 | [`technology::ntag21x`] |
-//! | `GET_VERSION` | the data sheets that [`of_version`](technology::type2::of_version) lists | [`technology::type2`] |
+//! | `GET_VERSION` of pages | the data sheets that [`of_version`](technology::type2::of_version) lists | [`technology::type2`] |
+//! | `GetVersion` of files | `NT4H2421Gx` and `NT4H2421Tx` rev 3.0, section 10.5.2 | [`technology::ntag424::of_version`] |
 //! | Diversified keys | AN10922 section 2.2 | [`diversify`](mod@diversify) |
 //! | Keys of Boltcard | `DETERMINISTIC.md` of its repository | [`derivation::boltcard_keys`] |
 //! | Keys of sdm-backend | its published source, PBKDF2 of RFC 8018 | [`derivation::SdmBackendVersion`] |
@@ -159,6 +166,7 @@ pub mod diversify;
 pub mod effort;
 pub mod ev2;
 pub mod key;
+pub mod ndef;
 pub mod originality;
 pub mod pasted;
 pub mod session;

@@ -1,6 +1,7 @@
 //! The chips of inlays, one file for each family. Code outside of `inlay` does not ask which chip
 //! an inlay has: it asks the [`Technology`] for its abilities.
 
+mod access;
 mod direct_mac;
 pub mod ntag21x;
 pub mod ntag22x;
@@ -8,6 +9,9 @@ pub mod ntag424;
 pub mod sic43nt;
 pub mod sic43s1;
 pub mod type2;
+pub mod type4;
+
+pub use access::Access;
 
 use crate::Uid;
 use crate::assessment::Tamper;
@@ -87,6 +91,41 @@ impl Technology {
         }
     }
 
+    /// The product name, as the maker's data sheet writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ntag424Dna => "NTAG 424 DNA",
+            Self::Ntag424DnaTt => "NTAG 424 DNA TagTamper",
+            Self::Ntag223Dna => "NTAG 223 DNA",
+            Self::Ntag224Dna => "NTAG 224 DNA",
+            Self::Sic43Nt => "SIC43NT",
+            Self::Sic43S1 => "SIC43S1",
+            Self::Ntag210 => "NTAG210",
+            Self::Ntag212 => "NTAG212",
+            Self::Ntag213 => "NTAG213",
+            Self::Ntag213Tt => "NTAG213 TT",
+            Self::Ntag215 => "NTAG215",
+            Self::Ntag216 => "NTAG216",
+            Self::Ultralight => "MIFARE Ultralight",
+        }
+    }
+
+    /// The modes of its cipher. A chip with one mode has [`Mode::Aes`], whatever its cipher is.
+    pub const fn modes(self) -> &'static [Mode] {
+        match self.family() {
+            Family::Ntag424 => &Mode::ALL,
+            _ => &[Mode::Aes],
+        }
+    }
+
+    /// The published weakness of the chip; `None` if none is known.
+    pub const fn weakness(self) -> Option<Weakness> {
+        match self.family() {
+            Family::Ntag22x => Some(ntag22x::WEAKNESS),
+            _ => None,
+        }
+    }
+
     /// The family, which decides how the chip makes its codes.
     pub const fn family(self) -> Family {
         match self {
@@ -107,6 +146,11 @@ impl Technology {
     /// Whether the chip can make rolling codes: codes with a MAC or a key stream.
     pub const fn rolls(self) -> bool {
         !matches!(self.family(), Family::Ntag21x)
+    }
+
+    /// Whether the chip can write encrypted file data in place of `{enc}`, of a chosen length.
+    pub const fn encrypts_data(self) -> bool {
+        matches!(self.family(), Family::Ntag424)
     }
 
     /// How many characters the chip writes in place of a placeholder. `None` if it never writes
@@ -222,8 +266,26 @@ impl Technology {
     }
 }
 
+/// A published weakness of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ChipWeakness))]
+pub struct Weakness {
+    /// The weakness, and a protection from it, in two sentences for the owner of a chip.
+    pub text: &'static str,
+    /// The name of the publication.
+    pub source: &'static str,
+    /// The URL of the publication.
+    pub url: &'static str,
+}
+
 /// Chips that make their codes in the same way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ChipFamily))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Family {
     /// Secure Dynamic Messaging: [`ntag424`].
     Ntag424,
@@ -283,6 +345,36 @@ mod tests {
             assert_eq!(mode.as_str().parse(), Ok(mode));
             let json = serde_json::to_string(&mode).unwrap();
             assert_eq!(json, format!("{:?}", mode.as_str()));
+        }
+    }
+
+    #[test]
+    fn every_chip_has_every_entry() {
+        let mut names: Vec<_> = Technology::ALL.map(Technology::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Technology::ALL.len());
+        for chip in Technology::ALL {
+            assert!(chip.modes().starts_with(&[Mode::default()]), "{chip}");
+            for mode in Mode::ALL {
+                let length = |field| chip.length(field, mode);
+                assert_eq!(length(Field::Uid), Some(14), "{chip}");
+                // A chip that rolls makes a MAC and counts; only its counter orders its codes.
+                assert_eq!(length(Field::Mac).is_some(), chip.rolls(), "{chip}");
+                assert!(!chip.rolls() || length(Field::Counter).is_some(), "{chip}");
+                let digits = length(Field::Counter).unwrap_or(6);
+                let highest = u32::try_from((1_u64 << (4 * digits)) - 1);
+                assert_eq!(highest, Ok(chip.counter_max()), "{chip}");
+                // Encrypted PICC data and file data belong together.
+                let has_picc = length(Field::Picc).is_some();
+                assert_eq!(has_picc, chip.encrypts_data(), "{chip}");
+                for state in [Tamper::Sealed, Tamper::Open, Tamper::Off, Tamper::Unknown] {
+                    let written = chip.tamper_letters(state).map(str::len);
+                    assert_eq!(written, length(Field::Tamper), "{chip} {state:?}");
+                }
+            }
+            let by_size = ntag21x::Memory::of(chip).map(|memory| type2::by_size(memory.size));
+            assert!(by_size.is_none_or(|found| found.is_some_and(|(one, _)| one == chip)));
         }
     }
 

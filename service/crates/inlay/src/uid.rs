@@ -5,6 +5,15 @@ use std::str::FromStr;
 
 use crate::text::{as_text, hex};
 
+/// The first byte of a random UID, which has four bytes (ISO/IEC 14443-3, section 6.5.4). A UID of 7
+/// bytes begins with a manufacturer's number, and no manufacturer has this one.
+pub const RANDOM_ID: u8 = 0x08;
+
+/// Whether a UID of 4, 7 or 10 bytes is random each time the chip is powered.
+pub const fn is_random(uid: &[u8]) -> bool {
+    matches!(uid, [RANDOM_ID, _, _, _])
+}
+
 /// The 7-byte UID of a chip (ISO/IEC 14443-3), burnt in by its manufacturer.
 /// As text 14 upper-case hex digits; read in either case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

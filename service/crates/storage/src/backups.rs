@@ -1,9 +1,8 @@
 //! Scheduled backups: the schedule, and the result of the last backup.
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{BackupNote, StorageError};
+use super::BackupNote;
 use domain::clock::Timestamp;
 use domain::keyring::{BackupKey, SealedWrappingKey};
 
@@ -91,28 +90,3 @@ pub(super) const SCHEDULE: &str = "backup_schedule";
 
 /// An edit of the schedule, applied inside the operation that stores it. `None` means no schedule.
 pub type ScheduleEdit = Box<dyn Fn(Option<BackupSchedule>) -> Option<BackupSchedule> + Send + Sync>;
-
-/// The operations on scheduled backups.
-#[async_trait]
-pub trait Backups: Send + Sync {
-    /// The schedule; `None` if there is none.
-    async fn backup_schedule(&self) -> Result<Option<BackupSchedule>, StorageError>;
-
-    /// Applies `edit` to the schedule, and returns the schedule as stored afterwards.
-    async fn edit_backup_schedule(
-        &self,
-        edit: ScheduleEdit,
-    ) -> Result<Option<BackupSchedule>, StorageError>;
-
-    /// Stores the result of a backup; `None` if the schedule no longer exists.
-    async fn note_backup(
-        &self,
-        result: BackupResult,
-    ) -> Result<Option<BackupSchedule>, StorageError>;
-
-    /// Removes these files from the list of existing backups.
-    async fn forget_backups(&self, files: Vec<String>) -> Result<(), StorageError>;
-
-    /// How many tags and interactions there are, as [`BackupContent`] counts them.
-    async fn content(&self) -> Result<(u64, u64), StorageError>;
-}

@@ -1,12 +1,10 @@
 //! Encodings: the journal of chips, the turns of an encoding, and the roots of chip keys.
 
-use async_trait::async_trait;
-
-use super::{KeptPlace, StorageError};
+use super::KeptPlace;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
 use domain::inventory::{Inlay, NewInlay, SealedKey};
-use encoding::{EncodingOutcome, Exchange, Form, Goal, OpenedAddress, Reason, SlotState, State};
+use encoding::{EncodingOutcome, Exchange, Form, Goal, Reason, SlotState, State};
 use inlay::Uid;
 use inlay::ev2::KEYS;
 
@@ -166,76 +164,4 @@ pub struct EncodingFilter {
     pub uid: Option<Uid>,
     /// Encodings of this run.
     pub run_id: Option<EncodingRunId>,
-}
-
-/// The operations on encodings.
-#[async_trait]
-pub trait Encodings: Send + Sync {
-    /// The encoding with this id.
-    async fn encoding(&self, id: EncodingId) -> Result<Option<StoredEncoding>, StorageError>;
-
-    /// At most `limit` encodings that match `filter`, the newest first, after the encoding `after`.
-    async fn encodings(
-        &self,
-        filter: EncodingFilter,
-        after: Option<EncodingId>,
-        limit: usize,
-    ) -> Result<Vec<StoredEncoding>, StorageError>;
-
-    /// How many encodings match `filter`.
-    async fn count_encodings(&self, filter: EncodingFilter) -> Result<u64, StorageError>;
-
-    /// All data that a decision about a chip needs, as of one moment.
-    async fn chip_state(&self, uid: Uid) -> Result<ChipState, StorageError>;
-
-    /// Stores a turn with all its data. Stores nothing and returns `None` if another turn of the
-    /// chip was stored meanwhile, or if the place in the run now belongs to another chip. If the
-    /// inlay can no longer be bound, because it changed or its tag got another one meanwhile, the
-    /// encoding is rejected instead.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert_inlay`](super::Inlays::insert_inlay), if the inlay is bound.
-    async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError>;
-
-    /// Stores with a verified encoding whether its address could be opened.
-    async fn note_address_opened(
-        &self,
-        id: EncodingId,
-        address: OpenedAddress,
-    ) -> Result<(), StorageError>;
-
-    /// Names and status words of an encoding's commands, in their order, with their times.
-    async fn encoding_exchanges(
-        &self,
-        id: EncodingId,
-    ) -> Result<Vec<(Timestamp, Exchange)>, StorageError>;
-
-    /// All roots, the newest first.
-    async fn encoding_roots(&self) -> Result<Vec<SealedRoot>, StorageError>;
-
-    /// Stores a root, unless a root exists already that derives new keys.
-    async fn insert_encoding_root(&self, root: SealedKey) -> Result<(), StorageError>;
-
-    /// Stores a root that derives all new keys from now on. All older roots only open chips, and
-    /// open encodings are cancelled, because their new keys come from an older root. With
-    /// `compromised`, others may know the older roots.
-    async fn replace_encoding_root(
-        &self,
-        root: SealedKey,
-        compromised: bool,
-    ) -> Result<(), StorageError>;
-
-    /// At most `limit` inlays whose chip has keys of a compromised root, after the inlay `after`.
-    async fn exposed_inlays(
-        &self,
-        after: Option<InlayId>,
-        limit: usize,
-    ) -> Result<Vec<ExposedInlay>, StorageError>;
-
-    /// How many inlays have a chip with keys of a compromised root.
-    async fn count_exposed_inlays(&self) -> Result<u64, StorageError>;
-
-    /// Notes that a backup of the moment `at` contains all roots, and the key that wraps them.
-    async fn note_roots_backed_up(&self, at: Timestamp) -> Result<(), StorageError>;
 }

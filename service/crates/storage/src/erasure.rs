@@ -1,95 +1,8 @@
-//! The visitor data in each table, and the effect of erasing a tag's visitors on it. A test
-//! compares this list with all tables, so that whoever adds a table decides about it.
+//! SQL that erases a tag's visitors, by the effects in the [catalogue](super::catalogue).
 
-use super::transfer::schema::tables;
-use super::transfer::table::Table;
+use super::catalogue::Erasing::{Columns, OfTaps};
+use super::catalogue::{Table, tables};
 use domain::clock::Millis;
-
-/// The effect of erasing a tag's visitors on a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
-    /// No effect: its rows identify no visitor.
-    None,
-    /// Deletes the rows of the tag's visitors.
-    Rows,
-    /// Deletes the rows about the tag.
-    OfTag,
-    /// Deletes the rows of the tag's interactions.
-    OfTaps,
-    /// Sets these columns in the rows of the tag's interactions. The SQL is valid in both dialects.
-    Columns(&'static str),
-}
-
-use Effect::{Columns, None, OfTag, OfTaps, Rows};
-
-/// Every table that a move copies, by name.
-const EFFECTS: &[(&str, Effect)] = &[
-    ("secrets", None),
-    ("settings", None),
-    ("tokens", None),
-    // Actions of administrators. `erase_audit` erases the values that they gave a tag.
-    ("audit", None),
-    ("audit_ends", None),
-    ("former_slugs", None),
-    ("tags", None),
-    // A value that a visitor wrote into a variable belongs to the tag, because the owner's page
-    // asked for it. It is marked, so that no event and no later record contains it.
-    ("properties", None),
-    ("master_keys", None),
-    ("url_templates", None),
-    ("url_template_keys", None),
-    ("inlays", None),
-    ("counters", None),
-    ("former_counters", None),
-    ("virtual_inlays", None),
-    ("experiences", None),
-    ("experience_versions", None),
-    ("images", None),
-    (
-        "interactions",
-        Columns(
-            "client = NULL, country = '', returning_month = FALSE, returning_day = FALSE, \
-             key_hash = NULL, url_digest = NULL, system = NULL, language = NULL, visitor_group = NULL",
-        ),
-    ),
-    ("expired_keys", None),
-    // The fact that there was an update stays.
-    ("updates", Columns("changes = '[]', request = NULL")),
-    // The visitor's page named the variable.
-    ("refused_updates", Columns("variable = NULL")),
-    ("payload_reads", None),
-    // A rule can depend on the visitor's country or language.
-    ("left_out", Columns("rule = NULL")),
-    ("same_browser", OfTaps),
-    ("own_reads", None),
-    ("test_taps", None),
-    ("visits", Rows),
-    ("tap_counts", None),
-    ("previews", None),
-    ("opened_tags", None),
-    ("sheets", None),
-    ("sheet_rows", None),
-    ("imports", None),
-    ("import_rows", None),
-    ("webhooks", None),
-    ("outbox", OfTag),
-    // Waiting deliveries are not sent any more.
-    ("webhook_deliveries", OfTag),
-    ("webhook_attempts", OfTag),
-    // Visitors wrote the values.
-    ("submissions", OfTag),
-    // Chips, and who encodes them: no visitor data.
-    ("encoding_roots", None),
-    ("chips", None),
-    ("chip_keys", None),
-    ("encoding_runs", None),
-    ("encoding_run_tags", None),
-    ("factory_orders", None),
-    ("factory_order_positions", None),
-    ("factory_order_keys", None),
-    ("encodings", None),
-    ("encoding_exchanges", None),
-];
 
 /// Statements that delete rows about the tag `?1`, to run in this order, in the shared dialect.
 pub(super) const OF_TAG: [&str; 5] = [
@@ -134,59 +47,42 @@ pub(super) const CLIENTS_LAG: Millis = Millis::days(1);
 /// Statements that clear the visitor data of interactions, one for each table. Each ends before the
 /// key: the caller appends a condition to the `WHERE id` or similar.
 pub(super) fn clearing() -> impl Iterator<Item = String> {
-    effects().filter_map(|(table, effect)| match effect {
+    tables().filter_map(|table| match table.erasing {
         Columns(columns) => Some(format!(
             "UPDATE {} SET {columns} WHERE {}",
             table.name,
             key(table)
         )),
         OfTaps => Some(format!("DELETE FROM {} WHERE {}", table.name, key(table))),
-        None | Rows | OfTag => Option::None,
+        _ => None,
     })
 }
 
 /// Statements that delete the rows belonging to interactions, in the same form.
 pub(super) fn removing_told() -> impl Iterator<Item = String> {
-    let told = tables().filter(|table| is_told_of_interactions(table));
+    let told = tables().filter(|table| key(table) == "interaction_id");
     told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
-}
-
-fn effects() -> impl Iterator<Item = (&'static Table, Effect)> {
-    tables().filter_map(|table| {
-        let named = EFFECTS.iter().find(|(name, _)| *name == table.name);
-        named.map(|(_, effect)| (table, *effect))
-    })
 }
 
 fn key(table: &Table) -> &'static str {
     table.columns[0].name
 }
 
-fn is_told_of_interactions(table: &Table) -> bool {
-    key(table) == "interaction_id"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_table_says_what_erasing_does_to_it() {
-        let named: Vec<_> = EFFECTS.iter().map(|(name, _)| *name).collect();
-        let all: Vec<_> = tables().map(|table| table.name).collect();
-        assert_eq!(named, all);
-    }
+    use crate::catalogue::Erasing::{OfTag, Visitors};
 
     #[test]
     fn what_is_cleared_is_a_column() {
-        for (table, effect) in effects() {
-            let Columns(columns) = effect else { continue };
+        for table in tables() {
+            let Columns(columns) = table.erasing else {
+                continue;
+            };
             for assignment in columns.split(", ") {
                 let (column, _) = assignment.split_once(" = ").unwrap();
-                assert!(
-                    table.columns.iter().any(|known| known.name == column),
-                    "{column}"
-                );
+                let known = table.columns.iter().any(|known| known.name == column);
+                assert!(known, "{column}");
             }
         }
     }
@@ -194,31 +90,31 @@ mod tests {
     #[test]
     fn visitors_are_rows_of_one_table_alone() {
         // `visits` is walked in batches by its own code.
-        let rows: Vec<_> = effects().filter(|(_, effect)| *effect == Rows).collect();
-        assert_eq!(rows.len(), 1);
-        assert_eq!(rows[0].0.name, "visits");
+        let mut rows = tables().filter(|table| table.erasing == Visitors);
+        assert_eq!(rows.next().unwrap().name, "visits");
+        assert!(rows.next().is_none());
     }
 
     #[test]
     fn rows_about_a_tag_are_removed() {
-        for (table, effect) in effects() {
+        for table in tables() {
             let removes = format!("DELETE FROM {}\n", table.name);
             let goes = OF_TAG.iter().any(|sql| {
                 sql.starts_with(removes.trim_end())
                     && sql[removes.len() - 1..].starts_with(char::is_whitespace)
             });
-            assert_eq!(goes, effect == OfTag, "{}", table.name);
+            assert_eq!(goes, table.erasing == OfTag, "{}", table.name);
         }
     }
 
     /// PostgreSQL's own function deletes from the same tables.
     #[test]
     fn what_is_told_of_an_interaction_goes_with_it_on_both_databases() {
-        let retention = include_str!("../../../migrations/postgres/V20__erased_values.sql");
+        let function = include_str!("../../../migrations/postgres/functions/drop_traces.sql");
         let told: Vec<_> = removing_told().collect();
         assert!(!told.is_empty());
         for sql in told {
-            assert!(retention.contains(&format!("{sql} = ANY (ids)")), "{sql}");
+            assert!(function.contains(&format!("{sql} = ANY (ids)")), "{sql}");
         }
     }
 }

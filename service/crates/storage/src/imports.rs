@@ -2,14 +2,11 @@
 //! rows aside; then one commit decides; then short commits turn the rows into tags. An import that
 //! breaks off before the decision leaves no data. After the decision, whoever finds it finishes it.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::{Conflict, ImportRow, Imported, Put, Storage, StorageError};
+use super::{Access, ImportRow, Put, StorageError};
 use domain::clock::Millis;
 use domain::id::{ExperienceId, ImportId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
@@ -25,57 +22,6 @@ pub const ROWS_AT_ONCE: usize = 100;
 /// How long an import stays untouched until it counts as abandoned: each piece of
 /// an import takes far less than a second.
 pub const LEFT_AFTER: Millis = Millis::minutes(1);
-
-/// The operations on imports whose rows are stored all or none.
-#[async_trait]
-pub trait Imports: Send + Sync {
-    /// Checks rows, no slug twice, without writing. The results are in the order of `rows`. With
-    /// `upsert`, a row whose slug belongs to a tag changes that tag; otherwise the row is refused.
-    ///
-    /// # Errors
-    ///
-    /// Of a row: those of [`Tags::import_tags`](super::Tags::import_tags).
-    async fn check_rows(
-        &self,
-        rows: Vec<Arc<ImportRow>>,
-        upsert: bool,
-    ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
-
-    /// Begins an import. No row is set aside yet.
-    async fn begin_import(&self) -> Result<ImportId, StorageError>;
-
-    /// Checks rows like [`Self::check_rows`], and sets the good ones aside. From then on, their
-    /// slugs and UIDs are reserved, and the objects that they refer to cannot be deleted.
-    ///
-    /// # Errors
-    ///
-    /// [`Conflict::ImportGivenUp`]; of a row as [`Self::check_rows`].
-    async fn stage_rows(
-        &self,
-        import: ImportId,
-        rows: Vec<Arc<ImportRow>>,
-        upsert: bool,
-    ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
-
-    /// Decides that all rows set aside become tags: from then on, the import cannot be cancelled.
-    ///
-    /// # Errors
-    ///
-    /// [`Conflict::ImportGivenUp`].
-    async fn decide_import(&self, import: ImportId) -> Result<(), StorageError>;
-
-    /// Turns the next rows of a decided import into tags, in their order, at most [`ROWS_AT_ONCE`].
-    /// Returns each with its index among all rows, from 0. An empty result means that no row is
-    /// left and the import is over.
-    async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError>;
-
-    /// Cancels an import that is not decided, and removes some of its rows; `true` if more are left
-    /// to remove.
-    async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError>;
-
-    /// Imports that have been untouched for [`LEFT_AFTER`], and whether each is decided.
-    async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError>;
-}
 
 /// The result of a row that was checked or set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,11 +61,7 @@ impl Seen {
 }
 
 /// Finishes an abandoned import: applies it if it is decided, otherwise discards it.
-pub async fn finish(
-    storage: &dyn Storage,
-    import: ImportId,
-    decided: bool,
-) -> Result<(), StorageError> {
+pub async fn finish(storage: &Access, import: ImportId, decided: bool) -> Result<(), StorageError> {
     if decided {
         while !storage.apply_import(import).await?.is_empty() {}
     } else {

@@ -1,9 +1,6 @@
 //! Rotation of the key that wraps secrets at rest. Every secret is wrapped again, some in each
 //! commit. The state here lets a rotation continue after it was interrupted at any point.
 
-use async_trait::async_trait;
-
-use super::StorageError;
 use super::value::Value;
 use domain::clock::Timestamp;
 
@@ -57,28 +54,4 @@ pub struct SecretsDone {
     pub unknown: u64,
     /// Where the next step begins; `None` after the last row.
     pub next: Option<SecretsPlace>,
-}
-
-/// The operations of a rotation. No other process uses the database meanwhile.
-#[async_trait]
-pub trait KeyRotations: Send + Sync {
-    /// The unfinished rotation, if there is one.
-    async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError>;
-
-    /// Begins a rotation, unless one is unfinished. Returns the unfinished one.
-    async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError>;
-
-    /// How many rows contain secrets.
-    async fn count_wrapped(&self) -> Result<u64, StorageError>;
-
-    /// Applies a [`Rewrap`] to the secrets of at most `limit` rows after `from`, in one commit.
-    async fn rewrap(
-        &self,
-        from: SecretsPlace,
-        limit: usize,
-        with: Rewrap,
-    ) -> Result<SecretsDone, StorageError>;
-
-    /// Marks the rotation as finished.
-    async fn end_key_rotation(&self) -> Result<(), StorageError>;
 }

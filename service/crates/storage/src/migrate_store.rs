@@ -16,11 +16,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::catalogue::{Table, moved, secrets};
 use crate::postgres::PostgresEnd;
 use crate::sqlite::SqliteEnd;
 use crate::transfer::mark::{Mark, Progress};
-use crate::transfer::schema::{secrets, tables};
-use crate::transfer::table::Table;
 use crate::transfer::value::{Key, last_key, lines};
 use crate::transfer::{End, EndError};
 use crate::{Database, StorageError};
@@ -257,12 +256,12 @@ async fn copy(
     let Progress::Copying { table, mut after } = mark.progress.clone() else {
         return Ok(());
     };
-    let first = tables().position(|known| known.name == table);
+    let first = moved().position(|known| known.name == table);
     let Some(first) = first else {
         return Err(MoveError::OtherMove(destination.name()));
     };
     let (mut total, mut done) = (0, 0);
-    for (place, table) in tables().enumerate() {
+    for (place, table) in moved().enumerate() {
         let rows = at(source, table.name, |end| end.count(table)).await?;
         total += rows;
         done += match place.cmp(&first) {
@@ -272,7 +271,7 @@ async fn copy(
         };
     }
     observer.begin(Phase::Copying, total, done);
-    for table in tables().skip(first) {
+    for table in moved().skip(first) {
         loop {
             let rows = at(source, table.name, |end| end.lines(table, after.as_ref())).await?;
             let Some(key) = last_key(&rows, table.key) else {
@@ -290,7 +289,7 @@ async fn copy(
         after = None;
     }
     let mut numbered = Vec::new();
-    for table in tables().filter(|table| table.numbered) {
+    for table in moved().filter(|table| table.numbered) {
         let number = at(source, table.name, |end| end.numbered_to(table)).await?;
         numbered.extend(number.map(|number| (table, number)));
     }
@@ -307,11 +306,11 @@ async fn compare(
     observer: &mut dyn Observer,
 ) -> Result<u64, MoveError> {
     let mut total = 0;
-    for table in tables() {
+    for table in moved() {
         total += at(source, table.name, |end| end.count(table)).await?;
     }
     observer.begin(Phase::Comparing, total, 0);
-    for table in tables() {
+    for table in moved() {
         let there = content(source, table, |_| {}).await?;
         let here = content(destination, table, |rows| {
             observer.advance(table.name, rows);

@@ -34,12 +34,9 @@ mod transaction;
 mod transfer;
 mod watch;
 
-use std::fs::File;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
 use tokio::task::AbortHandle;
@@ -51,10 +48,7 @@ pub use migrate::OpenError;
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
-use super::{
-    BackupContent, BackupNote, Queue, READY, Storage, StorageError, StorageMetrics, Swept, Updated,
-    VariableUpdate,
-};
+use super::{Queue, READY, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::panics;
 use crate::{Event, Told};
 use alone::Alone;
@@ -62,7 +56,6 @@ use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::InteractionId;
 use domain::interaction::{NewInteraction, Recorded};
-use domain::keyring::BackupKey;
 use lanes::{Lanes, Make};
 use migrate::Opened;
 use node::Node;
@@ -188,41 +181,40 @@ impl PostgresStorage {
     }
 }
 
-#[async_trait]
-impl Storage for PostgresStorage {
+impl PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn now(&self) -> Result<Timestamp, StorageError> {
+    pub(crate) async fn now(&self) -> Result<Timestamp, StorageError> {
         self.present().await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
+    pub(crate) async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
         self.node.advance(span).await
     }
 
-    fn simulated_offset(&self) -> Millis {
+    pub(crate) fn simulated_offset(&self) -> Millis {
         self.epoch.simulated_offset()
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
+    pub(crate) async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
         self.node.advance_simulated(span).await
     }
 
-    fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         self.node.events.tell(event);
     }
 
-    fn events(&self) -> broadcast::Receiver<Told> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 
-    fn configuration_epoch(&self) -> Option<u64> {
+    pub(crate) fn configuration_epoch(&self) -> Option<u64> {
         self.epoch.current()
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn ready(&self) -> Result<(), StorageError> {
+    pub(crate) async fn ready(&self) -> Result<(), StorageError> {
         self.taps.check()?;
         self.updates.check()?;
         match timeout(READY, self.node.probe()).await {
@@ -231,16 +223,16 @@ impl Storage for PostgresStorage {
         }
     }
 
-    fn metrics(&self) -> &StorageMetrics {
+    pub(crate) fn metrics(&self) -> &StorageMetrics {
         &self.node.metrics
     }
 
-    fn queues(&self) -> Vec<Queue> {
+    pub(crate) fn queues(&self) -> Vec<Queue> {
         vec![self.taps.queue("taps"), self.updates.queue("updates")]
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn check_writable(&self) -> Result<(), StorageError> {
+    pub(crate) async fn check_writable(&self) -> Result<(), StorageError> {
         // Only one node does this at a time, because writes of configuration run one at a time.
         let write = self.begin().await?;
         let written = write
@@ -253,27 +245,11 @@ impl Storage for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
+    pub(crate) async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.sweep_once(keep_since).await
     }
 
-    async fn backup(&self, _: BackupNote, _: Option<BackupKey>) -> Result<File, StorageError> {
-        Err(StorageError::Unsupported(
-            "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
-             pg_dump copies the database, pg_basebackup and the archived log the whole server. \
-             Keep the file inlay.key beside the copy.",
-        ))
-    }
-
-    fn makes_backups(&self) -> bool {
-        false
-    }
-
-    async fn check_backup(&self, _: &Path) -> Result<BackupContent, String> {
-        Err("A backup of this kind is of a SQLite database.".to_owned())
-    }
-
-    async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.taps.stop().await;
         self.updates.stop().await;
         // The notes only serve traces, so a failure here loses nothing else.

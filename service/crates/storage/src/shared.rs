@@ -1,7 +1,7 @@
 //! The code that both databases share: the rules and the SQL of all data that owners configure.
 //!
 //! The interface to a database is narrow: values in, rows out ([`Query`], [`Transaction`]). An
-//! operation is a function over these traits, and the database runs it ([`Database`]). [`dialect`]
+//! operation of [`Access`](crate::Access) is a function over these traits, and the database runs it. [`dialect`]
 //! contains the SQL in which the databases differ.
 //!
 //! The path of a tap (record, key, payload, update), events, sweeps and migrations are not here:
@@ -11,7 +11,7 @@ pub(super) mod administration;
 pub(super) mod audit;
 mod backups;
 mod batches;
-mod callers;
+pub(super) mod callers;
 pub(super) mod counters;
 pub(super) mod dialect;
 mod encoding_runs;
@@ -35,21 +35,17 @@ mod virtual_inlays;
 mod visitors;
 pub(super) mod webhooks;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::value::{Row, Value, values};
-use super::{CachedPart, Event, StorageError};
-use crate::calling;
+use super::{CachedPart, StorageError};
 use dialect::Dialect;
 use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::{InlayId, TagId};
 use domain::scope::Reach;
 use inlay::counter::{CounterState, MirrorState};
-use tags::Ranking;
 
 /// A statement and its parameters.
 pub(super) type Question<'a> = (&'a str, &'a [Value<'a>]);
@@ -96,7 +92,7 @@ pub(super) trait Query: Send {
     /// The row of a statement that always has one.
     async fn one(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Row, StorageError> {
         let row = self.row(sql, values).await?;
-        row.ok_or_else(|| StorageError::Failed("a row is missing".to_owned()))
+        row.ok_or_else(missing)
     }
 
     /// A tag's tap counts from memory, if they may be newer than its rows.
@@ -120,6 +116,10 @@ pub(super) trait Query: Send {
     }
 }
 
+fn missing() -> StorageError {
+    StorageError::Failed("a row is missing".to_owned())
+}
+
 /// How often a tag was tapped, and when last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TagCounts {
@@ -138,6 +138,16 @@ pub(super) trait Transaction: Query {
 
     /// Runs a statement without a result, and returns how many rows it changed.
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
+
+    /// Runs a statement that writes, and returns the rows of its `RETURNING`. [`Query::query`]
+    /// refuses such statements: the audit log learns of a write from the function that ran it.
+    async fn write(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError>;
+
+    /// The row of a [`Self::write`] that always returns one.
+    async fn write_one(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Row, StorageError> {
+        let row = self.write(sql, values).await?.pop();
+        row.ok_or_else(missing)
+    }
 
     /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
     fn changes_configuration(&mut self);
@@ -181,142 +191,6 @@ pub(super) type Read<A, T> =
 pub(super) type Change<A, T> =
     for<'t> fn(&'t mut (dyn Transaction + 't), &'t A) -> BoxFuture<'t, Result<T, StorageError>>;
 
-/// A database that runs operations. `name` names the operation in logs; `arguments` are its input.
-#[async_trait]
-pub(super) trait Database: Send + Sync {
-    /// The database's current time: the time by which it decides about keys.
-    async fn present(&self) -> Result<Timestamp, StorageError>;
-
-    /// Writes the tap counts that are not in their tables yet, if they are few, so that a list can
-    /// be in the newest order.
-    async fn settle_few(&self) {}
-
-    /// Turns the trace notes in memory into rows, so that erasing finds them.
-    async fn settle_notes(&self) -> Result<(), StorageError>;
-
-    /// Tags ordered by their taps, at most 30 s old; `None` if the database itself orders them fast
-    /// enough.
-    async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
-        Ok(None)
-    }
-
-    /// Sends an event to listeners on this and other nodes, after its commit.
-    fn tell(&self, event: Event);
-
-    /// Runs a reading operation, of one statement or of several that need not be consistent, with
-    /// the caller's reach.
-    async fn read<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let reach = calling::reach();
-        if reach.limit().is_none() {
-            return self.run_read(name, arguments, operation).await;
-        }
-        let called = (arguments, operation, reach);
-        self.run_read(name, called, |db, called| {
-            Box::pin(callers::read(db, called))
-        })
-        .await
-    }
-
-    /// Runs a reading operation whose statements all see the same moment, with the caller's reach.
-    async fn read_snapshot<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let reach = calling::reach();
-        if reach.limit().is_none() {
-            return self.run_read_snapshot(name, arguments, operation).await;
-        }
-        let called = (arguments, operation, reach);
-        self.run_read_snapshot(name, called, |db, called| {
-            Box::pin(callers::read(db, called))
-        })
-        .await
-    }
-
-    /// Runs a writing operation in a transaction, with the caller's reach, and returns after its
-    /// commit is on disk.
-    async fn change<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Change<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let Some(caller) = calling::current() else {
-            return self.run_change(name, arguments, operation).await;
-        };
-        let called = (arguments, operation, Arc::clone(&caller));
-        let (changed, recorded) = self
-            .run_change(name, called, |tx, called| {
-                Box::pin(callers::change(tx, called))
-            })
-            .await?;
-        if recorded {
-            caller.set_recorded();
-        }
-        Ok(changed)
-    }
-
-    /// Like [`Self::read`], without a limited reach.
-    async fn run_read<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-
-    /// Like [`Self::read_snapshot`], without a limited reach.
-    async fn run_read_snapshot<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-
-    /// Like [`Self::change`], without a limited reach.
-    async fn run_change<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Change<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static;
-
-    /// Runs a single statement as a transaction of its own, which waits for no other transaction.
-    async fn change_at_once(
-        &self,
-        name: &'static str,
-        sql: &'static str,
-        values: Vec<Value<'static>>,
-    ) -> Result<Vec<Row>, StorageError>;
-}
-
 /// Inserts rows into a table with multi-row statements. `then` ends each statement: a `RETURNING`
 /// or `ON CONFLICT` clause.
 async fn insert_rows(
@@ -342,7 +216,7 @@ async fn insert_rows(
             "INSERT INTO {table} ({names}) VALUES {} {then}",
             places.join(", ")
         );
-        answers.extend(tx.query(&sql, &values).await?);
+        answers.extend(tx.write(&sql, &values).await?);
     }
     Ok(answers)
 }

@@ -37,7 +37,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -53,8 +52,7 @@ use super::deferred::Deferred;
 use super::expected_taps::ExpectedTaps;
 use super::shared::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::{
-    BackupContent, BackupNote, CachedPart, Queue, READY, Storage, StorageError, StorageMetrics,
-    Swept,
+    BackupContent, BackupNote, CachedPart, Queue, READY, StorageError, StorageMetrics, Swept,
 };
 use crate::panics;
 use crate::{Event, Told};
@@ -79,8 +77,8 @@ pub struct SqliteStorage {
     readers: Readers,
     writer: Writer,
     events: broadcast::Sender<Told>,
-    deferred: Deferred,
-    expected_taps: ExpectedTaps,
+    pub(crate) deferred: Deferred,
+    pub(crate) expected_taps: ExpectedTaps,
     rankings: Rankings,
     /// The tag at which the next round of housekeeping starts to look for old visitors.
     sweep_position: Arc<sweep::Position>,
@@ -98,7 +96,7 @@ pub struct SqliteStorage {
 
 impl SqliteStorage {
     /// Turns the trace notes in memory into rows.
-    async fn store_notes(&self) -> Result<(), StorageError> {
+    pub(crate) async fn store_notes(&self) -> Result<(), StorageError> {
         let moving = self.deferred.move_on().await;
         let reads = self.deferred.payload_reads.take();
         let refused = self.deferred.refused_updates.take();
@@ -250,13 +248,19 @@ impl SqliteStorage {
     }
 }
 
+/// An empty database in memory, for tests of SQL.
+#[cfg(test)]
+pub(crate) fn in_memory() -> Connection {
+    let mut connection = Connection::open_in_memory().expect("memory is there");
+    migrate::run(migrate::ours(), &mut connection).expect("the schema is sound");
+    connection
+}
+
 /// Any inlay's or master key in its stored form.
 fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
     let first = |sql: &str| connection.query_row(sql, [], |row| row.get(0)).optional();
-    // A backup of an earlier version does not have this table.
-    let has_roots = "SELECT 1 FROM sqlite_schema WHERE name = 'encoding_roots'";
     match first(ANY_WRAPPED_KEY)? {
-        None if connection.prepare(has_roots)?.exists([])? => first(ANY_WRAPPED_ROOT),
+        None => first(ANY_WRAPPED_ROOT),
         found => Ok(found),
     }
 }
@@ -272,24 +276,23 @@ fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     )
 }
 
-#[async_trait]
-impl Storage for SqliteStorage {
+impl SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn now(&self) -> Result<Timestamp, StorageError> {
+    pub(crate) async fn now(&self) -> Result<Timestamp, StorageError> {
         Ok(self.clock.now())
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
+    pub(crate) async fn advance(&self, span: Millis) -> Result<Option<Timestamp>, StorageError> {
         Ok(self.clock.try_advance(span))
     }
 
-    fn simulated_offset(&self) -> Millis {
+    pub(crate) fn simulated_offset(&self) -> Millis {
         Millis::new(self.simulated_offset.load(Ordering::Relaxed))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
+    pub(crate) async fn advance_simulated(&self, span: Millis) -> Result<Millis, StorageError> {
         let offset = self
             .write(move |write| simulated_time::advance(write.connection, span))
             .await?;
@@ -301,30 +304,35 @@ impl Storage for SqliteStorage {
     }
 
     #[cfg(unix)]
-    fn free_space(&self) -> Option<u64> {
+    pub(crate) fn free_space(&self) -> Option<u64> {
         let disk = rustix::fs::statvfs(&self.path).ok()?;
         Some(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
-    fn tell(&self, event: Event) {
+    #[cfg(not(unix))]
+    pub(crate) fn free_space(&self) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn tell(&self, event: Event) {
         // An error means that there is no listener.
         let _ = self.events.send(event.into());
     }
 
-    fn events(&self) -> broadcast::Receiver<Told> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 
-    fn configuration_epoch(&self) -> Option<u64> {
+    pub(crate) fn configuration_epoch(&self) -> Option<u64> {
         Some(self.writer.epochs().newest())
     }
 
-    fn changed_at(&self, part: CachedPart) -> Option<u64> {
-        Some(self.writer.epochs().of(part))
+    pub(crate) fn changed_at(&self, part: CachedPart) -> u64 {
+        self.writer.epochs().of(part)
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn ready(&self) -> Result<(), StorageError> {
+    pub(crate) async fn ready(&self) -> Result<(), StorageError> {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
         }
@@ -343,16 +351,16 @@ impl Storage for SqliteStorage {
         }
     }
 
-    fn metrics(&self) -> &StorageMetrics {
+    pub(crate) fn metrics(&self) -> &StorageMetrics {
         self.writer.metrics()
     }
 
-    fn queues(&self) -> Vec<Queue> {
+    pub(crate) fn queues(&self) -> Vec<Queue> {
         vec![self.writer.queue()]
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn check_writable(&self) -> Result<(), StorageError> {
+    pub(crate) async fn check_writable(&self) -> Result<(), StorageError> {
         self.write(|write| {
             // A page that was touched is written, even if its content is the same.
             write.connection.execute_batch(
@@ -365,7 +373,7 @@ impl Storage for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
+    pub(crate) async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         let unfolded = move |write: &mut Write<'_>| sweep::removes_unfolded(write, keep_since);
         if self.write(unfolded).await? {
             self.writer.settle().await?;
@@ -395,7 +403,7 @@ impl Storage for SqliteStorage {
         Ok(swept)
     }
 
-    async fn forget_replaced(&self) -> Result<(), StorageError> {
+    pub(crate) async fn forget_replaced(&self) -> Result<(), StorageError> {
         let path = self.path.clone();
         let compacted = tokio::task::spawn_blocking(move || connection::compact(&path));
         let compacted = compacted.await;
@@ -403,15 +411,19 @@ impl Storage for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn forget_erased(&self) {
+    pub(crate) async fn forget_erased(&self) {
         self.empty_log_now().await;
     }
 
-    async fn forget_deleted(&self) -> Result<(), StorageError> {
+    pub(crate) async fn forget_deleted(&self) -> Result<(), StorageError> {
         self.empty_log_if_due().await
     }
 
-    async fn backup(&self, note: BackupNote, key: Option<BackupKey>) -> Result<File, StorageError> {
+    pub(crate) async fn backup(
+        &self,
+        note: BackupNote,
+        key: Option<BackupKey>,
+    ) -> Result<File, StorageError> {
         // A copy is exact at any moment. After settling, starting from this one need not replay any
         // taps.
         self.writer.settle().await?;
@@ -420,11 +432,7 @@ impl Storage for SqliteStorage {
             .await
     }
 
-    fn makes_backups(&self) -> bool {
-        true
-    }
-
-    async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {
+    pub(crate) async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {
         let (file, now) = (file.to_owned(), self.clock.now());
         let checked = tokio::task::spawn_blocking(move || restore::rehearse(&file, now));
         match checked.await {
@@ -433,7 +441,7 @@ impl Storage for SqliteStorage {
         }
     }
 
-    async fn close(&self) {
+    pub(crate) async fn close(&self) {
         // The notes only serve traces, so a failure here loses nothing else.
         let _ = self.store_notes().await;
         self.writer.settle_at_end().await;

@@ -1,13 +1,12 @@
 //! Submissions: the data that visitors sent with forms.
 
-use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{StorageError, search};
+use super::search;
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InteractionId, SubmissionId, TagId};
+use domain::id::{ExperienceId, InteractionId, TagId};
 use domain::interaction::VerificationState;
-use domain::submission::{NewSubmission, Submission, SubmissionState};
+use domain::submission::{NewSubmission, SubmissionState};
 use domain::world::World;
 
 /// Selects submissions; an absent member selects all.
@@ -40,40 +39,6 @@ pub struct SubmissionFilter {
 /// Most refused forms that are kept for a tag. Visitors could fill the database with them, so
 /// further ones are refused without being kept, and the first ones stay.
 pub(super) const REFUSED_MAX: i64 = 100;
-
-/// The operations on submissions. Updates create them, and erasing an update erases its submission.
-#[async_trait]
-pub trait Submissions: Send + Sync {
-    /// At most `limit` submissions that match `filter`, the newest first. With `before`, only
-    /// submissions before that one.
-    async fn submissions(
-        &self,
-        filter: SubmissionFilter,
-        before: Option<SubmissionId>,
-        limit: usize,
-    ) -> Result<Vec<Submission>, StorageError>;
-
-    /// How many submissions match `filter`.
-    async fn count_submissions(&self, filter: SubmissionFilter) -> Result<u64, StorageError>;
-
-    /// The submission with this id.
-    async fn submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError>;
-
-    /// Saves a refused submission and its variables in one operation. `None` if there is no such
-    /// submission.
-    ///
-    /// # Errors
-    ///
-    /// [`InUse::NotSavable`](super::InUse::NotSavable) while the reason for the refusal persists,
-    /// and [`InUse::SavedAlready`](super::InUse::SavedAlready).
-    async fn save_submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError>;
-
-    /// The names of the forms that were sent at a tag and saved.
-    async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError>;
-
-    /// Removes some submissions older than `keep_since`. `true` if more may be left.
-    async fn prune_submissions(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
-}
 
 /// The columns of a new submission that its update does not contain. PostgreSQL gets them as JSON.
 #[derive(Serialize)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::StorageError;
+use super::access::each;
+use super::shared::experiences;
+use super::{Access, Storage, StorageError};
 use domain::clock::{Millis, Timestamp};
 use domain::experience::{LedBy, PublishedExperience};
 use domain::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
@@ -18,77 +18,126 @@ use domain::tag::{Properties, PropertyClass, PropertyKey, Tag};
 use inlay::{MacFrom, Mirror, Technology, Uid};
 
 /// The operations of a tap and of its rolling key.
-#[async_trait]
-pub trait Taps: Send + Sync {
+impl Access {
     /// The configuration that a tap needs of a tag, read now. `None` if there is no such tag or it
     /// is deleted.
-    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError>;
+    pub async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+        each!(self, db => db.tag_tap(tag).await)
+    }
 
     /// The same for several tags at once: at most `limit` tags, in the order of their ids, from the
     /// one after `after`. Empty for a database where reading tags before their taps does not pay.
-    async fn tag_taps(
+    pub async fn tag_taps(
         &self,
         after: Option<TagId>,
         limit: usize,
-    ) -> Result<Vec<TagTap>, StorageError>;
+    ) -> Result<Vec<TagTap>, StorageError> {
+        match &self.storage {
+            Storage::Sqlite(database) => database.tag_taps(after, limit).await,
+            // There are several nodes, and each would read all tags.
+            #[cfg(feature = "postgres")]
+            Storage::Postgres(_) => Ok(Vec::new()),
+        }
+    }
 
     /// The currently published version of an experience.
-    async fn published_now(
+    pub async fn published_now(
         &self,
         experience: ExperienceId,
-    ) -> Result<Option<PublishedExperience>, StorageError>;
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published_now", experience, |db, experience| {
+            Box::pin(experiences::published_now(db, *experience))
+        })
+        .await
+    }
 
     /// The tag's properties of one class, read now.
-    async fn properties(
+    pub async fn properties(
         &self,
         tag: TagId,
         class: PropertyClass,
-    ) -> Result<Properties, StorageError>;
+    ) -> Result<Properties, StorageError> {
+        each!(self, db => db.properties(tag, class).await)
+    }
 
     /// A particular published version of an experience.
-    async fn published(
+    pub async fn published(
         &self,
         version: VersionRef,
-    ) -> Result<Option<PublishedExperience>, StorageError>;
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.run_read("published", version, |db, version| {
+            Box::pin(experiences::published(db, *version))
+        })
+        .await
+    }
 
     /// Expects a test tap with this path and query, for 30 seconds, on all nodes of the database.
-    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError>;
+    pub async fn expect_test_tap(
+        &self,
+        path: String,
+        origin: TapOrigin,
+    ) -> Result<(), StorageError> {
+        match &self.storage {
+            Storage::Sqlite(database) => {
+                database.expected_taps.expect(path, origin);
+                Ok(())
+            }
+            #[cfg(feature = "postgres")]
+            Storage::Postgres(database) => database.expect_test_tap(path, origin).await,
+        }
+    }
 
     /// Who makes a tap with this path and query. Each announcement counts for one tap on each node.
-    fn take_expected(&self, path_and_query: &str) -> TapOrigin;
+    pub fn take_expected(&self, path_and_query: &str) -> TapOrigin {
+        each!(self, db => db.expected_taps.take(path_and_query))
+    }
 
     /// Records a tap. The counter's compare-and-set, the interaction, the key's hash and the tag's
     /// tap count are one operation, done completely or not at all. The interaction's id is never
     /// used again; ids rise with time, roughly.
-    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError>;
+    pub async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        each!(self, db => db.record_tap(tap).await)
+    }
 
     /// The key issued for the interaction `id`, and that interaction. The caller compares the hash.
-    async fn issued_key(
+    pub async fn issued_key(
         &self,
         id: InteractionId,
-    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError>;
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        each!(self, db => db.issued_key(id).await)
+    }
 
     /// Notes for the trace that a payload was read at `at`. A later commit stores the note: a crash
     /// may lose it, and no request waits for it.
-    fn note_payload_read(&self, id: InteractionId, at: Timestamp);
+    pub fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
+        each!(self, db => db.deferred.payload_reads.note(id, at));
+    }
 
     /// Notes for the trace that an update with a good key was refused at `at`. It is stored like a
     /// payload read.
-    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal);
+    pub fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+        each!(self, db => db.deferred.refused_updates.note(id, at, refusal));
+    }
 
     /// Notes for the trace which redirect rule a tap followed. It is stored like a payload read.
-    fn note_rule(&self, id: InteractionId, rule: LedBy);
+    pub fn note_rule(&self, id: InteractionId, rule: LedBy) {
+        each!(self, db => db.deferred.rules.note(id, rule));
+    }
 
     /// Stores for the trace the names of macros that the answer to a tap left out for lack of a
     /// value.
-    async fn note_left_out(
+    pub async fn note_left_out(
         &self,
         id: InteractionId,
         macros: Vec<String>,
-    ) -> Result<(), StorageError>;
+    ) -> Result<(), StorageError> {
+        each!(self, db => db.note_left_out(id, macros).await)
+    }
 
     /// Consumes a key and writes its variables, or does neither.
-    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
+    pub async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        each!(self, db => db.update_variables(update).await)
+    }
 }
 
 /// The key by which a tap or update finds its tag.

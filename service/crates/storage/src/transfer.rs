@@ -1,23 +1,21 @@
-//! Moves a whole database from one backend to the other: the parts that both share. [`schema`]
-//! lists all tables and columns once. A row is the same text on both sides ([`value`]), and this
-//! text is copied, counted and compared.
+//! Moves a whole database from one backend to the other: the parts that both share. The
+//! [catalogue](super::catalogue) lists the tables and columns. A row is the same text on both sides
+//! ([`value`]), and this text is copied, counted and compared.
 //!
 //! The destination stores the progress of a move ([`mark`]), in the transaction of the rows that it
 //! counts.
 
 pub mod mark;
-pub mod schema;
-pub mod table;
 pub mod value;
 
 use async_trait::async_trait;
 
 use super::StorageError;
+use super::catalogue::Table;
 use domain::audit::Note;
 use domain::caller::Caller;
 use domain::clock::Timestamp;
 use mark::Mark;
-use table::Table;
 use value::Key;
 
 /// Why a database cannot be the source or destination of a move. The message of each is a sentence

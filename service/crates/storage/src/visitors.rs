@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
-
-use super::StorageError;
 use domain::clock::Timestamp;
 use domain::id::{ExperienceId, InteractionId, TagId};
 use domain::interaction::{Reason, TapOrigin};
@@ -93,86 +90,4 @@ pub struct TestTaps {
     pub origin: TapOrigin,
     /// How many test taps there were.
     pub taps: u64,
-}
-
-/// The operations on one visitor of a tag, and on the values that persons entered.
-///
-/// The steps of an erasure have a fixed order, so that an interrupted request can be sent again:
-/// [`Self::forget_entered`], then [`Self::forget_before`] for each section of the tag's history,
-/// and last the records themselves. After the first step, no later update records an erased value
-/// as the previous one.
-#[async_trait]
-pub trait Visitors: Send + Sync {
-    /// The taps of the visitor who made `tap`: `tap` itself and the taps connected to it by the
-    /// cookie of a rolling key, the newest first. Erased taps are left out.
-    async fn taps_of_visitor(&self, tap: InteractionId)
-    -> Result<Vec<InteractionId>, StorageError>;
-
-    /// Notes that the request of `tap` had the cookie of `earlier`, another tap of the same tag.
-    async fn note_same_browser(
-        &self,
-        tap: InteractionId,
-        earlier: InteractionId,
-    ) -> Result<(), StorageError>;
-
-    /// The test taps from one hour to another, by hour, reason and origin.
-    async fn test_taps(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-    ) -> Result<Vec<TestTaps>, StorageError>;
-
-    /// The submissions from the pages of these taps.
-    async fn submissions_of_taps(
-        &self,
-        taps: Vec<InteractionId>,
-    ) -> Result<Vec<Submission>, StorageError>;
-
-    /// The values entered with the keys of these taps of one tag; `None` if there were none.
-    async fn entered_at_taps(
-        &self,
-        tag: TagId,
-        taps: Vec<InteractionId>,
-    ) -> Result<Option<Entered>, StorageError>;
-
-    /// Some updates after `after`, ordered by interaction, in which `text` is a whole value,
-    /// ignoring case.
-    async fn updates_with(
-        &self,
-        text: String,
-        filter: UpdateFilter,
-        after: Option<InteractionId>,
-    ) -> Result<FoundUpdates, StorageError>;
-
-    /// Removes the entered values from stored and unsent webhook events of other taps, and from the
-    /// audit log's values of these variables. A variable that still has such a value becomes empty;
-    /// without `empty_variables`, it is only marked, so that no event contains it any more.
-    async fn forget_entered(
-        &self,
-        entered: Entered,
-        empty_variables: bool,
-    ) -> Result<(), StorageError>;
-
-    /// The interactions of `among` whose update shows one of the values as the previous one.
-    async fn showing_before(
-        &self,
-        entered: Entered,
-        among: Vec<InteractionId>,
-    ) -> Result<Vec<InteractionId>, StorageError>;
-
-    /// Removes the values from these updates, where they are previous values.
-    async fn forget_before(
-        &self,
-        entered: Entered,
-        updates: Vec<InteractionId>,
-    ) -> Result<(), StorageError>;
-
-    /// Erases the updates and submissions made with the keys of these taps, and their webhook
-    /// events. The fact that there was an update stays.
-    async fn erase_updates(&self, taps: Vec<InteractionId>) -> Result<(), StorageError>;
-
-    /// Erases the data of the visitor who made these taps of a tag: as [`Self::erase_updates`], and
-    /// also the client, the webhook events of the taps, and the connection between the taps.
-    /// Verdicts and counts stay.
-    async fn erase_taps(&self, tag: TagId, taps: Vec<InteractionId>) -> Result<(), StorageError>;
 }

@@ -1,18 +1,13 @@
 //! Webhook endpoints, and the deliveries to them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-
-use super::{Conflict, StorageError};
+use super::Conflict;
 use domain::clock::{Millis, Timestamp};
-use domain::id::{ExperienceId, InteractionId, TagId, WebhookId};
-use domain::revision::{Precondition, Revision};
+use domain::id::{ExperienceId, TagId, WebhookId};
+use domain::revision::Revision;
 use domain::scope::Reach;
-use domain::webhook::{
-    Alert, Attempt, AttemptOutcome, EventKind, Happening, OutboxEvent, TapHappening, Webhook,
-    WebhookFields,
-};
+use domain::webhook::{Alert, AttemptOutcome, EventKind, WebhookFields};
 
 pub use domain::webhook::CommitPosition;
 
@@ -98,7 +93,7 @@ pub struct Advance {
     pub moves: Vec<Move>,
     /// The deliveries for these endpoints.
     pub deliveries: Vec<NewDelivery>,
-    /// The number of erasures before `deliveries` were read ([`Webhooks::erasures`]). If it has
+    /// The number of erasures before `deliveries` were read ([`Access::erasures`](crate::Access::erasures)). If it has
     /// risen since, no endpoint moves, because the deliveries may contain erased data.
     pub erasures: u64,
 }
@@ -196,177 +191,4 @@ pub enum Resend {
     Event(String),
     /// All events since this time.
     Since(Timestamp),
-}
-
-/// The operations on webhooks.
-#[async_trait]
-pub trait Webhooks: Send + Sync {
-    /// At most `limit` endpoints, the oldest first, after the endpoint `after`.
-    async fn webhooks(
-        &self,
-        after: Option<WebhookId>,
-        limit: usize,
-    ) -> Result<Vec<Webhook>, StorageError>;
-
-    /// The endpoint with this id.
-    async fn webhook(&self, id: WebhookId) -> Result<Option<Webhook>, StorageError>;
-
-    /// Stores a new endpoint. If it is on, it gets all events from now on.
-    ///
-    /// # Errors
-    ///
-    /// [`Conflict::TooManyWebhooks`].
-    async fn insert_webhook(
-        &self,
-        fields: WebhookFields,
-        secret: Vec<u8>,
-    ) -> Result<Webhook, StorageError>;
-
-    /// Applies `edit` to an endpoint that still matches `expected`. If the endpoint is switched on,
-    /// it continues where it stopped.
-    async fn edit_webhook(
-        &self,
-        id: WebhookId,
-        edit: WebhookEdit,
-        expected: Precondition,
-    ) -> Result<Option<Webhook>, StorageError>;
-
-    /// Removes an endpoint that still matches `expected`, with its waiting deliveries and its log.
-    ///
-    /// # Errors
-    /// [`Conflict::Changed`](super::Conflict::Changed) if it does not match.
-    async fn delete_webhook(
-        &self,
-        id: WebhookId,
-        expected: Precondition,
-    ) -> Result<Option<()>, StorageError>;
-
-    /// Sets a new secret for an endpoint. The previous one also signs until `previous_until`.
-    async fn rotate_webhook_secret(
-        &self,
-        id: WebhookId,
-        secret: Vec<u8>,
-        previous_until: Timestamp,
-    ) -> Result<Option<Webhook>, StorageError>;
-
-    /// At most `limit` attempts of an endpoint, the newest first, after the attempt `after`.
-    async fn webhook_attempts(
-        &self,
-        id: WebhookId,
-        after: Option<i64>,
-        limit: usize,
-    ) -> Result<Option<Vec<Attempt>>, StorageError>;
-
-    /// Sends events to an endpoint again. `None` if there is no such endpoint; `false` if the event
-    /// no longer exists.
-    ///
-    /// # Errors
-    ///
-    /// [`Conflict::WebhookOff`].
-    async fn resend_webhook(
-        &self,
-        id: WebhookId,
-        what: Resend,
-    ) -> Result<Option<bool>, StorageError>;
-
-    /// Stores a delivery of `event` to an endpoint, on or off, and claims it for the caller.
-    async fn claim_test(
-        &self,
-        id: WebhookId,
-        event: Happening,
-    ) -> Result<Option<Claimed>, StorageError>;
-
-    /// The state of all endpoints that are on.
-    async fn route_states(&self) -> Result<Vec<RouteState>, StorageError>;
-
-    /// How often visitor data has been erased.
-    async fn erasures(&self) -> Result<u64, StorageError>;
-
-    /// The configuration of all endpoints that are on.
-    async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError>;
-
-    /// At most `limit` taps after a place, in the order of commits. PostgreSQL commits taps in
-    /// parallel: only before the `settled` ones no further tap can appear.
-    async fn taps_after(
-        &self,
-        after: CommitPosition,
-        limit: usize,
-        settled: bool,
-    ) -> Result<Vec<TapHappening>, StorageError>;
-
-    /// The place of a tap in the order of commits, or a place shortly before it; `None` if the tap
-    /// no longer exists.
-    async fn place_of_tap(&self, id: InteractionId)
-    -> Result<Option<CommitPosition>, StorageError>;
-
-    /// The same for outbox events.
-    async fn outbox_after(
-        &self,
-        after: CommitPosition,
-        limit: usize,
-    ) -> Result<Vec<OutboxEvent>, StorageError>;
-
-    /// The properties of these tags that events need.
-    async fn event_properties(
-        &self,
-        tags: Vec<TagId>,
-    ) -> Result<HashMap<TagId, EventProperties>, StorageError>;
-
-    /// Moves endpoints forward and stores their deliveries. Returns the endpoints that moved.
-    async fn advance_webhooks(&self, advance: Advance) -> Result<Vec<WebhookId>, StorageError>;
-
-    /// At most `limit` endpoints that have a due delivery and are not `busy`. `held_back` selects
-    /// either those that are held back or the others.
-    async fn due_webhooks(
-        &self,
-        held_back: bool,
-        busy: Vec<WebhookId>,
-        limit: usize,
-    ) -> Result<Vec<WebhookId>, StorageError>;
-
-    /// Claims due deliveries, at most `each` per endpoint. No other caller gets them within
-    /// [`LEASE`].
-    async fn claim_deliveries(
-        &self,
-        webhooks: Vec<WebhookId>,
-        each: usize,
-    ) -> Result<Vec<Claimed>, StorageError>;
-
-    /// Stores the results of attempts. Switches off an endpoint that is gone or has failed for too
-    /// long, and creates an event about it.
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError>;
-
-    /// Makes deliveries due at once that were not attempted before `since`, when the endpoint went
-    /// down. Their failed attempts since then do not count. Deliveries that may be in flight stay
-    /// as they are.
-    async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError>;
-
-    /// The backlog of all endpoints that are on.
-    async fn webhook_backlog(&self) -> Result<Backlog, StorageError>;
-
-    /// Stores an alert, if any endpoint gets alerts of its type.
-    async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError>;
-
-    /// Removes some stored events of these types older than `keep_since`, delivered or not. `true`
-    /// if more may be left.
-    async fn prune_deliveries(
-        &self,
-        kinds: Vec<EventKind>,
-        keep_since: Timestamp,
-    ) -> Result<bool, StorageError>;
-
-    /// Removes outbox events older than `keep_since`.
-    async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError>;
-}
-
-/// Taps in the order of their commits; each database has its own implementation.
-#[async_trait]
-pub(crate) trait TapStream: Send + Sync {
-    /// See [`Webhooks::taps_after`].
-    async fn stream_taps(
-        &self,
-        after: CommitPosition,
-        limit: usize,
-        settled: bool,
-    ) -> Result<Vec<TapHappening>, StorageError>;
 }

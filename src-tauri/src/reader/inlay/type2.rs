@@ -5,18 +5,17 @@
 //! for its version, if its reader passes the command on. Otherwise the result is "another Type 2
 //! tag".
 
-mod lock;
 mod pages;
 mod passed;
 mod signature;
 
-use tapdesk_service::inlay::technology::ntag21x::Memory;
-use tapdesk_service::inlay::technology::type2::{GET_VERSION, NXP, of_version};
+use tapdesk_service::inlay::technology::type2::{
+    self, Block, FIRST_PAGE, GET_VERSION, Head, LockLayout, NXP, PAGE, Tail, by_size, of_version,
+};
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
 use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
-use lock::Head;
 use pages::{Pages, Refused};
 use passed::Passed;
 
@@ -25,12 +24,6 @@ use passed::Passed;
 const STORAGE_CARD: [u8; 13] = [
     0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, 0x03,
 ];
-/// The first page of the data area.
-const DATA: usize = 4;
-/// The size of an Ultralight's data area in units of 8 bytes, and the last page of an Ultralight
-/// without settings (data sheet MF0ICU1, section 7.5).
-const ULTRALIGHT_SIZE: u8 = 0x06;
-const ULTRALIGHT_END: u8 = 0x0F;
 
 /// Whether the reader itself reads the pages of this card.
 pub(super) fn is_storage_card(atr: &[u8]) -> bool {
@@ -55,50 +48,30 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             }));
         }
     };
-    let [
-        u0,
-        u1,
-        u2,
-        bcc,
-        u3,
-        u4,
-        u5,
-        u6,
-        ..,
-        lock0,
-        lock1,
-        magic,
-        version,
-        size,
-        access,
-    ] = head;
-    let uid = [u0, u1, u2, u3, u4, u5, u6];
-    let head = Head {
-        first_page: [u0, u1, u2, bcc],
-        bits: [lock0, lock1],
-        access,
-    };
-    let memory = usize::from(size) * 8;
-    if magic != 0xE1 || version >> 4 != 1 {
+    let head = Head::parse(head);
+    let uid = head.uid;
+    let Some(container) = head.container else {
         return Ok(Some(Contents {
             chip: Chip::OtherType2,
             memory: None,
-            lock: lock::lock(&mut pages, None, Head { access: 0, ..head }, false)?,
+            lock: lock(&mut pages, None, &head, false)?,
             message: Message::Unformatted,
             codes: Codes::Unknown,
             uid: Some(uid),
             original: Original::Unknown,
         }));
-    }
+    };
+    let memory = usize::from(container.size) * 8;
     let (message, is_protected) = message(&mut pages, memory)?;
-    let by_memory = by_memory(&mut pages, head.first_page, size)?;
+    let by_memory = by_memory(&mut pages, &head, container.size)?;
     let chip = match by_memory {
         Some(chip) => chip,
-        None if u0 == NXP => by_version(pages.card),
+        None if uid[0] == NXP => by_version(pages.card),
         None => Chip::OtherType2,
     };
-    let layout = lock::Layout::of(chip, size, by_memory.is_some());
-    let lock = lock::lock(&mut pages, layout, head, is_protected)?;
+    let layout = chip.technology();
+    let layout = layout.and_then(|one| LockLayout::of(one, container.size, by_memory.is_some()));
+    let lock = lock(&mut pages, layout, &head, is_protected)?;
     // A new chip is not asked for its signature: a chip that does not know the command falls
     // silent, and could be written only after it is placed again.
     let original = match (chip, &message) {
@@ -120,29 +93,40 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
 
 /// The chip by its maker, its size and the last page of its memory; `None` if they are not
 /// conclusive.
-fn by_memory(
-    pages: &mut Pages<'_, '_>,
-    first_page: [u8; 4],
-    size: u8,
-) -> Result<Option<Chip>, Fault> {
-    let (chip, last) = match Memory::by_size(size) {
-        _ if first_page[0] != NXP => return Ok(None),
-        Some(technology) => {
-            let last = Memory::of(technology).map_or(0, Memory::last_page);
-            (Chip::of_type2(Some(technology)), last)
-        }
-        None if size == ULTRALIGHT_SIZE => (Chip::Ultralight, ULTRALIGHT_END),
-        None => return Ok(None),
+fn by_memory(pages: &mut Pages<'_, '_>, head: &Head, size: u8) -> Result<Option<Chip>, Fault> {
+    let Some((technology, last)) = by_size(size).filter(|_| head.uid[0] == NXP) else {
+        return Ok(None);
     };
-    Ok(pages.end_with(last, first_page)?.then_some(chip))
+    let ends = pages.end_with(last, head.first_page)?;
+    Ok(Chip::of(technology).filter(|_| ends))
 }
 
 /// The chip by the version that it reports.
 fn by_version(card: &mut Recorder<'_>) -> Chip {
-    match passed::ask(card, "Ask for the version", &[GET_VERSION]) {
-        Passed::Answered(version) => Chip::of_type2(of_version(&version)),
-        Passed::Silent | Passed::Refused => Chip::OtherType2,
-    }
+    let technology = match passed::ask(card, "Ask for the version", &[GET_VERSION]) {
+        Passed::Answered(version) => of_version(&version),
+        Passed::Silent | Passed::Refused => None,
+    };
+    technology.and_then(Chip::of).unwrap_or(Chip::OtherType2)
+}
+
+/// Who may write to the chip. `is_protected` says that its data cannot be read without a password.
+fn lock(
+    pages: &mut Pages<'_, '_>,
+    layout: Option<LockLayout>,
+    head: &Head,
+    is_protected: bool,
+) -> Result<Lock, Fault> {
+    let tail = match layout.map(|layout| (layout, layout.page())) {
+        None => Tail::Unknown,
+        Some((layout, None)) => layout.without_settings(),
+        Some((layout, Some(page))) => match pages.four(page, ": locks and password")? {
+            Ok(read) => layout.read(read, head),
+            Err(Refused::Locked) => Tail::Refused,
+            Err(Refused::Unreadable) => Tail::Unknown,
+        },
+    };
+    Ok(type2::access(head, tail, is_protected).into())
 }
 
 /// The first message of the data area of `size` bytes, and whether even the beginning of the area
@@ -166,13 +150,16 @@ struct Area<'p, 'a, 'c> {
 }
 
 impl Area<'_, '_, '_> {
-    /// Walks through the TLV blocks (Type 2 Tag 1.2, section 2.4) up to the message.
+    /// Walks through the blocks up to the message.
     fn message(&mut self) -> Result<Result<Message, Message>, Fault> {
         let mut at = 0;
         while at < self.size {
-            let block = match self.block(at)? {
+            let block = match Block::at(&self.bytes, at) {
                 Ok(block) => block,
-                Err(broken) => return Ok(Err(broken)),
+                Err(needed) => match self.upto(needed)? {
+                    Ok(()) => continue,
+                    Err(broken) => return Ok(Err(broken)),
+                },
             };
             match block {
                 Block::Filler => at += 1,
@@ -189,36 +176,6 @@ impl Area<'_, '_, '_> {
         Ok(Ok(Message::Unformatted))
     }
 
-    fn block(&mut self, at: usize) -> Result<Result<Block, Message>, Fault> {
-        if let Err(broken) = self.upto(at + 1)? {
-            return Ok(Err(broken));
-        }
-        let kind = self.bytes[at];
-        match kind {
-            0x00 => return Ok(Ok(Block::Filler)),
-            0xFE => return Ok(Ok(Block::End)),
-            _ => {}
-        }
-        if let Err(broken) = self.upto(at + 2)? {
-            return Ok(Err(broken));
-        }
-        let (length, from) = match self.bytes[at + 1] {
-            0xFF => {
-                if let Err(broken) = self.upto(at + 4)? {
-                    return Ok(Err(broken));
-                }
-                let long = [self.bytes[at + 2], self.bytes[at + 3]];
-                (usize::from(u16::from_be_bytes(long)), at + 4)
-            }
-            short => (usize::from(short), at + 2),
-        };
-        let to = from + length;
-        Ok(Ok(match kind {
-            0x03 => Block::Message { from, to },
-            _ => Block::Other { to },
-        }))
-    }
-
     /// Reads on until the area is known up to `end`.
     fn upto(&mut self, end: usize) -> Result<Result<(), Message>, Fault> {
         if end > self.size {
@@ -227,7 +184,7 @@ impl Area<'_, '_, '_> {
             )));
         }
         while self.bytes.len() < end {
-            let page = DATA + self.bytes.len() / 4;
+            let page = usize::from(FIRST_PAGE) + self.bytes.len() / PAGE;
             let Ok(number) = u8::try_from(page) else {
                 return Ok(Err(Message::broken(
                     "It begins beyond the memory that readers can address.",
@@ -245,16 +202,4 @@ impl Area<'_, '_, '_> {
         }
         Ok(Ok(()))
     }
-}
-
-/// A TLV block, with its position in the area.
-enum Block {
-    /// One byte without meaning.
-    Filler,
-    /// The terminator: nothing follows.
-    End,
-    /// A block with the message.
-    Message { from: usize, to: usize },
-    /// Another block, which is skipped.
-    Other { to: usize },
 }

@@ -3,7 +3,7 @@
 
 import { get, getVersion, patchVersion, post } from "../api/client";
 import { rights } from "../stores/rights.svelte";
-import { settings } from "../stores/settings.svelte";
+import { settings } from "../stores/settings";
 import { perConnection } from "../api/connection.svelte";
 import { shell } from "../shell/shell.svelte";
 import { hostOf, isLoopback, isNumeric } from "./typed";
@@ -15,7 +15,10 @@ export type AddressReason = NonNullable<TagUrlCheck["reason"]>;
 const AGREED = "tapdesk.agreed-addresses";
 const agreedBefore = (): string[] => JSON.parse(sessionStorage.getItem(AGREED) ?? "[]") as string[];
 
-/** How often the service is asked whether a phone proved the address, in milliseconds. */
+/**
+ * How often the service is asked whether a phone proved the address, in milliseconds. No event
+ * announces it, and a person waits with the phone in the hand.
+ */
 const FOLLOW_EVERY = 2_000;
 
 class Address {

@@ -2,7 +2,7 @@
 
 import { Problem, wordsOf } from "../api/problem";
 import type { TagUrlCheck } from "../api/types";
-import { settings } from "../stores/settings.svelte";
+import { settings } from "../stores/settings";
 import { shell } from "../shell/shell.svelte";
 import { inDesktop } from "../shell/desktop";
 import { address } from "./address.svelte";

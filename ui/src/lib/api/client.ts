@@ -1,6 +1,7 @@
 // The client of the admin API. Paths, parameters, bodies and responses are checked against types
 // that are generated from the OpenAPI document. Scripts can do everything that screens do.
 
+import { announceWrite } from "./changes";
 import { switchedSince } from "./connection.svelte";
 import { reach } from "./reach";
 import { heardTime } from "../format/now.svelte";
@@ -86,7 +87,10 @@ async function unreachable(response: Response): Promise<string | null> {
 
 async function send(method: string, address: string, init: RequestInit = {}): Promise<Response> {
   if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
-  const response = writes(method, address) ? await change(method, address, init) : await read(method, address, init);
+  const response = writes(method, address)
+    ? // Even a change that failed may have been made.
+      await change(method, address, init).finally(() => announceWrite(address.replace(/^\/admin\/v1/, "")))
+    : await read(method, address, init);
   heardTime(response.headers.get("date"));
   if (response.ok) return response;
   const problem = (await response.json().catch(() => null)) as Partial<schema.Problem> | null;

@@ -28,6 +28,7 @@ export type ImportPreset = Answer<schema.ImportPreset>;
 export type ImportTable = Answer<schema.ImportTable>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
+export type TechnologyView = Answer<schema.TechnologyView>;
 export type UrlTemplate = Answer<schema.UrlTemplate>;
 export type EncodingSheet = Answer<schema.EncodingSheet>;
 export type Solved = Answer<schema.Solved>;

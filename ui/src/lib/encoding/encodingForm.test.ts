@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Encoding } from "../api/types";
 import { finishFields, formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
+import "../inlays/knownChips";
 
 const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({
   id: 3,

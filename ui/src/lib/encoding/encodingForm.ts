@@ -2,7 +2,8 @@
 // service.
 
 import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
-import { technologies } from "../inlays/technologies";
+import { isEncodable as isWritten, staticChips } from "../inlays/technologies";
+import { technologies } from "../inlays/technologies.svelte";
 
 export interface EncodingForm {
   /**
@@ -19,12 +20,6 @@ export interface EncodingForm {
   lrp: boolean;
 }
 
-/** The chips without keys that Tapdesk writes. */
-export const staticChips: Technology[] = ["ntag213", "ntag215", "ntag216"];
-
-/** The chips that the service knows. Readers use the same names, and some others. */
-const readable = Object.keys(technologies) as Technology[];
-
 export const newForm = (): EncodingForm => ({
   choice: "ntag424dna",
   mirror: "encrypted",
@@ -36,7 +31,7 @@ export const newForm = (): EncodingForm => ({
 
 /** Whether Tapdesk can write the chips of a template. */
 export const isEncodable = ({ technology, template }: Pick<UrlTemplate, "technology" | "template">) =>
-  (staticChips.includes(technology) || technology.startsWith("ntag424dna")) && !template.includes("{*}") && /\{(slug|uid)\}/.test(template);
+  isWritten(technology) && !template.includes("{*}") && /\{(slug|uid)\}/.test(template);
 
 /** Whether permanent changes were agreed to, if the template needs any. */
 export const isAgreed = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode"> | null) => lrp || template?.mode !== "lrp";
@@ -48,7 +43,7 @@ export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "te
 /** The members of a new encoding, and of the plan of a run. */
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {
   const { choice, mirror, macFrom, ownKeys, lock, lrp } = form;
-  const withoutKeys = staticChips.includes(chipOf(form, template));
+  const withoutKeys = staticChips().includes(chipOf(form, template));
   const keys = withoutKeys ? { lock } : { own_keys: ownKeys };
   if (template) return { url_template_id: template.id, ...keys, ...(template.mode === "lrp" && { lrp }) };
   if (withoutKeys) return { technology: choice as Technology, ...keys };
@@ -77,6 +72,7 @@ export function previewFields(
   // Permanent changes are shown before they are agreed to.
   const agreed = template?.mode === "lrp" && { lrp: true };
   const known = lies?.state === "inlay" && lies.uid?.length === 14 && !lies.random_uid;
-  const chip = readable.find((one) => one === lies?.chip);
+  // Readers use the words of the service, and some others.
+  const chip = lies?.chip === undefined ? undefined : technologies.find(lies.chip)?.technology;
   return { ...fields, ...agreed, ...(known && { uid: lies.uid, ...(chip && { chip }) }) };
 }

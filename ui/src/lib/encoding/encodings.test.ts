@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { EncodingProgress } from "../shell/desktop";
 import type { EncodingAddress, EncodingReason } from "../api/types";
 import { encodingReasons, outcomeOf, rowWords, workingWords } from "./encodings";
+import "../inlays/knownChips";
 
 const progress: EncodingProgress = {
   reader: "A",
@@ -72,10 +73,10 @@ test("what cannot be repeated is never shown as something to repeat", () => {
 test("a wrong chip is named, and the chip that the URL is for", () => {
   const wrong = { ...progress, state: "rejected" as const, reason: "not_encodable" as const };
   expect(outcomeOf(wrong, { found: "ntag213", wanted: "ntag424dna" }).text).toBe(
-    "This is an NTAG 213. The URL is for an NTAG 424 DNA. Use another inlay.",
+    "This is an NTAG213. The URL is for an NTAG 424 DNA. Use another inlay.",
   );
   expect(outcomeOf(wrong, { found: "ultralight", wanted: "ntag215" }).text).toBe(
-    "This is a MIFARE Ultralight. The URL is for an NTAG 215. Use another inlay.",
+    "This is a MIFARE Ultralight. The URL is for an NTAG215. Use another inlay.",
   );
   expect(outcomeOf(wrong, { found: "other_type2", wanted: "ntag424dna" }).text).toContain("This is another Type 2 tag.");
   // If the right chip cannot be written, or the chip was not read, only the reason is known.

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Inlay } from "../api/types";
 import type { ChipCodes } from "../shell/desktop";
 import { chipCodeNote, chipCodeWords, codeFields, codesOfChip, codesOfInlay, disagreements, needsOf, noCodes, noKeys } from "./inlayCodes";
+import "./knownChips";
 
 const encrypted: ChipCodes = { kind: "on", mirror: "encrypted", mac_from: "uid", meta_key: 1, file_key: 2, canonical: true, problem: null };
 const off: ChipCodes = { kind: "off" };

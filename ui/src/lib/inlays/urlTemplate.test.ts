@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { exampleUrl, findsBy, hostOf, partsOf, pathOf, placeIn, used, type Settings } from "./urlTemplate";
+import "./knownChips";
 
 const bottles: Settings = {
   template: "https://tags.example.com/v?picc_data={picc}&enc={enc}&cmac={mac}",

@@ -2,7 +2,7 @@
 // whether it is valid.
 
 import type { MacStart, Mode, Technology } from "../api/types";
-import { lengthOf, type Placeholder } from "./technologies";
+import { closedLoop, lengthOf, type Placeholder } from "./technologies";
 
 export type Part =
   | { kind: "text"; text: string }
@@ -59,18 +59,6 @@ const example: Record<Placeholder, string> = {
   "*": "anything",
 };
 
-/**
- * The characters of a closed loop. An NTAG 424 DNA whose loop is not mirrored leaves the zeros of
- * its file.
- */
-const closed: Partial<Record<Technology, string>> = {
-  ntag223dna: "CC00000000",
-  ntag224dna: "CC00000000",
-  sic43nt: "00",
-  sic43s1: "00",
-  ntag213tt: "00000000",
-};
-
 /** A part of the URL that a chip generates. */
 export interface Shown {
   text: string;
@@ -112,7 +100,7 @@ export function exampleUrl(settings: Settings): Shown[] {
 
 function filled(name: Placeholder, { technology, mode, enc_length }: Settings): string {
   const length = name === "enc" ? (enc_length ?? 32) : lengthOf(technology, mode, name);
-  const text = (name === "tamper" && closed[technology]) || example[name];
+  const text = (name === "tamper" && closedLoop(technology)) || example[name];
   return typeof length === "number" ? text.repeat(Math.ceil(length / text.length)).slice(-length) : text;
 }
 

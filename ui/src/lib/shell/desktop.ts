@@ -148,10 +148,7 @@ export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
   if (!inDesktop) {
     const source = new EventSource("/admin/v1/events?simulated=all");
     const hear = (message: MessageEvent<string>) => heard(JSON.parse(message.data) as LiveEvent);
-    source.addEventListener("interaction", hear);
-    source.addEventListener("update", hear);
-    source.addEventListener("submission", hear);
-    source.addEventListener("alert", hear);
+    for (const name of ["interaction", "update", "submission", "inlay.encoded", "alert"]) source.addEventListener(name, hear);
     return () => source.close();
   }
   let open = true;

@@ -1,8 +1,11 @@
-// A resource that others may change, too. A save sends only the changed members, with the version
-// that was loaded.
+// A resource that others may change, too. It is followed while a screen shows it. A save sends only
+// the changed members, with the version that was loaded.
 
+import type { About } from "../api/changes";
 import { getVersion, patchVersion, Problem, type Version } from "../api/client";
+import { Loadable, type Shown } from "../api/loadable";
 import type { AnswerOf, BodyOf, ParametersOf, PathOf } from "../api/operations";
+import { follow } from "../window/following";
 
 /** Attempts to save while others keep changing other members; more would hide an endless loop. */
 const TRIES = 5;
@@ -28,23 +31,32 @@ const sendVersion = patchVersion as unknown as (
 /** The paths of resources that can be loaded and changed. */
 type Changeable = PathOf<"get"> & PathOf<"patch">;
 
-export class Resource<P extends Changeable, T extends object = NonNullable<AnswerOf<P, "get">>> {
-  /** The last known state. */
-  now = $state.raw<T | null>(null);
-  #etag: string | null = null;
-  #saves = 0;
+export class Resource<P extends Changeable, T extends object = NonNullable<AnswerOf<P, "get">>> implements Shown<T> {
+  readonly #loaded: Loadable<Version<T>>;
 
   constructor(
     readonly path: P,
     readonly parameters: ParametersOf<P, "get">,
-  ) {}
+  ) {
+    // Events name the tag of an inlay, and not the inlay.
+    const about = () => ({ tag_id: (this.#loaded.known?.value as About | undefined)?.tag_id, ...(parameters as About) });
+    this.#loaded = new Loadable<Version<T>>(() => fetchVersion(path, parameters as object), {
+      follow: (outdate) => follow(path, about, outdate),
+    });
+  }
+
+  /** The last known state. */
+  get now(): T | null {
+    return this.#loaded.now?.value ?? null;
+  }
+
+  /** The reason why the last load failed; `null` if it succeeded. */
+  get failure(): unknown {
+    return this.#loaded.failure;
+  }
 
   async load(): Promise<T> {
-    const saves = this.#saves;
-    const { value, etag } = await fetchVersion(this.path, this.parameters as object);
-    // A request from before a save may return an older state than the save did.
-    if (saves !== this.#saves && this.now) return this.now;
-    return this.#take(value, etag);
+    return (await this.#loaded.load()).value;
   }
 
   /**
@@ -53,7 +65,7 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
    */
   async save(changes: Partial<T>, body = changes as BodyOf<P, "patch">): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const seen = this.now;
+      const seen = this.#loaded.known?.value;
       try {
         return await this.#patch(body, {});
       } catch (error) {
@@ -91,21 +103,18 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
   }
 
   async #patch(body: BodyOf<P, "patch">, query: Partial<ParametersOf<P, "patch">>): Promise<T> {
-    const { value, etag } = await sendVersion(this.path, body as object, { ...(this.parameters as object), ...query }, this.#etag);
-    this.#saves++;
-    return this.#take(value, etag);
+    const etag = this.#loaded.known?.etag ?? null;
+    return this.#take(await sendVersion(this.path, body as object, { ...(this.parameters as object), ...query }, etag));
   }
 
   /** Takes over the state in the service's refusal of a save; throws other errors. */
   #current(error: unknown): T {
     if (!(error instanceof Problem) || error.code !== "changed" || !error.current) throw error;
-    this.#saves++;
-    return this.#take(error.current as T, error.etag);
+    return this.#take({ value: error.current as T, etag: error.etag });
   }
 
-  #take(value: T, etag: string | null): T {
-    this.#etag = etag;
-    if (!same(this.now, value)) this.now = value;
-    return value;
+  #take(version: Version<T>): T {
+    this.#loaded.set(version);
+    return version.value;
   }
 }

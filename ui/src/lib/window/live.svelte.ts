@@ -1,5 +1,6 @@
 // The events since the window opened, newest first.
 
+import { announceEvent } from "../api/changes";
 import type { LiveEvent } from "../api/types";
 import { onLiveEvent } from "../shell/desktop";
 import { notices } from "./notices.svelte";
@@ -38,18 +39,8 @@ class Live {
     if (event.event === "alert") notices.failed(event.message);
     if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
     for (const heard of this.#hearing) heard(event);
+    announceEvent(event);
   }
 }
 
 export const live = new Live();
-
-/** Runs `work` at most once in `milliseconds`, however often it is requested. */
-export function atMostEvery(milliseconds: number, work: () => unknown): () => void {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  return () => {
-    timer ??= setTimeout(() => {
-      timer = null;
-      void work();
-    }, milliseconds);
-  };
-}

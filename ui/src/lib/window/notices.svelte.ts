@@ -2,6 +2,7 @@
 // disappear after a while, but not while the pointer or the focus is on one of them; failures stay
 // until they are closed. An undo survives its notice: it stays in the recent changes.
 
+import { reportFailures } from "../api/cache";
 import { Switched, wordsOf } from "../api/problem";
 import { switchedSince } from "../api/connection.svelte";
 import { present } from "../format/now.svelte";
@@ -216,6 +217,7 @@ class Notices {
 export const inWords = ({ about, text }: { about: string | null; text: string }): string => (about ? `${about}: ${text}` : text);
 
 export const notices = new Notices();
+reportFailures((error) => notices.failed(error));
 
 /** Runs `work`, and reports a failure. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

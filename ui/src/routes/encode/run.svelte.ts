@@ -3,7 +3,7 @@
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
-import { templates } from "../../lib/inlays/templates.svelte";
+import { templates } from "../../lib/inlays/templates";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
 import { Encoder } from "../../lib/encoding/encoder.svelte";
 import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/encoding/encodings";

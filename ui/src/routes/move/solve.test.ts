@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SolveCandidate, Solved } from "../../lib/api/types";
 import { KEY, keyWords, noKeys, pieces, verdict } from "./solve";
+import "../../lib/inlays/knownChips";
 
 const candidate = (more: Partial<SolveCandidate> = {}) => ({ proved_by: 2, slots: null, derivation: null, ...more }) as SolveCandidate;
 const solved = (certainty: Solved["certainty"], candidates: SolveCandidate[], urls = 1, notes: string[] = []): Solved => ({

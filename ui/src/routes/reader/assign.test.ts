@@ -3,6 +3,7 @@ import type { Inlay } from "../../lib/api/types";
 import type { Reading } from "../../lib/shell/desktop";
 import { codesOfChip } from "../../lib/inlays/inlayCodes";
 import { assignable, bind, hasUid, register } from "./assign";
+import "../../lib/inlays/knownChips";
 
 /** The requests to the service, in order. */
 const asked: [string, string, unknown, string?][] = [];

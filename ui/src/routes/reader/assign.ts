@@ -5,12 +5,12 @@ import { getVersion, patchVersion, post } from "../../lib/api/client";
 import type { Inlay, Tag, Technology } from "../../lib/api/types";
 import type { Reading } from "../../lib/shell/desktop";
 import { codeFields, type Codes, type Needs } from "../../lib/inlays/inlayCodes";
-import { familyOf, technologies } from "../../lib/inlays/technologies";
+import { familyOf } from "../../lib/inlays/technologies";
+import { technologies } from "../../lib/inlays/technologies.svelte";
 import { slugOf } from "../../lib/tap/tapUrl";
 
 /** The chip's technology in the service; null if the reader cannot identify the chip. */
-export const technologyOf = ({ chip }: Pick<Reading, "chip">): Technology | null =>
-  Object.hasOwn(technologies, chip) ? (chip as Technology) : null;
+export const technologyOf = ({ chip }: Pick<Reading, "chip">): Technology | null => technologies.find(chip)?.technology ?? null;
 
 /** Whether it is an NTAG 424 DNA, with or without a tamper loop. */
 export const of424 = (reading: Pick<Reading, "chip">) => {
@@ -24,7 +24,7 @@ export const of424 = (reading: Pick<Reading, "chip">) => {
  */
 export const assignable = (reading: Reading) => {
   const technology = technologyOf(reading);
-  return technology !== null && ["ntag424", "ntag21x"].includes(familyOf(technology));
+  return technology !== null && ["ntag424", "ntag21x"].includes(familyOf(technology) ?? "");
 };
 
 /** Whether the chip's own UID can be read. A random UID changes with each read. */

@@ -17,6 +17,7 @@ import {
   uidOf,
   type Expected,
 } from "./judge";
+import "../../lib/inlays/knownChips";
 
 const tagUrl = "http://127.0.0.1:8787/t";
 const expected: Expected = { tag_url: null, experience_id: 7, tag_verified: true, locked: null };

@@ -7,7 +7,7 @@ import type { Reading } from "../../lib/shell/desktop";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import type { Tone } from "../../lib/ui/sound";
 import { chipName } from "../../lib/inlays/technologies";
-import { chipNames } from "../../lib/reader/chips";
+import { foundName } from "../../lib/reader/chips";
 import { placeOf } from "../../lib/tap/tapUrl";
 import type { Known, Outcome } from "../../lib/reader/bench.svelte";
 
@@ -140,7 +140,7 @@ export function judgeTag(
   { tag, inlay, check }: Known,
   expected: Expected,
   tagUrl: string,
-  experiences: Experience[],
+  experiences: readonly Experience[],
 ): Verdict | null {
   if (!check) return verdict("wrong_url", `Its URL is no tag URL: ${reading.url}.`);
   if (!check.at_tag_url) return verdict("wrong_url", `Its URL is ${placeOf(reading.url ?? "")}, but tags are at ${tagUrl}.`);
@@ -149,7 +149,7 @@ export function judgeTag(
     return verdict("wrong_tag", "The inlay is bound to another tag than its URL.");
   }
   if (inlay !== null && inlay.technology !== reading.chip) {
-    const found = chipNames[reading.chip];
+    const found = foundName(reading.chip);
     return verdict("wrong_chip", `This chip: ${found}. The inlay is registered as ${chipName(inlay.technology)}.`);
   }
   if (expected.experience_id !== null && tag && tag.experience_id !== expected.experience_id) {

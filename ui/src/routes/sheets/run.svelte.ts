@@ -4,10 +4,10 @@
 import { wordsOf } from "../../lib/api/problem";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
-import { experiences } from "../../lib/stores/names.svelte";
+import { experiences } from "../../lib/stores/names";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import { unlessSwitched } from "../../lib/api/connection.svelte";
-import { settings } from "../../lib/stores/settings.svelte";
+import { settings } from "../../lib/stores/settings";
 import { play } from "../../lib/ui/sound";
 import { counterOf } from "../../lib/tap/tapUrl";
 import { lookUp, send } from "../../lib/reader/bench.svelte";

@@ -21,8 +21,8 @@ const sheet = {
   rows: [],
 };
 
-vi.mock("../../lib/stores/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
-vi.mock("../../lib/stores/settings.svelte", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
+vi.mock("../../lib/stores/names", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
+vi.mock("../../lib/stores/settings", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
 vi.mock("../../lib/ui/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
 vi.mock("../../lib/reader/bench.svelte", () => ({
   lookUp: () => Promise.resolve(service.known),

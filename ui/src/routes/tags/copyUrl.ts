@@ -1,11 +1,11 @@
 import type { Tag } from "../../lib/api/types";
 import { attempt, notices } from "../../lib/window/notices.svelte";
-import { settings } from "../../lib/stores/settings.svelte";
+import { settings } from "../../lib/stores/settings";
 
 /** Puts the URL of a tag on the clipboard. */
 export const copyUrl = (tag: Tag) =>
   attempt(async () => {
-    await settings.load();
-    await navigator.clipboard.writeText(`${settings.tagUrl}/${tag.slug}`);
+    const { tag_url } = await settings.load();
+    await navigator.clipboard.writeText(`${tag_url.value}/${tag.slug}`);
     notices.done(`Copied the URL of ${tag.name}.`);
   });

@@ -8,9 +8,9 @@ use domain::id::{EncodingRootId, TagId};
 use encoding::machine::Means;
 use encoding::turn::Turn;
 use encoding::{
-    Encoding, Exchange, Form, Goal, Journal, Plan, Progress, RANDOM_ID, Reason, Roots, Source,
-    State,
+    Encoding, Exchange, Form, Goal, Journal, Plan, Progress, Reason, Roots, Source, State,
 };
+use inlay::uid::RANDOM_ID;
 use inlay::{Technology, Uid};
 use storage::{ChipState, EncodingTurn, Ending, KeptPlace, StoredEncoding};
 

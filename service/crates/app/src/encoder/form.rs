@@ -6,7 +6,6 @@ use crate::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{TagId, UrlTemplateId};
 use encoding::Form;
-use inlay::technology::ntag21x::Memory;
 use inlay::technology::{Family, Mode};
 use inlay::template::{Template, TemplateSettings};
 use inlay::{MacFrom, Mirror, Technology, Uid};
@@ -127,9 +126,7 @@ async fn of_template(
     let template = found.ok_or_else(missing)?.fields.template;
     let settings = template.settings();
     let technology = settings.technology;
-    let of_pages = Memory::of(technology).is_some();
-    let encodable = of_pages || technology.family() == Family::Ntag424;
-    if !encodable {
+    if !encoding::is_encodable(technology) {
         let why = "Tapdesk encodes NTAG 424 DNA, and NTAG 213, 215 and 216. Other chips are encoded elsewhere, and their keys imported.";
         return Err(FieldError::of("url_template_id", why).into());
     }

@@ -200,7 +200,7 @@ async fn refuse_busy(
 fn refuse_chip(asked: &Asked, form: &Form) -> Option<Reason> {
     if asked
         .uid
-        .is_some_and(|uid| uid.bytes()[0] == encoding::RANDOM_ID)
+        .is_some_and(|uid| uid.bytes()[0] == inlay::uid::RANDOM_ID)
     {
         return Some(Reason::RandomId);
     }

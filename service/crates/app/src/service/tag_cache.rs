@@ -19,7 +19,7 @@ use domain::keyring::{Keyring, KeyringError, WrappedKeys};
 use domain::tag::Tag;
 use inlay::Uid;
 use inlay::key::AesKey;
-use storage::{CachedPart, Storage, StorageError, TagInlays, TagKey, TagTap};
+use storage::{Access, CachedPart, StorageError, TagInlays, TagKey, TagTap};
 
 /// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
 pub(super) const PLACE: usize = 56;
@@ -36,7 +36,7 @@ const PAGE: usize = 500;
 
 /// Cached tags and experiences.
 pub struct TagCache {
-    storage: Arc<dyn Storage>,
+    storage: Access,
     keyring: Arc<Keyring>,
     templates: Arc<TemplateCache>,
     tags: Cache<TagId, Kept<TapTag>, Bytes>,
@@ -108,7 +108,7 @@ pub enum FoundInlay {
 impl TagCache {
     /// An empty cache that will hold at most `budget` bytes.
     pub(super) fn new(
-        storage: Arc<dyn Storage>,
+        storage: Access,
         keyring: Arc<Keyring>,
         templates: Arc<TemplateCache>,
         entropy: &dyn Entropy,

@@ -12,11 +12,11 @@ use inlay::key::InlayKeys;
 use inlay::technology::ntag424::MetaKey;
 use inlay::template::{Addressed, Request, Template, host_without_port};
 use inlay::{Technology, Uid};
-use storage::{CachedPart, Storage, StorageError, TemplateInlay};
+use storage::{Access, CachedPart, StorageError, TemplateInlay};
 
 /// Cached templates with their keys.
 pub struct TemplateCache {
-    storage: Arc<dyn Storage>,
+    storage: Access,
     keyring: Arc<Keyring>,
     templates: RwLock<Option<(u64, Arc<Templates>)>>,
 }
@@ -83,7 +83,7 @@ pub struct TemplateTapInlay {
 
 impl TemplateCache {
     /// A cache without any templates yet.
-    pub(super) fn new(storage: Arc<dyn Storage>, keyring: Arc<Keyring>) -> Self {
+    pub(super) fn new(storage: Access, keyring: Arc<Keyring>) -> Self {
         Self {
             storage,
             keyring,

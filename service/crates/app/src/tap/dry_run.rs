@@ -20,7 +20,6 @@ use inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose
 use inlay::diversify::MasterKey;
 use inlay::pasted::Note;
 use inlay::verify::{Candidate, CodeError, verify};
-use storage::calling;
 use storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
 
 /// How many inlays of other tags are tried on a code that hides its UID.
@@ -66,15 +65,10 @@ impl DryRun {
 /// like one of no tag.
 pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
     let run = decided(service, url).await?;
-    if run.tag_id.is_none() && is_limited() {
+    if run.tag_id.is_none() && service.storage.is_limited() {
         return Ok(DryRun::of_nobody(service, url));
     }
     Ok(run)
-}
-
-/// Whether the caller is limited to experiences.
-fn is_limited() -> bool {
-    calling::reach().limit().is_some()
 }
 
 /// A tag with its present configuration, if it is within reach.
@@ -83,7 +77,7 @@ async fn within_reach(
     key: TagKey<'_>,
 ) -> Result<Option<CachedTag>, StorageError> {
     let tag = service.tags.read(key).await?;
-    Ok(tag.filter(|tag| calling::reach().has(tag.experience_id())))
+    Ok(tag.filter(|tag| service.storage.reach().has(tag.experience_id())))
 }
 
 async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
@@ -310,7 +304,7 @@ async fn others(
 /// The master keys that are tried on a code. They belong to no experience, so a caller who is
 /// limited to experiences tries none.
 async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageError> {
-    if is_limited() {
+    if service.storage.is_limited() {
         return Ok(Vec::new());
     }
     let sealed = service.storage.master_keys(None, MASTER_KEYS_MAX).await?;

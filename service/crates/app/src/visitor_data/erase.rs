@@ -1,6 +1,6 @@
 //! Erases the data that persons entered, and the data recorded about them. The steps follow the
-//! order of [`Visitors`](storage::Visitors), so that an interrupted request can be sent
-//! again.
+//! order of the operations of [`Access`] on personal data, so that an interrupted request can be
+//! sent again.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use domain::rolling_key::LIFETIME;
 use domain::submission::{Submission, SubmissionState};
 use domain::world::World;
 use storage::{
-    Entered, InteractionFilter, Storage, StorageError, SubmissionFilter, UpdateFilter, search,
+    Access, Entered, InteractionFilter, StorageError, SubmissionFilter, UpdateFilter, search,
 };
 
 /// Taps that are read in one step.
@@ -60,7 +60,7 @@ impl Person {
 /// Erases the data about the visitor who made a tap, and returns how many taps that were. The tap
 /// itself is erased last, because it proves the identity of the caller.
 pub async fn erase_visitor(
-    storage: &dyn Storage,
+    storage: &Access,
     tap: InteractionId,
     tag: TagId,
     empty_variables: bool,
@@ -81,7 +81,7 @@ pub async fn erase_visitor(
 
 /// Erases one submission, and the same values in other places.
 pub async fn erase_submission(
-    storage: &dyn Storage,
+    storage: &Access,
     submission: Submission,
     empty_variables: bool,
 ) -> Result<(), StorageError> {
@@ -92,7 +92,7 @@ pub async fn erase_submission(
 
 /// Erases everything with this whole value: submissions, and updates without a form. Returns how
 /// many there were.
-pub async fn erase_person(storage: &dyn Storage, person: Person) -> Result<u64, StorageError> {
+pub async fn erase_person(storage: &Access, person: Person) -> Result<u64, StorageError> {
     let filter = person.submissions();
     let (mut erased, mut before) = (0, None);
     loop {
@@ -116,7 +116,7 @@ pub async fn erase_person(storage: &dyn Storage, person: Person) -> Result<u64, 
 }
 
 /// How many [`erase_person`] would erase.
-pub async fn count_person(storage: &dyn Storage, person: Person) -> Result<u64, StorageError> {
+pub async fn count_person(storage: &Access, person: Person) -> Result<u64, StorageError> {
     let mut found = storage.count_submissions(person.submissions()).await?;
     let mut after = None;
     loop {
@@ -134,7 +134,7 @@ pub async fn count_person(storage: &dyn Storage, person: Person) -> Result<u64, 
 }
 
 async fn erase_submissions(
-    storage: &dyn Storage,
+    storage: &Access,
     sent: Vec<Submission>,
     empty_variables: bool,
 ) -> Result<(), StorageError> {
@@ -150,7 +150,7 @@ async fn erase_submissions(
 
 /// Erases the updates that set a variable to a text, and the text in later updates that have it as
 /// the value before.
-async fn erase_updates(storage: &dyn Storage, person: Person) -> Result<u64, StorageError> {
+async fn erase_updates(storage: &Access, person: Person) -> Result<u64, StorageError> {
     let (mut erased, mut after) = (0, None);
     loop {
         let text = person.value.clone();
@@ -173,7 +173,7 @@ async fn erase_updates(storage: &dyn Storage, person: Person) -> Result<u64, Sto
 /// Removes the entered data from all other places: from webhook events of the tag, and from later
 /// updates that have it as the value before.
 async fn forget(
-    storage: &dyn Storage,
+    storage: &Access,
     entered: Entered,
     empty_variables: bool,
 ) -> Result<(), StorageError> {

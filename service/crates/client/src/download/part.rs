@@ -129,7 +129,7 @@ impl Part {
         cannot_write(path, error)
     }
 
-    /// Removes the content.
+    /// Removes everything that was written so far.
     pub(super) fn empty(&mut self) -> Result<(), FileError> {
         let emptied = self.content.set_len(0);
         let emptied = emptied.and_then(|()| self.content.rewind());

@@ -7,6 +7,7 @@ use crate::{Answers, Reason};
 use inlay::ev2::{GET_VERSION, KEYS, MORE, SELECT_APPLICATION, Status, answer, get_key_version};
 use inlay::technology::Technology;
 use inlay::technology::ntag21x::Memory;
+use inlay::technology::ntag424::of_version;
 
 /// Length of the answer to `GetVersion`, in three parts.
 const VERSION: usize = 28;
@@ -89,22 +90,15 @@ impl Machine<'_> {
 
     /// The chip's technology, or why it does not fit this encoding.
     fn check_version(&self, version: &[u8]) -> Result<Technology, Reason> {
-        let (Some(&[_, kind, subtype, ..]), Some(uid)) =
-            (version.first_chunk::<3>(), version.get(UID_AT..UID_AT + 7))
+        let (Some(technology), Some(uid)) = (of_version(version), version.get(UID_AT..UID_AT + 7))
         else {
             return Err(Reason::NotEncodable);
         };
-        // Type 04 is NTAG; the low half of the subtype is 2 for DNA, 8 for TagTamper (data sheet
-        // section 10.5.2).
-        let tamper = subtype & 0x0F == 8;
-        if kind != 0x04 || !(tamper || subtype & 0x0F == 2) {
-            return Err(Reason::NotEncodable);
-        }
         let planned = self
             .means
             .plan
             .map(|plan| plan.template().settings().technology);
-        if planned == Some(Technology::Ntag424DnaTt) && !tamper {
+        if planned == Some(Technology::Ntag424DnaTt) && technology != Technology::Ntag424DnaTt {
             return Err(Reason::NotEncodable);
         }
         if uid == [0; 7] {
@@ -113,11 +107,7 @@ impl Machine<'_> {
         if uid != self.encoding.uid.bytes() {
             return Err(Reason::UidMismatch);
         }
-        Ok(if tamper {
-            Technology::Ntag424DnaTt
-        } else {
-            Technology::Ntag424Dna
-        })
+        Ok(technology)
     }
 
     /// Asks for key 0 with the candidates for it.

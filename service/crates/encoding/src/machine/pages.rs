@@ -10,7 +10,7 @@
 //! that answers with one page at a time is asked page by page.
 
 use super::{Machine, Next};
-use crate::pages::{DATA, PAGE, Pages};
+use crate::pages::Pages;
 use crate::plan::Proof;
 use crate::progress::{PageStep, Phase};
 use crate::turn::Command;
@@ -18,10 +18,8 @@ use crate::{Answers, Reason};
 use inlay::Technology;
 use inlay::ev2::{Status, answer};
 use inlay::technology::ntag21x::{Memory, MirrorConfig, MirrorContent};
-use inlay::technology::type2::NXP;
+use inlay::technology::type2::{FIRST_PAGE, NXP, PAGE, READ};
 
-/// Bytes of a read: four pages.
-const READ: usize = 16;
 /// The pages of the static lock bytes and of the capability container.
 const STATIC_LOCKS: u8 = 2;
 const CONTAINER: u8 = 3;
@@ -127,7 +125,7 @@ impl Reads {
 /// The first pages of the reads of [`Reads::whole`].
 fn firsts(pages: &Pages) -> Vec<u8> {
     let data = (0..pages.data.len()).step_by(READ);
-    let data = data.map(|at| DATA + u8::try_from(at / PAGE).unwrap_or(0));
+    let data = data.map(|at| FIRST_PAGE + u8::try_from(at / PAGE).unwrap_or(0));
     let mut firsts = vec![0];
     firsts.extend(data);
     firsts.push(pages.memory.locks);
@@ -176,7 +174,7 @@ impl Seen {
     /// Whether the data area can be written, and locked if it is to be locked.
     fn is_open(&self, pages: &Pages) -> bool {
         let memory = pages.memory;
-        let last = DATA + memory.data_pages - 1;
+        let last = memory.last_data_page();
         let [cfg0, _] = self.config();
         let mut dynamic = self.tail.iter().zip(memory.all_locks);
         self.head[10..12] == [0, 0]
@@ -280,7 +278,7 @@ impl Machine<'_> {
                 Read::Bytes(bytes) => read.push(bytes),
                 Read::Gone => return Err(Self::gone(answers)),
                 // Every chip has these pages, so this one needs a password to read them.
-                Read::Refused(page) if page <= DATA => {
+                Read::Refused(page) if page <= FIRST_PAGE => {
                     return Err(Next::Rejected(Reason::ReadOnly));
                 }
                 // A chip with fewer pages gives the same answer as one with a password.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::export;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::query::Query;
@@ -131,7 +131,7 @@ impl From<Row> for AuditRow {
     responses((status = OK, body = Page<AuditRow>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<i64, AuditQuery>,
 ) -> Result<Json<Page<AuditRow>>, ApiError> {
     let filter = list.filter.clone().into();
@@ -188,7 +188,7 @@ pub(crate) struct ExportQuery {
     )
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let filter = AuditFilter {
@@ -308,9 +308,7 @@ pub(crate) struct AuditCheck {
     get, path = "/audit/check", tag = "audit",
     responses((status = OK, body = AuditCheck), Common)
 )]
-pub(crate) async fn check(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<AuditCheck>, ApiError> {
+pub(crate) async fn check(Asked(service): Asked) -> Result<Json<AuditCheck>, ApiError> {
     let fault = service.storage.check_audit().await?;
     Ok(Json(AuditCheck {
         problem: fault.map(|fault| fault.to_string()),

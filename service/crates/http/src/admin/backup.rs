@@ -5,7 +5,6 @@ mod schedule;
 use std::sync::Arc;
 
 use axum::body::Body as ResponseBody;
-use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
@@ -16,6 +15,7 @@ use zeroize::Zeroizing;
 
 pub(super) use schedule::*;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -57,7 +57,7 @@ pub(crate) struct NewBackup {
     )
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(NewBackup { passphrase }): Body<NewBackup>,
 ) -> Result<Response, ApiError> {
     let inlay_key = match passphrase.map(Zeroizing::new) {

@@ -1,14 +1,13 @@
 //! `/admin/v1/clock`: the service's time, only in test mode.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, NotFound};
 use app::service::Service;
@@ -41,7 +40,7 @@ pub(crate) struct Advance {
     get, path = "/clock", tag = "clock",
     responses((status = OK, body = ClockView), NotFound, Common)
 )]
-pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<ClockView>, ApiError> {
+pub(crate) async fn get(Asked(service): Asked) -> Result<Json<ClockView>, ApiError> {
     moved(&service, Millis::ZERO).await
 }
 
@@ -55,7 +54,7 @@ pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<Cloc
     responses((status = OK, body = ClockView), NotFound, BadBody, Common)
 )]
 pub(crate) async fn advance(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(Advance { advance_ms }): Body<Advance>,
 ) -> Result<Json<ClockView>, ApiError> {
     let span = Millis::from(Duration::from_millis(advance_ms));

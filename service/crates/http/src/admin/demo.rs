@@ -1,15 +1,12 @@
 //! `/admin/v1/demo`: simulated tags for a first look.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::error::{ApiError, Common, Conflicting, Written};
 use app::demo::{self, DemoTag, Made, TAGS};
-use app::service::Service;
 use domain::id::TagId;
 
 /// The demo data that exists after the request.
@@ -48,7 +45,7 @@ pub(crate) struct DemoRemoved {
     post, path = "/demo", tag = "demo",
     responses((status = OK, body = Demo), Conflicting, Written, Common)
 )]
-pub(crate) async fn make(State(service): State<Arc<Service>>) -> Result<Json<Demo>, ApiError> {
+pub(crate) async fn make(Asked(service): Asked) -> Result<Json<Demo>, ApiError> {
     let Made { tags, anything } = demo::make(&service).await?;
     let view = |(id, &DemoTag { slug, about, .. })| DemoTagView { id, slug, about };
     Ok(Json(Demo {
@@ -65,9 +62,7 @@ pub(crate) async fn make(State(service): State<Arc<Service>>) -> Result<Json<Dem
     delete, path = "/demo", tag = "demo",
     responses((status = OK, body = DemoRemoved), Written, Common)
 )]
-pub(crate) async fn remove(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<DemoRemoved>, ApiError> {
+pub(crate) async fn remove(Asked(service): Asked) -> Result<Json<DemoRemoved>, ApiError> {
     let tags = demo::remove(&service).await?;
     Ok(Json(DemoRemoved { tags }))
 }

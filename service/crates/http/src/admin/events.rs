@@ -1,10 +1,8 @@
 //! `GET /admin/v1/events`: a live stream of events.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
@@ -16,13 +14,12 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::query::Query;
+use crate::admin::Asked;
 use crate::error::{ApiError, Common, Invalid};
 use crate::serve::Closing;
-use app::service::Service;
 use domain::id::InteractionId;
 use domain::world::World;
-use storage::calling;
-use storage::{CommitPosition, Event, Storage, StorageError, StorageMetrics, Subject, Told};
+use storage::{Access, CommitPosition, Event, StorageError, StorageMetrics, Subject, Told};
 
 /// Filters of the event stream.
 #[derive(Deserialize, IntoParams)]
@@ -67,7 +64,7 @@ pub(crate) struct Missed {
     )
 )]
 pub(crate) async fn listen(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     closing: Closing,
     headers: HeaderMap,
     Query(EventQuery { simulated: world }): Query<EventQuery>,
@@ -81,24 +78,24 @@ pub(crate) async fn listen(
         Some(id) => service.storage.place_of_tap(id).await?,
         None => None,
     };
-    let limited = calling::reach().limit().is_some();
+    let limited = service.storage.is_limited();
     let feed = Feed {
         events,
         lost: last.is_some() && missed.is_none(),
-        missed: missed.map(|from| Missing::since(from, Arc::clone(&service.storage))),
+        missed: missed.map(|from| Missing::since(from, service.storage.clone())),
         told_again: HashSet::new(),
         closing,
         world,
         told: false,
         metrics: service.storage.metrics().clone(),
-        limited_to: limited.then(|| Arc::clone(&service.storage)),
+        limited_to: limited.then(|| service.storage.clone()),
     };
     Ok(Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default()))
 }
 
 /// Interactions that a listener missed. They are read in pages.
 struct Missing {
-    storage: Arc<dyn Storage>,
+    storage: Access,
     from: CommitPosition,
     found: VecDeque<Event>,
 }
@@ -107,7 +104,7 @@ impl Missing {
     /// Number of interactions per database read.
     const AT_ONCE: usize = 256;
 
-    fn since(from: CommitPosition, storage: Arc<dyn Storage>) -> Self {
+    fn since(from: CommitPosition, storage: Access) -> Self {
         Self {
             storage,
             from,
@@ -158,7 +155,7 @@ struct Feed {
     /// Counts the events that the listener misses.
     metrics: StorageMetrics,
     /// Storage with the reach of a limited token. It hides the interactions of other tags.
-    limited_to: Option<Arc<dyn Storage>>,
+    limited_to: Option<Access>,
 }
 
 impl Feed {

@@ -16,7 +16,6 @@ use crate::error::ApiError;
 use domain::field_error::FieldError;
 use domain::tag::cell::encode;
 use storage::StorageError;
-use storage::calling;
 
 /// Number of rows per database read. Short reads do not delay checkpoints.
 pub(super) const AT_ONCE: usize = 500;
@@ -141,7 +140,7 @@ pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
 ) -> Body {
     let begun = async move {
         let (sender, body) = Channel::<Bytes, StorageError>::new(CHUNKS);
-        calling::spawn(send(sender));
+        tokio::spawn(send(sender));
         body.into_data_stream()
     };
     Body::from_stream(begun.flatten_stream())

@@ -1,14 +1,12 @@
 //! `GET /metrics`: metrics for Prometheus.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::response::IntoResponse;
 use tokio::time::timeout;
 
+use crate::admin::Asked;
 use crate::error::Common;
-use app::service::Service;
 
 /// The media type of `OpenMetrics`.
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -30,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
         Common
     )
 )]
-pub(super) async fn metrics(State(service): State<Arc<Service>>) -> impl IntoResponse {
+pub(super) async fn metrics(Asked(service): Asked) -> impl IntoResponse {
     // Check the database now: a stored result could report "up" after the database is gone.
     let ready = timeout(PATIENCE, service.storage.ready()).await;
     let is_up = ready.is_ok_and(|ready| ready.is_ok());

@@ -1,15 +1,12 @@
 //! `POST /admin/v1/own-reads`: reads of inlays by this application.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::extract::body::Body;
+use crate::admin::Asked;
 use crate::error::{ApiError, BadBody, Common};
-use app::service::Service;
 use app::tap::dry_run::{Carrier, Chip, TapUrl, compare, dry_run};
 use domain::field_error::FieldError;
 use domain::interaction::Verdict;
@@ -47,7 +44,7 @@ pub(crate) struct OwnRead {
     responses((status = NO_CONTENT, description = "The read is noted, if it is one of a known inlay"), BadBody, Common)
 )]
 pub(crate) async fn note(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(OwnRead { url, chip, torn }): Body<OwnRead>,
 ) -> Result<StatusCode, ApiError> {
     if url.len() > URL_MAX {

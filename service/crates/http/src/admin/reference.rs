@@ -1,7 +1,7 @@
 //! The API reference: the OpenAPI document, and a page that shows it. The page loads nothing from
 //! other hosts.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use askama::Template;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use super::extract::query::NoQuery;
 use crate::error::{Addressed, Invalid};
 use crate::pages;
-use app::service::Service;
+use crate::state::AppState;
 
 /// The OpenAPI document as JSON text.
 static DOCUMENT: LazyLock<String> =
@@ -44,8 +44,8 @@ struct ReferencePage<'a> {
     get, path = "/docs", tag = "reference",
     responses((status = OK, body = String, content_type = "text/html", description = "The reference of the API"), Invalid, Addressed)
 )]
-pub(super) async fn page(State(service): State<Arc<Service>>, _: NoQuery) -> Response {
-    let nonce = pages::nonce(&*service.entropy);
+pub(super) async fn page(State(state): State<AppState>, _: NoQuery) -> Response {
+    let nonce = pages::nonce(&*state.as_service().entropy);
     match (ReferencePage { nonce: &nonce }).render() {
         Ok(html) => pages::scripted(html, &nonce),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),

@@ -1,9 +1,6 @@
 //! `GET /admin/v1/reports`: the taps of a period and of the period before.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::export::{Format, cell, line};
 use super::extract::period::buckets;
 use super::extract::query::Query;
+use crate::admin::Asked;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::clock::Timestamp;
@@ -156,7 +154,7 @@ pub(crate) struct ReportView {
     responses((status = OK, body = ReportView), Invalid, Common)
 )]
 pub(crate) async fn report(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(query): Query<ReportQuery>,
 ) -> Result<Json<ReportView>, ApiError> {
     let (range, report) = read(&service, &query).await?;
@@ -178,7 +176,7 @@ pub(crate) async fn report(
     responses((status = OK, body = String, content_type = "text/csv; charset=utf-8"), Invalid, Common)
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(query): Query<ReportQuery>,
 ) -> Result<Response, ApiError> {
     const COLUMNS: [&str; 8] = [

@@ -9,17 +9,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Request};
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use utoipa::IntoResponses as _;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
@@ -27,6 +23,7 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::extract::query;
+use crate::admin::Asked;
 use crate::auth::admins::Grant;
 use crate::error::{ApiError, Invalid, NotFound, Written};
 use crate::state::AppState;
@@ -36,7 +33,6 @@ use domain::audit::{Note, Salt};
 use domain::caller::Caller;
 use domain::entropy;
 use domain::scope::{Rights, Scope};
-use storage::calling;
 
 /// Extension of the OpenAPI document: whether an operation accepts tokens that are limited to
 /// experiences.
@@ -45,9 +41,9 @@ const LIMITED: &str = "x-limited-tokens";
 /// The caller of a request. `lib.rs` adds it to each request.
 #[derive(Clone)]
 pub(crate) struct Requester {
-    pub(crate) service: Arc<Service>,
-    pub(crate) grant: Grant,
-    pub(crate) address: IpAddr,
+    service: Arc<Service>,
+    grant: Grant,
+    address: IpAddr,
 }
 
 impl<S: Sync> FromRequestParts<S> for Requester {
@@ -63,6 +59,15 @@ impl<S: Sync> FromRequestParts<S> for Requester {
 }
 
 impl Requester {
+    /// The sender of a request with this grant, from this address.
+    pub(crate) fn new(service: &Arc<Service>, grant: Grant, address: IpAddr) -> Self {
+        Self {
+            service: Arc::clone(service),
+            grant,
+            address,
+        }
+    }
+
     /// The rights of the request.
     pub(super) fn rights(&self) -> Rights {
         self.grant.rights()
@@ -265,7 +270,7 @@ struct Rule {
 }
 
 /// Lets a request pass if its token has the scope, and runs it on behalf of its caller.
-async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
+async fn admit(rule: Arc<Rule>, mut request: Request, next: Next) -> Response {
     let Some(Requester {
         service,
         grant,
@@ -310,21 +315,16 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
         salt,
     ));
     let asked = records.then(|| asked(request.uri().query()));
-    let answer = async {
-        let answer = next.run(request).await;
-        if let Some(asked) = asked
-            && answer.status().is_success()
-            && let Err(error) = service.storage.record(Note::done(&asked)).await
-        {
-            return ApiError::from(error).into_response();
-        }
-        answer
-    };
-    let answer = calling::on_behalf_of(Arc::clone(&caller), answer).await;
-    if answer.body().size_hint().exact().is_some() {
-        return answer;
+    let service = service.on_behalf_of(&caller);
+    request.extensions_mut().insert(Asked(Arc::clone(&service)));
+    let answer = next.run(request).await;
+    if let Some(asked) = asked
+        && answer.status().is_success()
+        && let Err(error) = service.storage.record(Note::done(&asked)).await
+    {
+        return ApiError::from(error).into_response();
     }
-    answer.map(|body| Body::new(OnBehalf { caller, body }))
+    answer
 }
 
 /// The object of a request, as a path within the admin API.
@@ -344,33 +344,6 @@ fn asked(query: Option<&str>) -> BTreeMap<String, String> {
         (name.into_owned(), value)
     });
     pairs.collect()
-}
-
-/// A body that is produced while it is sent, on behalf of its caller.
-struct OnBehalf {
-    caller: Arc<Caller>,
-    body: Body,
-}
-
-impl HttpBody for OnBehalf {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let caller = Arc::clone(&self.caller);
-        calling::going_on_for(caller, || Pin::new(&mut self.body).poll_frame(context))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 #[cfg(test)]

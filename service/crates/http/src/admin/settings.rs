@@ -1,12 +1,10 @@
 //! `/admin/v1/settings`: settings of the operator, and the source of each. A change takes effect at
 //! once.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
 use crate::admin::extract::edited::{Edited, IfMatch};
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Code, Common, Conflicting, Written};
@@ -125,9 +123,7 @@ impl SettingsView {
     get, path = "/settings", tag = "settings",
     responses((status = OK, body = SettingsView), Common)
 )]
-pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
-) -> Result<Edited<SettingsView>, ApiError> {
+pub(crate) async fn get(Asked(service): Asked) -> Result<Edited<SettingsView>, ApiError> {
     let stored = service.storage.settings().await?;
     view(&service, stored).await
 }
@@ -148,7 +144,7 @@ async fn view(service: &Service, stored: Overrides) -> Result<Edited<SettingsVie
     responses((status = OK, body = SettingsView), Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     IfMatch(expected): IfMatch,
     patch: Patch,
 ) -> Result<Edited<SettingsView>, ApiError> {

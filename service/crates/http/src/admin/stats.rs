@@ -1,14 +1,12 @@
 //! `GET /admin/v1/stats`: the taps of a period.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::period::buckets;
 use super::extract::query::Query;
+use crate::admin::Asked;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::clock::Timestamp;
@@ -134,7 +132,7 @@ pub(crate) struct Stats {
     responses((status = OK, body = Stats), Invalid, Common)
 )]
 pub(crate) async fn stats(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(query): Query<StatsQuery>,
 ) -> Result<Json<Stats>, ApiError> {
     let bucket = query.bucket;

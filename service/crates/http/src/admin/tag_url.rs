@@ -1,12 +1,10 @@
 //! `/admin/v1/tag-url`: the tag URL that chips contain, and whether it is proved.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Written};
@@ -62,7 +60,7 @@ pub(crate) struct TagUrlView {
     responses((status = OK, body = TagUrlView), Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(query): Query<TagUrlQuery>,
 ) -> Result<Json<TagUrlView>, ApiError> {
     let tag_url = meant(&service, query.tag_url.as_deref())?;
@@ -95,7 +93,7 @@ pub(crate) async fn get(
     responses((status = OK, body = TagUrlCheck), BadBody, Written, Common)
 )]
 pub(crate) async fn check(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     body: Option<Body<NewTagUrlCheck>>,
 ) -> Result<Json<TagUrlCheck>, ApiError> {
     let Body(body) = body.unwrap_or(Body(NewTagUrlCheck::default()));
@@ -134,9 +132,7 @@ struct CarriedTagUrlView {
     get, path = "/tag-url/carried", tag = "settings",
     responses((status = OK, body = CarriedTagUrls), Common)
 )]
-pub(crate) async fn carried(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<CarriedTagUrls>, ApiError> {
+pub(crate) async fn carried(Asked(service): Asked) -> Result<Json<CarriedTagUrls>, ApiError> {
     let in_force = &service.settings().tag_url;
     let carried = service.storage.carried_tag_urls().await?;
     let items = carried.into_iter().map(|carried| CarriedTagUrlView {

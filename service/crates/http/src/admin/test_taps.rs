@@ -1,15 +1,12 @@
 //! `POST /admin/v1/test-taps`: taps by this application.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::extract::body::Body;
+use crate::admin::Asked;
 use crate::error::{ApiError, BadBody, Common};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::interaction::TapOrigin;
 
@@ -47,7 +44,7 @@ pub(crate) enum TestTapOrigin {
     responses((status = NO_CONTENT, description = "The tap is expected"), BadBody, Common)
 )]
 pub(crate) async fn announce(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(TestTap { path, origin }): Body<TestTap>,
 ) -> Result<StatusCode, ApiError> {
     if !path.starts_with('/') || path.len() > PATH_MAX {

@@ -2,20 +2,18 @@
 //! when it is created. The database stores only its hash.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use domain::admin_token::{AdminToken, NewStoredToken, StoredToken};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
@@ -31,7 +29,7 @@ use domain::text::Name;
     responses((status = OK, body = Page<StoredToken>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<TokenId>,
 ) -> Result<Json<Page<StoredToken>>, ApiError> {
     let tokens = service
@@ -81,7 +79,7 @@ pub(crate) struct CreatedToken {
     responses((status = CREATED, body = CreatedToken), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
@@ -171,7 +169,7 @@ pub(crate) async fn current(requester: Requester) -> Json<CurrentToken> {
     responses((status = NO_CONTENT), NotFound, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<TokenId>,
 ) -> Result<StatusCode, ApiError> {
     let deleted = service.storage.delete_token(id).await?;

@@ -1,15 +1,12 @@
 //! `POST /admin/v1/verification`: a dry run of a tap.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
-use app::service::Service;
 use app::tap::dry_run::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 use domain::field_error::FieldError;
 use domain::id::{InlayId, TagId, UrlTemplateId};
@@ -86,7 +83,7 @@ struct FindingView {
     responses((status = OK, body = Verification), Conflicting, BadBody, Common)
 )]
 pub(crate) async fn verify(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(VerificationRequest { url, tag_url, chip }): Body<VerificationRequest>,
 ) -> Result<Json<Verification>, ApiError> {
     if url.len() > URL_MAX {

@@ -75,7 +75,7 @@ pub(crate) async fn admit(
         return Err(ApiError::Misdirected.into_response());
     }
     // A host may have become one of the service's names after a template began to use it.
-    let templates = state.service.templates.current().await;
+    let templates = state.as_service().templates.current().await;
     let taps_alone = |host: &Host| {
         let named = host.to_string();
         templates.is_ok_and(|templates| templates.answer_at(&named))
@@ -87,7 +87,7 @@ pub(crate) async fn admit(
         return Ok((request, None));
     }
     let token = TokenHash::of(bearer(&request).unwrap_or_default());
-    let (storage, now) = (&*state.service.storage, state.service.clock.now());
+    let (storage, now) = (&state.as_service().storage, state.as_service().clock.now());
     let admins = &state.edge.admins;
     match admins.accept(token, request.headers(), now, storage).await {
         Ok(Some(grant)) => Ok((request, Some(grant))),
@@ -130,7 +130,7 @@ pub(crate) fn is_ours(state: &AppState, host: &Host) -> bool {
     if on_loopback || host::address(host).is_some_and(|address| state.listens_on(address)) {
         return true;
     }
-    let settings = state.service.settings();
+    let settings = state.as_service().settings();
     host::of_url(&settings.tag_url).as_ref() == Some(host)
         || settings.hosts.contains(&host.to_string())
 }

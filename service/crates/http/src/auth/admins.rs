@@ -7,7 +7,7 @@ use domain::admin_token::{AdminToken, StoredToken, TokenHash};
 use domain::caller::Actor;
 use domain::clock::{Millis, Timestamp};
 use domain::scope::Rights;
-use storage::{Storage, StorageError};
+use storage::{Access, StorageError};
 
 /// Header by which a program with the installation's own token names itself, for the audit log.
 /// That token already allows everything, so a false name gains nothing.
@@ -80,7 +80,7 @@ impl Admins {
         presented: TokenHash,
         headers: &HeaderMap,
         now: Timestamp,
-        storage: &dyn Storage,
+        storage: &Access,
     ) -> Result<Option<Grant>, StorageError> {
         // Read the epoch before the lookup: if the token is deleted after the lookup, the epoch
         // changes.
@@ -114,7 +114,7 @@ impl Admins {
     pub(crate) async fn still(
         &self,
         grant: &Grant,
-        storage: &dyn Storage,
+        storage: &Access,
     ) -> Result<bool, StorageError> {
         match grant.stored {
             Some((hash, _)) => Ok(storage.token(hash).await?.is_some()),

@@ -21,7 +21,7 @@ pub struct Peer(pub SocketAddr);
 /// The address of the client that sent a request: the peer's, or the one that a trusted proxy
 /// forwarded.
 pub(crate) fn client_address(request: &Request, state: &AppState) -> IpAddr {
-    let settings = state.service.settings();
+    let settings = state.as_service().settings();
     client(request.extensions(), request.headers(), &settings)
 }
 
@@ -46,7 +46,7 @@ impl FromRequestParts<AppState> for Origin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        let settings = state.service.settings();
+        let settings = state.as_service().settings();
         let address = client(&parts.extensions, &parts.headers, &settings);
         let named = is_trusted(&settings, peer(&parts.extensions))
             .then(|| country_header(&settings, &parts.headers))

@@ -25,11 +25,11 @@ type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A token expires or is deleted. The database is queried only if the configuration epoch changed
 /// or is unknown. While the database does not answer, the token stays valid.
 async fn ended(state: AppState, grant: Grant) {
-    let storage = &*state.service.storage;
+    let storage = &state.as_service().storage;
     let mut known = grant.as_of();
     loop {
         tokio::time::sleep(LOOK).await;
-        if grant.has_expired(state.service.clock.now()) {
+        if grant.has_expired(state.as_service().clock.now()) {
             return;
         }
         let epoch = storage.configuration_epoch();

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
@@ -18,6 +17,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{BODY_MAX, BODY_TIME, Envelope, preflight, public_answer, wrong_method};
 use crate::body::{self, BodyError, is_of_type};
 use crate::error::public_error;
+use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};
 use app::service::Service;
 use domain::rolling_key::RollingKey;
@@ -52,7 +52,7 @@ const UPDATED: &str = "User Data updated";
         (status = SERVICE_UNAVAILABLE, body = Envelope<'_>, description = "The database is not available")
     )
 )]
-pub(crate) async fn data(State(service): State<Arc<Service>>, request: Request) -> Response {
+pub(crate) async fn data(AsService(service): AsService, request: Request) -> Response {
     match *request.method() {
         Method::POST => {}
         Method::OPTIONS => return preflight(),

@@ -1,15 +1,13 @@
 //! `GET /media/{name}`: an image of a page.
 
-use std::sync::Arc;
-
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::document::Binary;
 use crate::error::{nothing_here, refused_tap};
-use app::service::Service;
+use crate::public::AsService;
 use app::tap::TapError;
 
 /// Get an image of a page
@@ -25,7 +23,7 @@ use app::tap::TapError;
     )
 )]
 pub(crate) async fn media(
-    State(service): State<Arc<Service>>,
+    AsService(service): AsService,
     name: Result<Path<String>, PathRejection>,
 ) -> Response {
     // A name that cannot be decoded is not the name of an image.

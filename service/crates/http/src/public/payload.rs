@@ -1,18 +1,16 @@
 //! `GET /v2/interactions/rk_payload`: the payload for a rolling key
 //! (specification 4.1). `POST` with the `rk` query parameter answers the same.
 
-use std::sync::Arc;
-
-use axum::extract::{RawQuery, State};
+use axum::extract::RawQuery;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
 use super::{Envelope, preflight, public_json, wrong_method};
 use crate::document::PayloadOrNone;
 use crate::error::public_error;
+use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};
 use app::payload;
-use app::service::Service;
 
 /// The payload for an invalid key.
 const NONE: &str = "[]";
@@ -31,7 +29,7 @@ const NONE: &str = "[]";
     )
 )]
 pub(crate) async fn payload(
-    State(service): State<Arc<Service>>,
+    AsService(service): AsService,
     method: Method,
     RawQuery(query): RawQuery,
 ) -> Response {

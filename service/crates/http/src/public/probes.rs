@@ -1,16 +1,13 @@
 //! `GET /health`: the process runs. `GET /ready`: the database answers, and no shutdown has begun.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::public::AsService;
 use crate::serve::Closing;
-use app::service::Service;
 
 /// The state of the service.
 #[derive(ToSchema)]
@@ -38,7 +35,7 @@ pub(crate) async fn health() -> Json<serde_json::Value> {
         (status = SERVICE_UNAVAILABLE, body = inline(Probe))
     )
 )]
-pub(crate) async fn ready(closing: Closing, State(service): State<Arc<Service>>) -> Response {
+pub(crate) async fn ready(closing: Closing, AsService(service): AsService) -> Response {
     let reason = if closing.is_leaving() {
         "the service is being stopped".to_owned()
     } else if let Err(error) = service.storage.ready().await {

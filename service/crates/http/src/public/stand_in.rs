@@ -2,16 +2,14 @@
 //! In the browser it does the work of an owner's page: it exchanges the key for the payload, shows
 //! it, and updates a variable.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::{RawQuery, State};
+use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::nothing_here;
 use crate::pages;
-use app::service::Service;
+use crate::public::AsService;
 use app::tap;
 
 #[derive(Template)]
@@ -36,10 +34,7 @@ struct StandIn<'a> {
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No simulated tap was sent here")
     )
 )]
-pub(crate) async fn stand_in(
-    State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
-) -> Response {
+pub(crate) async fn stand_in(AsService(service): AsService, RawQuery(query): RawQuery) -> Response {
     if !tap::is_stand_in(&service, query.as_deref().unwrap_or_default()) {
         return nothing_here();
     }

@@ -1,10 +1,9 @@
 //! `GET /t/{slug}`: a tap.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use super::reached::{self, Visit};
 use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
 use crate::pages;
+use crate::public::AsService;
 use app::prove_address;
 use app::service::Service;
 use app::tag_address;
@@ -45,7 +45,7 @@ use inlay::template;
     )
 )]
 pub(crate) async fn tap(
-    State(service): State<Arc<Service>>,
+    AsService(service): AsService,
     origin: Origin,
     request: Request,
 ) -> Response {
@@ -88,12 +88,8 @@ fn requested(request: &Request) -> template::Request<'_> {
 
 /// Handles a request that matches no route. It is a tap if its address matches a URL template, or a
 /// tag's address with a trailing slash.
-pub(crate) async fn tap_by_template(
-    state: State<Arc<Service>>,
-    origin: Origin,
-    request: Request,
-) -> Response {
-    let State(service) = &state;
+pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Request) -> Response {
+    let AsService(service) = &own;
     let templates = match service.templates.current().await {
         Ok(templates) => templates,
         Err(error) => return error::refused_tap(TapError::from(error)),
@@ -103,7 +99,7 @@ pub(crate) async fn tap_by_template(
         let tag = asked.path.strip_prefix("/t/");
         let tag = tag.and_then(|rest| rest.strip_suffix('/'));
         if tag.is_some_and(|slug| !slug.is_empty() && !slug.contains('/')) {
-            return tap(state, origin, request).await;
+            return tap(own, origin, request).await;
         }
         return error::no_such_route(asked.path);
     };

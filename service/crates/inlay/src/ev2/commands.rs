@@ -4,16 +4,18 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::cipher::Way;
+use super::handshake::{FIRST, NON_FIRST};
 use super::session::{Command, Protection, Reply};
 use super::{KEY_0, Session, jam_crc, wrapped};
 use crate::key::AesKey;
+use crate::technology::type4::select_file;
 
 /// Selects the one application of the chip, by its name.
 pub const SELECT_APPLICATION: [u8; 13] = [
     0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
 ];
 /// Selects the NDEF file (E104h), without an answer of its description.
-pub const SELECT_NDEF: [u8; 7] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04];
+pub const SELECT_NDEF: [u8; 7] = select_file([0xE1, 0x04]);
 /// The first of the three parts of `GetVersion`.
 pub const GET_VERSION: [u8; 5] = [0x90, 0x60, 0x00, 0x00, 0x00];
 /// The next part of an answer.
@@ -32,6 +34,24 @@ const SET_CONFIGURATION: u8 = 0x5C;
 /// the fifth byte (section 10.5.1, table 50; AN12321, table 3).
 const CAPABILITIES: u8 = 0x05;
 const LRP: [u8; 10] = [0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0];
+
+/// Whether the data of a command or of its answer must not be logged.
+///
+/// Authentications with their second halves, new keys, settings and configuration
+/// are secret, because a session that a known key opened reveals each key that was sent in it.
+///
+/// `MORE` continues the command before it: `before` says whether that one was secret.
+pub fn is_secret(command: &[u8], before: bool) -> bool {
+    match *command {
+        [
+            0x90,
+            FIRST | NON_FIRST | CHANGE_KEY | CHANGE_FILE_SETTINGS | SET_CONFIGURATION,
+            ..,
+        ] => true,
+        [0x90, 0xAF, ..] => before,
+        _ => false,
+    }
+}
 
 /// `GetKeyVersion` without authentication. The answer is only a hint, because nothing proves it.
 pub fn get_key_version(number: u8) -> Vec<u8> {

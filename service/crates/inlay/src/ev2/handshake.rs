@@ -9,8 +9,8 @@ use super::{MORE, Session, Status, answer, cbc_decrypt, cbc_encrypt, wrapped};
 use crate::key::AesKey;
 use crate::technology::Mode;
 
-const FIRST: u8 = 0x71;
-const NON_FIRST: u8 = 0x77;
+pub(super) const FIRST: u8 = 0x71;
+pub(super) const NON_FIRST: u8 = 0x77;
 /// Length of the answer to the second half of a `First`: TI, our number rotated, capabilities of
 /// both.
 const FIRST_REPLY: usize = 32;

@@ -89,15 +89,19 @@
 //! # }
 //! ```
 
-use super::direct_mac;
+use super::{Weakness, direct_mac};
 use crate::Uid;
 use crate::assessment::{Assessment, Tamper};
 use crate::key::AesKey;
 use crate::session::sdmmac;
 use crate::template::{Field, Filled};
 
-/// The weakness of the chips, for screens that offer them.
-pub const KNOWN_WEAKNESS: &str = "The key of an NTAG 223 or 224 DNA can be recovered from the chip unless its key pages are locked (IACR ePrint 2026/100).";
+/// The published weakness of the chips ("BREAKMEIFYOUCAN").
+pub const WEAKNESS: Weakness = Weakness {
+    text: "Known weakness: if the pages of the keys are not locked, the key can be recovered from the chip. Lock them when you encode.",
+    source: "IACR ePrint 2026/100",
+    url: "https://eprint.iacr.org/2026/100",
+};
 
 /// The characters that a chip writes in place of `{tamper}` if `StatusDetect` is switched off.
 pub const SWITCHED_OFF: &str = "0000000000";

@@ -111,7 +111,8 @@ mod picc;
 
 use subtle::ConstantTimeEq;
 
-use super::Mode;
+use super::type2::NXP;
+use super::{Mode, Technology};
 use crate::Uid;
 use crate::assessment::{Assessment, Authenticity, FailedStep, FileData, Tamper};
 use crate::key::{AesKey, Keys};
@@ -119,6 +120,34 @@ use crate::session;
 use crate::template::{Field, Filled};
 
 pub use picc::{MetaKey, Mirrored};
+
+/// Bytes of the answer to `Read_Sig`: two numbers of the curve secp224r1.
+pub const SIGNATURE_LENGTH: usize = 56;
+
+/// The chip whose answer to `GetVersion` begins with this part, the hardware's; `None` if it is
+/// another chip.
+///
+/// The vendor is NXP and the type is NTAG. The low half of the subtype is 2 for DNA and 8 for
+/// `TagTamper`; its high half is the capacitance (data sheets `NT4H2421Gx` and `NT4H2421Tx` rev
+/// 3.0, section 10.5.2).
+///
+/// ```
+/// use inlay::Technology;
+/// use inlay::technology::ntag424;
+///
+/// let hardware = [0x04, 0x04, 0x02, 0x30, 0x00, 0x11, 0x05];
+/// assert_eq!(ntag424::of_version(&hardware), Some(Technology::Ntag424Dna));
+/// ```
+pub fn of_version(hardware: &[u8]) -> Option<Technology> {
+    let &[NXP, 0x04, subtype, ..] = hardware else {
+        return None;
+    };
+    match subtype & 0x0F {
+        0x02 => Some(Technology::Ntag424Dna),
+        0x08 => Some(Technology::Ntag424DnaTt),
+        _ => None,
+    }
+}
 
 /// A code with the facts that its template adds.
 #[derive(Clone, Copy, Debug)]

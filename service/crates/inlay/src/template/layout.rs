@@ -6,6 +6,7 @@
 use super::request::SLUG;
 use super::syntax::{Parts, Token};
 use super::{Field, Filled, MacStart, Template, TemplateError, TemplateSettings};
+use crate::ndef::{self, PREFIXES};
 use crate::technology::Family;
 
 /// Bytes before the URL: NLEN, the record's header, and the prefix code.
@@ -17,9 +18,6 @@ pub(super) const REST_MAX: usize = 254;
 /// Bytes of an NTAG 424 DNA's NDEF file (`NT4H2421Gx` section 8.2.3): it ends before a short
 /// record does.
 const FILE_OF_424: usize = 256;
-
-/// The prefixes of the URI record type, by their code. Longer ones never begin a tag's URL.
-const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "https://"];
 
 /// The content to write to a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,14 +210,10 @@ impl Template {
         for (_, offset) in &mut offsets {
             *offset = *offset - prefix + HEADER;
         }
-        let rest = &url[prefix..];
-        let payload = rest.len() + 1;
-        let [_, .., high, low] = (payload + 4).to_be_bytes();
-        // A payload that is too long for this byte is refused before the file is used.
-        let length = payload.to_be_bytes()[size_of::<usize>() - 1];
-        let mut bytes = Vec::with_capacity(HEADER + rest.len());
-        bytes.extend([high, low, 0xD1, 0x01, length, b'U', self.prefix]);
-        bytes.extend(rest);
+        // A URL that is too long for a short record is refused before the file is used.
+        let message = ndef::short_uri(self.prefix, &url[prefix..]);
+        let [.., high, low] = message.len().to_be_bytes();
+        let bytes = [&[high, low][..], &message].concat();
         File { bytes, offsets }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Field, Layout, LayoutError, Template};
 use crate::technology::Family;
 use crate::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT, sdm_settings};
+use crate::technology::type2::{FIRST_PAGE, MESSAGE, PAGE, TERMINATOR};
 
 /// The instructions to encode a template's chips.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +59,6 @@ pub struct Mirrored {
     pub length: usize,
 }
 
-/// The first page of a Type 2 tag's user memory, and the bytes of a page.
-const FIRST_PAGE: usize = 4;
-const PAGE: usize = 4;
-
-/// The type and the end of an NDEF TLV (NFC Forum Type 2 Tag, section 2.3).
-const NDEF_TLV: u8 = 0x03;
-const TERMINATOR: u8 = 0xFE;
-
 impl Template {
     /// How the chip of the tag with this slug is written.
     ///
@@ -109,8 +102,12 @@ impl Template {
             tamper: layout.tamper.map(|at| at + shift),
             file_settings: of_424.then(|| sdm_settings(self, &layout)),
             slots: self.slots(),
-            mirror_start: first
-                .map(|first| (FIRST_PAGE + first.offset / PAGE, first.offset % PAGE)),
+            mirror_start: first.map(|first| {
+                (
+                    usize::from(FIRST_PAGE) + first.offset / PAGE,
+                    first.offset % PAGE,
+                )
+            }),
             bytes,
             mirrors,
         })
@@ -130,8 +127,8 @@ impl Template {
 fn type_2(file: &[u8]) -> (Vec<u8>, usize) {
     let message = &file[Layout::LENGTH..];
     let head = match u8::try_from(message.len()) {
-        Ok(length) if length < u8::MAX => vec![NDEF_TLV, length],
-        _ => vec![NDEF_TLV, u8::MAX, file[0], file[1]],
+        Ok(length) if length < u8::MAX => vec![MESSAGE, length],
+        _ => vec![MESSAGE, u8::MAX, file[0], file[1]],
     };
     let shift = head.len() - Layout::LENGTH;
     ([&head[..], message, &[TERMINATOR]].concat(), shift)

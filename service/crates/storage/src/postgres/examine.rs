@@ -8,9 +8,9 @@ use super::connection::{connect, drain, set_up};
 use super::migrate::{OpenError, check, newest_known, reason, refuse_moved, refuse_unfinished};
 use super::row::{column, optional_time};
 use super::shared::row;
+use crate::catalogue::{Backend, missing};
 use crate::shared::audit;
 use crate::shared::dialect::Dialect;
-use crate::transfer::schema::{LEFT_OUT_POSTGRES, missing};
 use crate::{Examination, StorageError};
 use domain::audit::{Check, Ends, Fault};
 
@@ -46,7 +46,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         newest_at: optional_time(&seen, 1).map_err(unusable)?,
         missing_tables: if format == newest_known() {
             let found: Vec<String> = column(&seen, 2).map_err(unusable)?;
-            missing(LEFT_OUT_POSTGRES, &found)
+            missing(Backend::Postgres, &found)
         } else {
             Vec::new()
         },
@@ -74,11 +74,6 @@ async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> 
         .read_only(true)
         .start()
         .await?;
-    let there = "SELECT to_regclass('audit_ends') IS NOT NULL";
-    if !log.query_one(there, &[]).await?.try_get::<_, bool>(0)? {
-        // The database is older than the audit log.
-        return Ok(None);
-    }
     let ends = match log.query_opt(audit::ENDS, &[]).await? {
         Some(found) => audit::read_ends(row(&found)?)?,
         None => Ends::NONE,

@@ -22,7 +22,7 @@ struct Announced {
 impl Node {
     /// Expects a test tap here, and announces it to the other nodes, so that a tap needs no query
     /// on any of them.
-    pub(super) async fn expect_test_tap(
+    pub(crate) async fn expect_test_tap(
         &self,
         path: String,
         origin: TapOrigin,

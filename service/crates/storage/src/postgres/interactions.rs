@@ -7,51 +7,33 @@ mod stream;
 
 use std::collections::HashMap;
 
-use async_trait::async_trait;
-
 use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
-use crate::calling;
-use crate::shared::Database as _;
-use crate::shared::interactions::traced;
-use crate::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
+use crate::{InteractionFilter, Overview, StorageError, Stretch};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
 use domain::interaction::TagName;
 use domain::scope::Reach;
-use domain::trace::TracedInteraction;
 use domain::world::World;
 
-#[async_trait]
-impl Interactions for PostgresStorage {
+impl PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn interactions(
+    pub(crate) async fn interactions(
         &self,
         filter: InteractionFilter,
         from: Option<InteractionId>,
         limit: usize,
+        reach: &Reach,
     ) -> Result<Stretch, StorageError> {
         let snapshot = self.snapshot().await?;
-        let stretch = history::stretch(&snapshot, &filter, &calling::reach(), from, limit).await?;
+        let stretch = history::stretch(&snapshot, &filter, reach, from, limit).await?;
         snapshot.end().await?;
         Ok(stretch)
     }
 
-    async fn interaction(
-        &self,
-        id: InteractionId,
-    ) -> Result<Option<TracedInteraction>, StorageError> {
-        let _noted = self.deferred.stay().await;
-        let asked = (id, self.deferred.of(id));
-        self.read_snapshot("interaction", asked, |db, (id, noted)| {
-            Box::pin(traced(db, *id, noted))
-        })
-        .await
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn overview(
+    pub(crate) async fn overview(
         &self,
         since: Timestamp,
         until: Timestamp,
@@ -64,14 +46,17 @@ impl Interactions for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
+    pub(crate) async fn erase_visitors(
+        &self,
+        tag: Option<TagId>,
+    ) -> Result<Option<bool>, StorageError> {
         let write = self.begin().await?;
         let outcome = erase::visitors(&write, tag).await;
         self.end(write, outcome).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_history(
+    pub(crate) async fn erase_history(
         &self,
         tag: Option<TagId>,
         from: Option<InteractionId>,

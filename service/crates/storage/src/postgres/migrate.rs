@@ -1,6 +1,9 @@
 //! Opens and upgrades a database. A database that is foreign or newer stays untouched; an empty one
 //! is initialised. Several nodes may start together, so an advisory lock covers all of this.
 
+mod functions;
+mod versions;
+
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
@@ -11,102 +14,11 @@ use super::identity::{self, Since};
 use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
 use crate::StorageError;
+use crate::catalogue::forget_progress;
 use crate::transfer::mark;
 use domain::clock::{Clock, Timestamp};
 use domain::entropy::{self, Entropy};
-
-/// The first schema version, by subject.
-const FIRST: &str = concat!(
-    include_str!("../../../../migrations/postgres/V1/tables.sql"),
-    include_str!("../../../../migrations/postgres/V1/taps.sql"),
-    include_str!("../../../../migrations/postgres/V1/retention.sql"),
-    include_str!("../../../../migrations/postgres/V1/moved.sql"),
-);
-
-/// The migrations of all schema versions, in their order.
-const MIGRATIONS: [(&str, &str); 21] = [
-    ("V1__initial", FIRST),
-    (
-        "V3__opened_tags",
-        include_str!("../../../../migrations/postgres/V3__opened_tags.sql"),
-    ),
-    (
-        "V4__encoding",
-        include_str!("../../../../migrations/postgres/V4__encoding.sql"),
-    ),
-    (
-        "V5__scopes_and_audit",
-        include_str!("../../../../migrations/postgres/V5__scopes_and_audit.sql"),
-    ),
-    (
-        "V6__webhooks",
-        include_str!("../../../../migrations/postgres/V6__webhooks.sql"),
-    ),
-    (
-        "V7__one_row_for_a_tap",
-        include_str!("../../../../migrations/postgres/V7__one_row_for_a_tap.sql"),
-    ),
-    (
-        "V8__submissions",
-        include_str!("../../../../migrations/postgres/V8__submissions.sql"),
-    ),
-    (
-        "V9__blocked_inlays",
-        include_str!("../../../../migrations/postgres/V9__blocked_inlays.sql"),
-    ),
-    (
-        "V10__encoding_operations",
-        include_str!("../../../../migrations/postgres/V10__encoding_operations.sql"),
-    ),
-    (
-        "V11__reports",
-        include_str!("../../../../migrations/postgres/V11__reports.sql"),
-    ),
-    (
-        "V12__factory_orders",
-        include_str!("../../../../migrations/postgres/V12__factory_orders.sql"),
-    ),
-    (
-        "V13__webhook_resends",
-        include_str!("../../../../migrations/postgres/V13__webhook_resends.sql"),
-    ),
-    (
-        "V14__encoding_tokens",
-        include_str!("../../../../migrations/postgres/V14__encoding_tokens.sql"),
-    ),
-    (
-        "V15__webhook_bounds",
-        include_str!("../../../../migrations/postgres/V15__webhook_bounds.sql"),
-    ),
-    (
-        "V16__kept_plans",
-        include_str!("../../../../migrations/postgres/V16__kept_plans.sql"),
-    ),
-    (
-        "V17__previews",
-        include_str!("../../../../migrations/postgres/V17__previews.sql"),
-    ),
-    (
-        "V18__rules_of_taps",
-        include_str!("../../../../migrations/postgres/V18__rules_of_taps.sql"),
-    ),
-    (
-        "V19__forms_sent_once",
-        include_str!("../../../../migrations/postgres/V19__forms_sent_once.sql"),
-    ),
-    (
-        "V20__erased_values",
-        include_str!("../../../../migrations/postgres/V20__erased_values.sql"),
-    ),
-    (
-        "V21__refused_forms",
-        include_str!("../../../../migrations/postgres/V21__refused_forms.sql"),
-    ),
-    (
-        "V22__test_taps_and_own_reads",
-        include_str!("../../../../migrations/postgres/V22__test_taps_and_own_reads.sql"),
-    ),
-];
+pub(super) use versions::newest_known;
 
 /// Why a database cannot be opened. The message of each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
@@ -218,22 +130,9 @@ pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), Op
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
     check(client, address).await?;
-    apply(ours(), client, address).await
-}
-
-/// Runs all pending migrations in one transaction, together with the notes of their versions: an
-/// interrupted upgrade leaves the database as it was.
-async fn apply(
-    migrations: refinery::Runner,
-    client: &mut Client,
-    address: &Address,
-) -> Result<(), OpenError> {
-    migrations
-        .set_grouped(true)
-        .run_async(client)
+    versions::apply(client)
         .await
-        .map(|_| ())
-        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))
+        .map_err(|error| OpenError::Migration(address.to_string(), reason(&error)))
 }
 
 /// Takes the shared lock of nodes, so that no move can begin until the connection ends; `false` if
@@ -301,24 +200,21 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
     let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
     let row = client
         .query_one(
-            "SELECT to_regclass('refinery_schema_history') IS NOT NULL,
-                    to_regclass('interaction_ids') IS NOT NULL,
+            "SELECT to_regclass('schema_versions') IS NOT NULL AND to_regclass('interaction_ids') IS NOT NULL,
                     EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::REGNAMESPACE
-                            AND relkind IN ('r', 'p') AND relname <> 'refinery_schema_history')",
+                            AND relkind IN ('r', 'p'))",
             &[],
         )
         .await
         .map_err(sql)?;
-    // An interrupted first start leaves a migration history without a schema.
-    let (versioned, ours, populated): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
-    if populated && !(versioned && ours) {
+    let (ours, populated): (bool, bool) = (row.get(0), row.get(1));
+    if populated && !ours {
         return Err(OpenError::Foreign(address.to_string()));
     }
     if !ours {
         return Ok(None);
     }
-    let newest = "SELECT coalesce(max(version), 0) FROM refinery_schema_history";
-    let found: i32 = client.query_one(newest, &[]).await.map_err(sql)?.get(0);
+    let found = versions::found(client).await.map_err(sql)?;
     let known = newest_known();
     if found > known {
         return Err(OpenError::Newer {
@@ -328,23 +224,6 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
         });
     }
     Ok(Some(found))
-}
-
-/// All migrations of this program. Later versions only append to them.
-fn ours() -> refinery::Runner {
-    let all = MIGRATIONS.map(|(name, sql)| {
-        refinery::Migration::unapplied(name, sql).expect("the name has a version")
-    });
-    refinery::Runner::new(&all)
-}
-
-pub(super) fn newest_known() -> i32 {
-    let migrations = ours();
-    let versions = migrations
-        .get_migrations()
-        .iter()
-        .map(refinery::Migration::version);
-    versions.max().unwrap_or_default()
 }
 
 /// Handles a restored database. Encoding roots only open chips from now on, so that no generation
@@ -370,7 +249,7 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
     if since == Since::Restored {
         tracing::warn!("the database is a copy: webhooks are off until they are switched on again");
         transaction
-            .batch_execute("DELETE FROM webhook_states; DELETE FROM webhook_types")
+            .batch_execute(&forget_progress().collect::<String>())
             .await?;
     }
     transaction.commit().await
@@ -389,10 +268,12 @@ async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     tracing::warn!("the database was restored: webhooks are off until they are switched on again");
     let transaction = client.transaction().await?;
     transaction
+        .batch_execute(&forget_progress().collect::<String>())
+        .await?;
+    transaction
         .batch_execute(
             "UPDATE interactions SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
              UPDATE outbox SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
-             DELETE FROM webhook_states; DELETE FROM webhook_types;
              DELETE FROM report_counts; DELETE FROM report_updates;
              UPDATE report_mark SET seq = -1, tap_id = 0, folds = folds + 1;
              INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, FALSE FROM updates;
@@ -463,69 +344,4 @@ async fn warn_of_settings(client: &Client) -> Result<(), tokio_postgres::Error> 
         );
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use refinery::{Migration, Runner, Target};
-    use tapdesk_tests::TestDatabase;
-
-    use super::*;
-
-    /// The migrations of this program, followed by one for each of `more`.
-    fn runner(more: &[&str]) -> Runner {
-        let mut all = ours().get_migrations().clone();
-        for sql in more {
-            let name = format!("V{}__later", all[all.len() - 1].version() + 1);
-            all.push(Migration::unapplied(&name, sql).unwrap());
-        }
-        Runner::new(&all)
-    }
-
-    /// All columns, functions and schema versions, and the number of rows.
-    async fn content(client: &Client) -> Vec<String> {
-        let sql = "SELECT format('%s.%s %s', table_name, column_name, data_type)
-                FROM information_schema.columns WHERE table_schema = 'public'
-            UNION ALL SELECT prosrc FROM pg_proc WHERE pronamespace = 'public'::REGNAMESPACE
-            UNION ALL SELECT version::TEXT FROM refinery_schema_history
-            UNION ALL SELECT format('%s tags, %s rows', (SELECT count(*) FROM tags),
-                (SELECT count(*) FROM sheet_rows))
-            ORDER BY 1";
-        let rows = client.query(sql, &[]).await.unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
-
-    #[tokio::test]
-    async fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
-        let database = TestDatabase::create().await;
-        let address = Address::parse(&database.url(), |_| None).unwrap();
-        let mut client = database.look_into().await;
-        let first = ours().set_target(Target::Version(1));
-        apply(first, &mut client, &address).await.unwrap();
-        let rows = include_str!("../../../../../tests/fixtures/first_version.postgres.sql");
-        client.batch_execute(rows).await.unwrap();
-        let before = content(&client).await;
-
-        let second = "CREATE TABLE a (x INTEGER); ALTER TABLE tags ADD COLUMN y TEXT;";
-        let third = "DROP TABLE sheets; DELETE FROM tags;";
-        let failing = "INSERT INTO nowhere VALUES (1);";
-        for steps in [
-            vec![failing.to_owned()],
-            vec![second.to_owned() + failing],
-            vec![second.to_owned(), third.to_owned() + failing],
-            vec![second.to_owned(), third.to_owned(), failing.to_owned()],
-        ] {
-            let steps: Vec<_> = steps.iter().map(String::as_str).collect();
-            let failed = apply(runner(&steps), &mut client, &address).await;
-            assert!(matches!(failed, Err(OpenError::Migration(..))));
-            assert_eq!(content(&client).await, before);
-        }
-
-        let steps = [second, "DROP TABLE sheets;"];
-        apply(runner(&steps), &mut client, &address).await.unwrap();
-        let after = content(&client).await;
-        let rows = "100 tags, 1 rows".to_owned();
-        assert!(after.contains(&rows) && before.contains(&rows), "{after:?}");
-        assert!(after.contains(&"tags.y text".to_owned()), "{after:?}");
-    }
 }

@@ -39,8 +39,8 @@ pub struct Node {
     /// A number that no other node has, or ever had.
     pub(super) number: i64,
     pub(super) ids: Ids,
-    pub(super) deferred: Deferred,
-    pub(super) expected_taps: ExpectedTaps,
+    pub(crate) deferred: Deferred,
+    pub(crate) expected_taps: ExpectedTaps,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use super::node::Node;
 use super::row::column;
 use crate::StorageError;
-use crate::transfer::schema::tables;
+use crate::catalogue::moved;
 
 /// Takes a write lock on every table, and changes nothing. It waits up to a second for each lock,
 /// longer than this program's own housekeeping holds any.
 static LOCKS: LazyLock<String> = LazyLock::new(|| {
-    let tables: Vec<_> = tables().map(|table| table.name).collect();
+    let tables: Vec<_> = moved().map(|table| table.name).collect();
     format!(
         "BEGIN; SET LOCAL lock_timeout = '1s';
          LOCK TABLE {} IN ROW EXCLUSIVE MODE; ROLLBACK",

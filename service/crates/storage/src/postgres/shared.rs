@@ -12,10 +12,10 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use super::PostgresStorage;
 use super::session::Session;
 use super::transaction::Write;
+use crate::StorageError;
 use crate::shared::dialect::Dialect;
-use crate::shared::{Change, Database, Query, Question, Read, Transaction};
+use crate::shared::{Change, Query, Question, Read, Transaction};
 use crate::value::{Columns, Row, Value, unreadable};
-use crate::{Event, StorageError};
 use domain::clock::{Stopwatch, Timestamp};
 
 /// A connection that reads.
@@ -75,27 +75,18 @@ impl Transaction for Write {
             .await
     }
 
+    async fn write(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(self, sql, values).await
+    }
+
     fn changes_configuration(&mut self) {
         Self::changes_configuration(self);
     }
 }
 
-#[async_trait]
-impl Database for PostgresStorage {
-    async fn present(&self) -> Result<Timestamp, StorageError> {
-        self.node.present().await
-    }
-
-    fn tell(&self, event: Event) {
-        self.node.events.tell(event);
-    }
-
-    async fn settle_notes(&self) -> Result<(), StorageError> {
-        self.store_notes().await
-    }
-
+impl PostgresStorage {
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_read<A, T>(
+    pub(crate) async fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -111,7 +102,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_read_snapshot<A, T>(
+    pub(crate) async fn run_read_snapshot<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -129,7 +120,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_change<A, T>(
+    pub(crate) async fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -145,7 +136,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn change_at_once(
+    pub(crate) async fn change_at_once(
         &self,
         name: &'static str,
         sql: &'static str,

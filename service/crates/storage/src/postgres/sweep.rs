@@ -116,7 +116,7 @@ impl Node {
     }
 
     /// Turns the trace notes in memory into rows.
-    pub(super) async fn store_notes(&self) -> Result<(), StorageError> {
+    pub(crate) async fn store_notes(&self) -> Result<(), StorageError> {
         let _moving = self.deferred.move_on().await;
         self.store_payload_reads().await?;
         self.store_refused_updates().await?;

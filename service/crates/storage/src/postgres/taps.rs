@@ -5,52 +5,28 @@ pub(super) mod update;
 
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
 use futures_util::future::try_join;
 
 use super::row::{self, column};
 use super::session::Session;
 use super::{PostgresStorage, shared};
 use crate::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
-use crate::shared::{Database as _, experiences, inlays as inlay_rows, tags};
-use crate::{
-    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
-use domain::clock::{Millis, Timestamp};
-use domain::experience::{LedBy, PublishedExperience};
-use domain::id::{ExperienceId, InteractionId, TagId};
-use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
+use crate::shared::{inlays as inlay_rows, tags};
+use crate::{StorageError, TagInlays, TagKey, TagTap, Updated, VariableUpdate};
+use domain::clock::Millis;
+use domain::id::{InteractionId, TagId};
+use domain::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use domain::rolling_key::IssuedKey;
 use domain::tag::{Properties, PropertyClass, PropertyKey};
 
-#[async_trait]
-impl Taps for PostgresStorage {
+impl PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    pub(crate) async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         tag_tap(&self.session().await?, tag).await
     }
 
-    /// Always empty: there are several nodes, and each would read all tags.
-    async fn tag_taps(
-        &self,
-        _after: Option<TagId>,
-        _limit: usize,
-    ) -> Result<Vec<TagTap>, StorageError> {
-        Ok(Vec::new())
-    }
-
-    async fn published_now(
-        &self,
-        experience: ExperienceId,
-    ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.run_read("published_now", experience, |db, experience| {
-            Box::pin(experiences::published_now(db, *experience))
-        })
-        .await
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn properties(
+    pub(crate) async fn properties(
         &self,
         tag: TagId,
         class: PropertyClass,
@@ -58,53 +34,23 @@ impl Taps for PostgresStorage {
         properties(&self.session().await?, tag, class).await
     }
 
-    async fn published(
-        &self,
-        version: VersionRef,
-    ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.run_read("published", version, |db, version| {
-            Box::pin(experiences::published(db, *version))
-        })
-        .await
-    }
-
-    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
-        self.node.expect_test_tap(path, origin).await
-    }
-
-    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
-        self.node.expected_taps.take(path_and_query)
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+    pub(crate) async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         // Reserve the id before the commit, because it identifies a tap that is sent again.
         let id = self.reserve().await?;
         self.taps.make((id, tap)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn issued_key(
+    pub(crate) async fn issued_key(
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         issued_key(&self.session().await?, id, self.epoch.simulated_offset()).await
     }
 
-    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
-        self.deferred.payload_reads.note(id, at);
-    }
-
-    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
-        self.deferred.refused_updates.note(id, at, refusal);
-    }
-
-    fn note_rule(&self, id: InteractionId, rule: LedBy) {
-        self.deferred.rules.note(id, rule);
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn note_left_out(
+    pub(crate) async fn note_left_out(
         &self,
         id: InteractionId,
         macros: Vec<String>,
@@ -122,7 +68,10 @@ impl Taps for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+    pub(crate) async fn update_variables(
+        &self,
+        update: VariableUpdate,
+    ) -> Result<Updated, StorageError> {
         self.updates.make(update).await
     }
 }

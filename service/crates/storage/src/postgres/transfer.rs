@@ -15,10 +15,10 @@ use super::row::unreadable;
 use super::shared::{parameters, row};
 use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::StorageError;
+use crate::catalogue::{Column, Kind, Table};
 use crate::shared::audit;
 use crate::shared::dialect::Dialect;
 use crate::transfer::mark::{self, Mark};
-use crate::transfer::table::{Column, Table};
 use crate::transfer::value::Key;
 use crate::transfer::{End, EndError};
 use crate::value::Value;
@@ -314,7 +314,6 @@ fn from(table: &Table) -> &'static str {
 
 /// A column of a key, in the same order as in SQLite.
 fn ordered(column: &Column) -> String {
-    use crate::transfer::table::Kind;
     match column.kind {
         Kind::Text => format!("\"{}\" COLLATE \"C\"", column.name),
         _ => format!("\"{}\"", column.name),

@@ -1,11 +1,9 @@
 //! The installation's own data: secrets, settings, admin tokens.
 
-use async_trait::async_trait;
-
 use super::tags::check_experience;
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Administration, Secrets, SettingsEdit, StorageError};
+use crate::{Access, Secrets, SettingsEdit, StorageError};
 use domain::admin_token::{NewStoredToken, StoredToken, TokenHash};
 use domain::audit::Note;
 use domain::clock::Timestamp;
@@ -13,38 +11,49 @@ use domain::id::TokenId;
 use domain::settings::Overrides;
 use domain::tag_url::{self, TagUrlCheck};
 
-#[async_trait]
-impl<D: Database> Administration for D {
-    async fn secrets(&self) -> Result<Secrets, StorageError> {
+/// The operations on the installation's own data.
+impl Access {
+    /// The installation's secrets, which were generated with the database.
+    pub async fn secrets(&self) -> Result<Secrets, StorageError> {
         self.read("secrets", (), |db, ()| Box::pin(secrets(db)))
             .await
     }
 
-    async fn settings(&self) -> Result<Overrides, StorageError> {
+    /// The settings as stored in the database, without arguments and variables.
+    pub async fn settings(&self) -> Result<Overrides, StorageError> {
         self.read("settings", (), |db, ()| Box::pin(settings(db)))
             .await
     }
 
-    async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
+    /// Applies `edit` to the stored settings, and returns the settings as stored afterwards.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`.
+    pub async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
         self.change("edit_settings", edit, |tx, edit| {
             Box::pin(edit_settings(tx, edit))
         })
         .await
     }
 
-    async fn tag_url_checks(&self) -> Result<Vec<TagUrlCheck>, StorageError> {
+    /// The newest check result of each tag URL that was checked recently, the newest first.
+    pub async fn tag_url_checks(&self) -> Result<Vec<TagUrlCheck>, StorageError> {
         self.read("tag_url_checks", (), |db, ()| Box::pin(tag_url_checks(db)))
             .await
     }
 
-    async fn note_tag_url_check(&self, check: TagUrlCheck) -> Result<(), StorageError> {
+    /// Stores the result of a tag URL check, in place of the earlier result of that tag URL.
+    pub async fn note_tag_url_check(&self, check: TagUrlCheck) -> Result<(), StorageError> {
         self.change("note_tag_url_check", check, |tx, check| {
             Box::pin(note_tag_url_check(tx, check))
         })
         .await
     }
 
-    async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError> {
+    /// Any inlay's or master key in its stored form. If there is one, the wrapping key must not be
+    /// generated again, and must be the key that opens it.
+    pub async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError> {
         self.read("any_wrapped_key", (), |db, ()| {
             Box::pin(async move {
                 let found = match db.row(ANY_WRAPPED_KEY, &[]).await? {
@@ -57,7 +66,8 @@ impl<D: Database> Administration for D {
         .await
     }
 
-    async fn tokens(
+    /// At most `limit` stored admin tokens, the oldest first, after the token `after`.
+    pub async fn tokens(
         &self,
         after: Option<TokenId>,
         limit: usize,
@@ -68,24 +78,32 @@ impl<D: Database> Administration for D {
         .await
     }
 
-    async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError> {
+    /// Stores an admin token by its hash.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`](crate::Conflict::Missing) if the token is limited to an experience that does not exist.
+    pub async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError> {
         self.change("insert_token", token, |tx, token| {
             Box::pin(insert_token(tx, token))
         })
         .await
     }
 
-    async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError> {
+    /// Deletes an admin token. `None` if there is no such token.
+    pub async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError> {
         self.change("delete_token", id, |tx, id| Box::pin(delete_token(tx, *id)))
             .await
     }
 
-    async fn token(&self, hash: TokenHash) -> Result<Option<StoredToken>, StorageError> {
+    /// The admin token with this hash, even if it has expired.
+    pub async fn token(&self, hash: TokenHash) -> Result<Option<StoredToken>, StorageError> {
         self.read("token", hash, |db, hash| Box::pin(token(db, hash)))
             .await
     }
 
-    async fn note_token_use(&self, id: TokenId, now: Timestamp) -> Result<(), StorageError> {
+    /// Notes that an admin token was used at `now`.
+    pub async fn note_token_use(&self, id: TokenId, now: Timestamp) -> Result<(), StorageError> {
         let used = "UPDATE tokens SET last_used_at = ?2 WHERE id = ?1";
         self.change_at_once("note_token_use", used, values![id, now].to_vec())
             .await
@@ -227,7 +245,7 @@ async fn insert_token(
         created_at
     ];
     let stored = StoredToken {
-        id: tx.one(sql, &values).await?.take()?,
+        id: tx.write_one(sql, &values).await?.take()?,
         name: token.name.to_string(),
         scopes: token.rights.scopes.clone(),
         experience_ids: token.rights.experience_ids.clone(),

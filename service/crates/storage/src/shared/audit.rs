@@ -4,12 +4,10 @@ pub(super) mod shown;
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction};
-use crate::StorageError;
-use crate::audit::{Audit, AuditFilter};
+use super::{Query, Transaction};
+use crate::audit::AuditFilter;
 use crate::value::{Row, Value, values};
+use crate::{Access, StorageError};
 use domain::audit::{self, Check, Ends, Fault, GENESIS, Note, Values};
 use domain::caller::{Actor, Caller};
 use domain::clock::Timestamp;
@@ -18,9 +16,11 @@ use domain::id::TagId;
 /// Rows read or removed at once.
 const AT_ONCE: usize = 1_000;
 
-#[async_trait]
-impl<D: Database> Audit for D {
-    async fn audit(
+/// The operations on the audit log.
+impl Access {
+    /// At most `limit` rows that match `filter`, the newest first. With `before`, only rows before
+    /// that row.
+    pub async fn audit(
         &self,
         filter: AuditFilter,
         before: Option<i64>,
@@ -33,7 +33,9 @@ impl<D: Database> Audit for D {
         .await
     }
 
-    async fn record(&self, note: Note) -> Result<(), StorageError> {
+    /// Records the current request in a commit of its own: for requests that do not change the
+    /// configuration, before they are carried out.
+    pub async fn record(&self, note: Note) -> Result<(), StorageError> {
         self.change("record", note, |tx, note| {
             Box::pin(async move {
                 tx.note(note.clone());
@@ -43,17 +45,21 @@ impl<D: Database> Audit for D {
         .await
     }
 
-    async fn check_audit(&self) -> Result<Option<Fault>, StorageError> {
+    /// The first fault that a check of the log finds, if any.
+    pub async fn check_audit(&self) -> Result<Option<Fault>, StorageError> {
         self.read_snapshot("check_audit", (), |db, ()| Box::pin(check(db)))
             .await
     }
 
-    async fn erase_audit(&self, tag: TagId) -> Result<Option<()>, StorageError> {
+    /// Erases the values in the rows of a tag and of objects below it, and records the current
+    /// request. `None` if there is no such tag, not even a deleted one.
+    pub async fn erase_audit(&self, tag: TagId) -> Result<Option<()>, StorageError> {
         self.change("erase_audit", tag, |tx, tag| Box::pin(erase(tx, *tag)))
             .await
     }
 
-    async fn prune_audit(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    /// Removes some rows older than `keep_since`, the oldest first; `true` if more are left.
+    pub async fn prune_audit(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         self.change("prune_audit", keep_since, |tx, keep_since| {
             Box::pin(prune(tx, *keep_since))
         })

@@ -1,22 +1,23 @@
 //! Scheduled backups: the schedule's SQL.
 
-use async_trait::async_trait;
 use serde_json::{Value as Json, json};
 
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::backups::SCHEDULE;
 use crate::value::{unreadable, values};
-use crate::{BackupResult, BackupSchedule, Backups, ScheduleEdit, StorageError};
+use crate::{Access, BackupResult, BackupSchedule, ScheduleEdit, StorageError};
 use domain::audit::Note;
 
-#[async_trait]
-impl<D: Database> Backups for D {
-    async fn backup_schedule(&self) -> Result<Option<BackupSchedule>, StorageError> {
+/// The operations on scheduled backups.
+impl Access {
+    /// The schedule; `None` if there is none.
+    pub async fn backup_schedule(&self) -> Result<Option<BackupSchedule>, StorageError> {
         self.read("backup_schedule", (), |db, ()| Box::pin(schedule(db)))
             .await
     }
 
-    async fn edit_backup_schedule(
+    /// Applies `edit` to the schedule, and returns the schedule as stored afterwards.
+    pub async fn edit_backup_schedule(
         &self,
         edit: ScheduleEdit,
     ) -> Result<Option<BackupSchedule>, StorageError> {
@@ -26,7 +27,8 @@ impl<D: Database> Backups for D {
         .await
     }
 
-    async fn note_backup(
+    /// Stores the result of a backup; `None` if the schedule no longer exists.
+    pub async fn note_backup(
         &self,
         result: BackupResult,
     ) -> Result<Option<BackupSchedule>, StorageError> {
@@ -36,14 +38,16 @@ impl<D: Database> Backups for D {
         .await
     }
 
-    async fn forget_backups(&self, files: Vec<String>) -> Result<(), StorageError> {
+    /// Removes these files from the list of existing backups.
+    pub async fn forget_backups(&self, files: Vec<String>) -> Result<(), StorageError> {
         self.change("forget_backups", files, |tx, files| {
             Box::pin(forget(tx, files))
         })
         .await
     }
 
-    async fn content(&self) -> Result<(u64, u64), StorageError> {
+    /// How many tags and interactions there are, as [`BackupContent`](crate::BackupContent) counts them.
+    pub async fn content(&self) -> Result<(u64, u64), StorageError> {
         self.read_snapshot("content", (), |db, ()| Box::pin(content(db)))
             .await
     }

@@ -31,7 +31,7 @@ pub(super) async fn insert<K, I: FromValue>(
          VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id"
     );
     let values = values![&batch.name, batch.planned, now, closed_at, value];
-    tx.one(&sql, &values).await?.take()
+    tx.write_one(&sql, &values).await?.take()
 }
 
 /// Stores a changed batch. `before` is the batch as it is stored, with the time of its closing,

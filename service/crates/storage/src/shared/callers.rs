@@ -1,6 +1,6 @@
 //! Applies the caller to every operation: it sees only objects within the caller's reach, and its
-//! changes are written to the audit log in the same commit. All operations go through here, so that
-//! no route can forget it.
+//! changes are written to the audit log in the same commit. All operations of a caller's
+//! [`Access`](crate::Access) go through here, so that no route can forget it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use domain::scope::Reach;
 use inlay::counter::{CounterState, MirrorState};
 
 /// Runs a reading operation for a caller with this reach.
-pub(super) async fn read<A, T>(
+pub(crate) async fn read<A, T>(
     db: &mut (dyn Query + '_),
     (arguments, operation, reach): &(A, Read<A, T>, Reach),
 ) -> Result<T, StorageError> {
@@ -27,7 +27,7 @@ pub(super) async fn read<A, T>(
 }
 
 /// Runs a writing operation for `caller`. Also returns whether it wrote a row to the audit log.
-pub(super) async fn change<A, T>(
+pub(crate) async fn change<A, T>(
     tx: &mut (dyn Transaction + '_),
     (arguments, operation, caller): &(A, Change<A, T>, Arc<Caller>),
 ) -> Result<(T, bool), StorageError> {
@@ -79,10 +79,7 @@ impl<D: Query + ?Sized> Query for Called<'_, D> {
     }
 
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
-        let rows = self.db.query(sql, values).await?;
-        let writes = ["INSERT", "UPDATE", "DELETE"];
-        self.has_written(!rows.is_empty() && writes.iter().any(|word| sql.starts_with(word)));
-        Ok(rows)
+        self.db.query(sql, values).await
     }
 
     async fn query_once(
@@ -115,6 +112,12 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
         let rows = self.db.execute(sql, values).await?;
         self.has_written(rows > 0);
+        Ok(rows)
+    }
+
+    async fn write(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        let rows = self.db.write(sql, values).await?;
+        self.has_written(!rows.is_empty());
         Ok(rows)
     }
 

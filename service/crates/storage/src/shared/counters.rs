@@ -16,7 +16,7 @@ use inlay::key::KeyFingerprint;
 /// The verdict for an authentic code under the counter `state` of its keys, and the new state if
 /// the code is accepted. `state` is `None` if the keys were replaced.
 ///
-/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
+/// `migrations/postgres/functions/record_taps.sql` decides the same in SQL.
 pub(crate) fn judge(state: Option<CounterState>, counter: u32) -> (Verdict, Option<CounterState>) {
     let refused = |refusal| (Verdict::NotVerified(refusal), None);
     let Some(state) = state else {
@@ -33,7 +33,7 @@ pub(crate) fn judge(state: Option<CounterState>, counter: u32) -> (Verdict, Opti
 
 /// Like [`judge`], for a blocked inlay: its code is used up, but verifies nothing.
 ///
-/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
+/// `migrations/postgres/functions/record_taps.sql` decides the same in SQL.
 pub(crate) fn block(state: Option<CounterState>, counter: u32) -> (Verdict, Option<CounterState>) {
     let (verdict, moved) = judge(state, counter);
     if state.is_none() {
@@ -45,7 +45,7 @@ pub(crate) fn block(state: Option<CounterState>, counter: u32) -> (Verdict, Opti
 
 /// The verdict for a code that proves nothing, and the new state if the counter moves.
 ///
-/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
+/// `migrations/postgres/functions/record_taps.sql` decides the same in SQL.
 pub(crate) fn show(
     state: Option<MirrorState>,
     counter: u32,

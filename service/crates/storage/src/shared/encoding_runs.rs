@@ -1,12 +1,11 @@
 //! Encoding runs: their SQL, and the choice of a tag for each chip.
 
-use async_trait::async_trait;
 use serde_json::json;
 
 use super::free_tags::free_tags;
-use super::{Database, Query, Transaction, batches, insert_rows, tags};
+use super::{Query, Transaction, batches, insert_rows, tags};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{EncodingRuns, InUse, Invalid, KeptPlace, RunEdit, RunPlace, RunTag, StorageError};
+use crate::{Access, InUse, Invalid, KeptPlace, RunEdit, RunPlace, RunTag, StorageError};
 use domain::audit::Note;
 use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
@@ -17,9 +16,18 @@ use encoding::run::{Run, RunFields, RunNext, RunPlan, RunRow};
 use encoding::{EncodingOutcome, of_word};
 use inlay::Uid;
 
-#[async_trait]
-impl<D: Database> EncodingRuns for D {
-    async fn insert_encoding_run(
+/// The operations on encoding runs.
+impl Access {
+    /// Stores a new run for these tags, in their order. Tags that have an inlay are left out. If no
+    /// number of inlays is planned, and the run does not create tags, the number of the remaining
+    /// tags is planned.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`](crate::Conflict::Missing) for a tag that does not exist or is deleted, [`Conflict::OtherWorld`](crate::Conflict::OtherWorld)
+    /// for a simulated tag, and [`Conflict::Invalid`](crate::Conflict::Invalid) if the planned number contradicts the number
+    /// of tags.
+    pub async fn insert_encoding_run(
         &self,
         fields: RunFields,
         plan: RunPlan,
@@ -34,12 +42,14 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn encoding_run(&self, id: EncodingRunId) -> Result<Option<Run>, StorageError> {
+    /// The run with this id.
+    pub async fn encoding_run(&self, id: EncodingRunId) -> Result<Option<Run>, StorageError> {
         self.read("encoding_run", id, |db, id| Box::pin(run(db, *id)))
             .await
     }
 
-    async fn encoding_runs(
+    /// At most `limit` runs, the newest first, after the run `after`.
+    pub async fn encoding_runs(
         &self,
         after: Option<EncodingRunId>,
         limit: usize,
@@ -50,14 +60,20 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn count_encoding_runs(&self) -> Result<u64, StorageError> {
+    /// How many runs there are.
+    pub async fn count_encoding_runs(&self) -> Result<u64, StorageError> {
         self.read("count_encoding_runs", (), |db, ()| {
             db.count("SELECT count(*) FROM encoding_runs", &[])
         })
         .await
     }
 
-    async fn edit_encoding_run(
+    /// Applies `edit` to a run.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`.
+    pub async fn edit_encoding_run(
         &self,
         id: EncodingRunId,
         edit: RunEdit,
@@ -68,7 +84,16 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn run_place(
+    /// The run, and the tag for this chip. The order of preference is: the tag that the chip had;
+    /// the first tag that has neither inlay nor chip, or whose chip was rejected, cancelled, wiped
+    /// or moved to another tag; a new tag; the first tag that was skipped. The turn that begins the
+    /// chip's encoding reserves the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::RunClosed`](super::InUse::RunClosed), and [`InUse::RunFull`](super::InUse::RunFull)
+    /// if no tag is left.
+    pub async fn run_place(
         &self,
         id: EncodingRunId,
         uid: Uid,
@@ -79,7 +104,9 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn next_run_tag(
+    /// The tag for the next chip that has no tag yet. The outer `None` means that there is no such
+    /// run, the inner one that no tag is left.
+    pub async fn next_run_tag(
         &self,
         id: EncodingRunId,
     ) -> Result<Option<Option<RunNext>>, StorageError> {
@@ -87,7 +114,13 @@ impl<D: Database> EncodingRuns for D {
             .await
     }
 
-    async fn skip_run_tag(
+    /// Skips the tag that the next chip would get: it comes after all others. `make` creates the
+    /// tag if it does not exist yet. Returns the tag that is next afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::run_place`].
+    pub async fn skip_run_tag(
         &self,
         id: EncodingRunId,
         make: RunTag,
@@ -98,7 +131,8 @@ impl<D: Database> EncodingRuns for D {
         .await
     }
 
-    async fn encoding_run_rows(
+    /// The chips of a run, in the order in which they were first placed on the reader.
+    pub async fn encoding_run_rows(
         &self,
         id: EncodingRunId,
     ) -> Result<Option<Vec<RunRow>>, StorageError> {

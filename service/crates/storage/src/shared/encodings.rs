@@ -6,13 +6,10 @@ mod turns;
 
 pub(super) use turns::give_up;
 
-use async_trait::async_trait;
-
-use super::{Database, Query, inlays};
-use crate::calling;
+use super::{Query, inlays};
 use crate::value::{Value, values};
 use crate::{
-    ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, ExposedInlay, SealedRoot,
+    Access, ChipState, EncodingFilter, EncodingTurn, Ending, ExposedInlay, SealedRoot,
     StorageError, StoredEncoding,
 };
 use domain::caller::Actor;
@@ -25,14 +22,16 @@ use inlay::Uid;
 /// The condition for encodings that are still open.
 pub(super) const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
-#[async_trait]
-impl<D: Database> Encodings for D {
-    async fn encoding(&self, id: EncodingId) -> Result<Option<StoredEncoding>, StorageError> {
+/// The operations on encodings.
+impl Access {
+    /// The encoding with this id.
+    pub async fn encoding(&self, id: EncodingId) -> Result<Option<StoredEncoding>, StorageError> {
         self.read("encoding", id, |db, id| Box::pin(turns::encoding(db, *id)))
             .await
     }
 
-    async fn encodings(
+    /// At most `limit` encodings that match `filter`, the newest first, after the encoding `after`.
+    pub async fn encodings(
         &self,
         filter: EncodingFilter,
         after: Option<EncodingId>,
@@ -45,21 +44,34 @@ impl<D: Database> Encodings for D {
         .await
     }
 
-    async fn count_encodings(&self, filter: EncodingFilter) -> Result<u64, StorageError> {
+    /// How many encodings match `filter`.
+    pub async fn count_encodings(&self, filter: EncodingFilter) -> Result<u64, StorageError> {
         self.read("count_encodings", filter, |db, filter| {
             Box::pin(count(db, *filter))
         })
         .await
     }
 
-    async fn chip_state(&self, uid: Uid) -> Result<ChipState, StorageError> {
+    /// All data that a decision about a chip needs, as of one moment.
+    pub async fn chip_state(&self, uid: Uid) -> Result<ChipState, StorageError> {
         self.read_snapshot("chip_state", uid, |db, uid| Box::pin(chip_state(db, *uid)))
             .await
     }
 
-    async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError> {
+    /// Stores a turn with all its data. Stores nothing and returns `None` if another turn of the
+    /// chip was stored meanwhile, or if the place in the run now belongs to another chip. If the
+    /// inlay can no longer be bound, because it changed or its tag got another one meanwhile, the
+    /// encoding is rejected instead.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_inlay`](super::Inlays::insert_inlay), if the inlay is bound.
+    pub async fn store_turn(
+        &self,
+        turn: EncodingTurn,
+    ) -> Result<Option<StoredEncoding>, StorageError> {
         let binds = matches!(turn.ending, Ending::Bound(_));
-        let token = calling::current().and_then(|caller| match caller.actor {
+        let token = self.caller().and_then(|caller| match caller.actor {
             Actor::Token(id, _) => Some(id),
             _ => None,
         });
@@ -74,7 +86,8 @@ impl<D: Database> Encodings for D {
         Ok(stored)
     }
 
-    async fn note_address_opened(
+    /// Stores with a verified encoding whether its address could be opened.
+    pub async fn note_address_opened(
         &self,
         id: EncodingId,
         address: OpenedAddress,
@@ -85,7 +98,8 @@ impl<D: Database> Encodings for D {
         .await
     }
 
-    async fn encoding_exchanges(
+    /// Names and status words of an encoding's commands, in their order, with their times.
+    pub async fn encoding_exchanges(
         &self,
         id: EncodingId,
     ) -> Result<Vec<(Timestamp, Exchange)>, StorageError> {
@@ -95,19 +109,24 @@ impl<D: Database> Encodings for D {
         .await
     }
 
-    async fn encoding_roots(&self) -> Result<Vec<SealedRoot>, StorageError> {
+    /// All roots, the newest first.
+    pub async fn encoding_roots(&self) -> Result<Vec<SealedRoot>, StorageError> {
         self.read("encoding_roots", (), |db, ()| Box::pin(roots::all(db)))
             .await
     }
 
-    async fn insert_encoding_root(&self, root: SealedKey) -> Result<(), StorageError> {
+    /// Stores a root, unless a root exists already that derives new keys.
+    pub async fn insert_encoding_root(&self, root: SealedKey) -> Result<(), StorageError> {
         self.change("insert_encoding_root", root, |tx, root| {
             Box::pin(roots::insert(tx, root))
         })
         .await
     }
 
-    async fn replace_encoding_root(
+    /// Stores a root that derives all new keys from now on. All older roots only open chips, and
+    /// open encodings are cancelled, because their new keys come from an older root. With
+    /// `compromised`, others may know the older roots.
+    pub async fn replace_encoding_root(
         &self,
         root: SealedKey,
         compromised: bool,
@@ -121,7 +140,8 @@ impl<D: Database> Encodings for D {
         .await
     }
 
-    async fn exposed_inlays(
+    /// At most `limit` inlays whose chip has keys of a compromised root, after the inlay `after`.
+    pub async fn exposed_inlays(
         &self,
         after: Option<InlayId>,
         limit: usize,
@@ -132,14 +152,16 @@ impl<D: Database> Encodings for D {
         .await
     }
 
-    async fn count_exposed_inlays(&self) -> Result<u64, StorageError> {
+    /// How many inlays have a chip with keys of a compromised root.
+    pub async fn count_exposed_inlays(&self) -> Result<u64, StorageError> {
         self.read("count_exposed_inlays", (), |db, ()| {
             Box::pin(roots::count_exposed(db))
         })
         .await
     }
 
-    async fn note_roots_backed_up(&self, at: Timestamp) -> Result<(), StorageError> {
+    /// Notes that a backup of the moment `at` contains all roots, and the key that wraps them.
+    pub async fn note_roots_backed_up(&self, at: Timestamp) -> Result<(), StorageError> {
         self.change("note_roots_backed_up", at, |tx, at| {
             Box::pin(roots::backed_up(tx, *at))
         })

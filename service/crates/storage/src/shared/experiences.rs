@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::audit::shown;
-use super::{Database, Query, Transaction, callers, images};
+use super::{Query, Transaction, callers, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{
-    CachedPart, Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid,
-    StorageError,
+    Access, CachedPart, Conflict, ExperienceEdit, ExperienceFilter, InUse, Invalid, StorageError,
 };
 use domain::audit::Note;
 use domain::experience::{
@@ -21,9 +18,18 @@ use domain::id::{ExperienceId, ImageId};
 use domain::interaction::VersionRef;
 use domain::revision::Precondition;
 
-#[async_trait]
-impl<D: Database> Experiences for D {
-    async fn insert_experience(
+/// The operations on experiences.
+///
+/// A version never changes and is never removed, because a repeated answer is made from the version
+/// of its tap. Publishing unchanged content creates no new version. Drafts and published versions
+/// show only images that exist.
+impl Access {
+    /// Stores a new experience; with `publish`, also publishes it as version 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for an image that the experience does not have.
+    pub async fn insert_experience(
         &self,
         experience: ExperienceFields,
         publish: bool,
@@ -35,12 +41,15 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn experience(&self, id: ExperienceId) -> Result<Option<Experience>, StorageError> {
+    /// The experience with this id.
+    pub async fn experience(&self, id: ExperienceId) -> Result<Option<Experience>, StorageError> {
         self.read("experience", id, |db, id| Box::pin(experience(db, *id)))
             .await
     }
 
-    async fn experiences(
+    /// At most `limit` experiences that match `filter`, after the one with the id `after`, ordered
+    /// by id.
+    pub async fn experiences(
         &self,
         filter: ExperienceFilter,
         after: Option<ExperienceId>,
@@ -53,14 +62,21 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn count_experiences(&self, filter: ExperienceFilter) -> Result<u64, StorageError> {
+    /// How many experiences match `filter`.
+    pub async fn count_experiences(&self, filter: ExperienceFilter) -> Result<u64, StorageError> {
         self.read("count_experiences", filter, |db, filter| {
             Box::pin(count(db, filter))
         })
         .await
     }
 
-    async fn edit_experience(
+    /// Applies `edit` to an experience; with `publish`, also publishes the result.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an
+    /// image that the experience does not have.
+    pub async fn edit_experience(
         &self,
         id: ExperienceId,
         edit: ExperienceEdit,
@@ -73,7 +89,24 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn roll_back_experience_if(
+    /// Publishes the content of an earlier version again. The draft becomes the same, unless it has
+    /// unpublished changes: those are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the version, or for an image of it that is deleted.
+    pub async fn roll_back_experience(
+        &self,
+        id: ExperienceId,
+        version: u32,
+    ) -> Result<Option<Experience>, StorageError> {
+        self.roll_back_experience_if(id, version, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::roll_back_experience`], but only if the experience still matches `expected`:
+    /// otherwise [`Conflict::Changed`].
+    pub async fn roll_back_experience_if(
         &self,
         id: ExperienceId,
         version: u32,
@@ -88,7 +121,18 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn delete_experience_if(
+    /// Deletes an experience that no tag leads to. Its versions are kept.
+    pub async fn delete_experience(&self, id: ExperienceId) -> Result<Option<()>, StorageError> {
+        self.delete_experience_if(id, Precondition::None).await
+    }
+
+    /// Like [`Self::delete_experience`], but only if the experience still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`InUse::ByTags`](super::InUse::ByTags) and
+    /// [`InUse::ByImport`](super::InUse::ByImport).
+    pub async fn delete_experience_if(
         &self,
         id: ExperienceId,
         expected: Precondition,
@@ -100,7 +144,9 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn versions(
+    /// At most `limit` versions of an experience, the newest first. With `before`, only versions
+    /// before that one.
+    pub async fn versions(
         &self,
         id: ExperienceId,
         before: Option<u32>,
@@ -113,7 +159,8 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn insert_image(
+    /// Adds an image to an experience.
+    pub async fn insert_image(
         &self,
         id: ExperienceId,
         media_type: ImageType,
@@ -126,7 +173,8 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn images(
+    /// At most `limit` images of an experience, after the one with the id `after`, ordered by id.
+    pub async fn images(
         &self,
         id: ExperienceId,
         after: Option<ImageId>,
@@ -138,7 +186,8 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn image(
+    /// An image of an experience, and its bytes.
+    pub async fn image(
         &self,
         id: ExperienceId,
         image: ImageId,
@@ -149,7 +198,12 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn delete_image(
+    /// Deletes an image that neither the draft nor the published version shows.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Shown`](super::InUse::Shown).
+    pub async fn delete_image(
         &self,
         id: ExperienceId,
         image: ImageId,
@@ -235,7 +289,7 @@ async fn insert(
 ) -> Result<Experience, StorageError> {
     let now = tx.now();
     let mut inserted = tx
-        .one(
+        .write_one(
             "INSERT INTO experiences (name, folded, kind, draft, created_at, updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING id",
             &values![
@@ -329,7 +383,7 @@ async fn publish(
 ) -> Result<(), StorageError> {
     let now = tx.now();
     let version = tx
-        .row(
+        .write(
             "INSERT INTO experience_versions (experience_id, version, name, content, published_at)
              SELECT e.id, 1 + coalesce(
                      (SELECT max(version) FROM experience_versions WHERE experience_id = e.id), 0
@@ -340,7 +394,8 @@ async fn publish(
              RETURNING version",
             &values![id, name, content.to_json(), now],
         )
-        .await?;
+        .await?
+        .pop();
     let Some(mut version) = version else {
         return Ok(());
     };

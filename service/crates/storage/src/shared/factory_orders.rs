@@ -1,32 +1,37 @@
 //! Factory orders: their SQL, and the acceptance of returned chips.
 
-use async_trait::async_trait;
-
 use super::free_tags::free_tags;
-use super::{Database, Query, Transaction, encodings, inlays, insert_rows};
+use super::{Query, Transaction, encodings, inlays, insert_rows};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{CameBack, Conflict, FactoryOrders, InUse, NewOrder, StorageError, Taken, WrappedSet};
+use crate::{Access, CameBack, Conflict, InUse, NewOrder, StorageError, Taken, WrappedSet};
 use domain::audit::Note;
 use domain::id::{FactoryOrderId, TagId};
 use encoding::order::{BUREAU_VERSION, Order, OrderPosition, PositionState};
 use encoding::{SlotState, word};
 use inlay::Uid;
 
-#[async_trait]
-impl<D: Database> FactoryOrders for D {
-    async fn insert_factory_order(&self, order: NewOrder) -> Result<Order, StorageError> {
+/// The operations on factory orders.
+impl Access {
+    /// Stores an order with its keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for a tag that does not exist.
+    pub async fn insert_factory_order(&self, order: NewOrder) -> Result<Order, StorageError> {
         self.change("insert_factory_order", order, |tx, order| {
             Box::pin(insert(tx, order))
         })
         .await
     }
 
-    async fn factory_order(&self, id: FactoryOrderId) -> Result<Option<Order>, StorageError> {
+    /// The order with this id.
+    pub async fn factory_order(&self, id: FactoryOrderId) -> Result<Option<Order>, StorageError> {
         self.read("factory_order", id, |db, id| Box::pin(order(db, *id)))
             .await
     }
 
-    async fn factory_orders(
+    /// At most `limit` orders, the newest first, after the order `after`.
+    pub async fn factory_orders(
         &self,
         after: Option<FactoryOrderId>,
         limit: usize,
@@ -37,14 +42,16 @@ impl<D: Database> FactoryOrders for D {
         .await
     }
 
-    async fn count_factory_orders(&self) -> Result<u64, StorageError> {
+    /// How many orders there are.
+    pub async fn count_factory_orders(&self) -> Result<u64, StorageError> {
         self.read("count_factory_orders", (), |db, ()| {
             db.count("SELECT count(*) FROM factory_orders", &[])
         })
         .await
     }
 
-    async fn factory_order_positions(
+    /// The order's positions, in their order.
+    pub async fn factory_order_positions(
         &self,
         id: FactoryOrderId,
     ) -> Result<Option<Vec<OrderPosition>>, StorageError> {
@@ -54,7 +61,8 @@ impl<D: Database> FactoryOrders for D {
         .await
     }
 
-    async fn factory_order_keys(
+    /// The wrapped keys of the order's positions, in their order.
+    pub async fn factory_order_keys(
         &self,
         id: FactoryOrderId,
     ) -> Result<Vec<WrappedSet>, StorageError> {
@@ -62,21 +70,33 @@ impl<D: Database> FactoryOrders for D {
             .await
     }
 
-    async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError> {
+    /// Notes that the order's keys are exported.
+    pub async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError> {
         self.change("note_order_exported", id, |tx, id| {
             Box::pin(exported(tx, *id))
         })
         .await
     }
 
-    async fn delete_factory_order(&self, id: FactoryOrderId) -> Result<Option<()>, StorageError> {
+    /// Deletes an order and its keys, if none of its chips came back.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::ByReceivedChips`](super::InUse::ByReceivedChips).
+    pub async fn delete_factory_order(
+        &self,
+        id: FactoryOrderId,
+    ) -> Result<Option<()>, StorageError> {
         self.change("delete_factory_order", id, |tx, id| {
             Box::pin(delete(tx, *id))
         })
         .await
     }
 
-    async fn receive_chips(
+    /// Accepts chips that came back: each becomes the inlay of its position's tag, and the
+    /// position's keys become the keys that the chip is known to have. With `dry_run`, nothing is
+    /// stored. Returns the result of each chip, in their order.
+    pub async fn receive_chips(
         &self,
         id: FactoryOrderId,
         chips: Vec<CameBack>,
@@ -95,7 +115,8 @@ impl<D: Database> FactoryOrders for D {
         .await
     }
 
-    async fn order_of_chip(
+    /// The order, and the tag at the position for which this chip came back.
+    pub async fn order_of_chip(
         &self,
         id: FactoryOrderId,
         uid: Uid,
@@ -158,7 +179,7 @@ async fn insert(tx: &mut dyn Transaction, new: &NewOrder) -> Result<Order, Stora
     let settings = serde_json::to_string(&new.plan).map_err(|_| unreadable("factory order"))?;
     let now = tx.now();
     let mut inserted = tx
-        .one(
+        .write_one(
             "INSERT INTO factory_orders (name, settings, created_at) VALUES (?1, ?2, ?3) RETURNING id",
             &values![&new.name, settings, now],
         )

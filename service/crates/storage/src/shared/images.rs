@@ -18,7 +18,7 @@ pub(super) async fn insert(
     }
     let now = tx.now();
     let mut inserted = tx
-        .one(
+        .write_one(
             "INSERT INTO images (experience_id, media_type, bytes, created_at)
              VALUES (?1, ?2, ?3, ?4) RETURNING id",
             &values![id, media_type.as_str(), bytes, now],

@@ -9,20 +9,24 @@ mod make;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Conflict, ImportRow, Imported, Imports, Staged, StorageError};
+use crate::{Access, Conflict, ImportRow, Imported, Staged, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{ImportId, TagId};
 use look::look;
 use make::{Work, make};
 
-#[async_trait]
-impl<D: Database> Imports for D {
-    async fn check_rows(
+/// The operations on imports whose rows are stored all or none.
+impl Access {
+    /// Checks rows, no slug twice, without writing. The results are in the order of `rows`. With
+    /// `upsert`, a row whose slug belongs to a tag changes that tag; otherwise the row is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Self::import_tags`].
+    pub async fn check_rows(
         &self,
         rows: Vec<Arc<ImportRow>>,
         upsert: bool,
@@ -33,12 +37,19 @@ impl<D: Database> Imports for D {
         .await
     }
 
-    async fn begin_import(&self) -> Result<ImportId, StorageError> {
+    /// Begins an import. No row is set aside yet.
+    pub async fn begin_import(&self) -> Result<ImportId, StorageError> {
         self.change("begin_import", (), |tx, ()| Box::pin(begin(tx)))
             .await
     }
 
-    async fn stage_rows(
+    /// Checks rows like [`Self::check_rows`], and sets the good ones aside. From then on, their
+    /// slugs and UIDs are reserved, and the objects that they refer to cannot be deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`]; of a row as [`Self::check_rows`].
+    pub async fn stage_rows(
         &self,
         import: ImportId,
         rows: Vec<Arc<ImportRow>>,
@@ -51,29 +62,43 @@ impl<D: Database> Imports for D {
         .await
     }
 
-    async fn decide_import(&self, import: ImportId) -> Result<(), StorageError> {
+    /// Decides that all rows set aside become tags: from then on, the import cannot be cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`].
+    pub async fn decide_import(&self, import: ImportId) -> Result<(), StorageError> {
         self.change("decide_import", import, |tx, import| {
             Box::pin(touch(tx, *import, "staging", "decided"))
         })
         .await
     }
 
-    async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError> {
+    /// Turns the next rows of a decided import into tags, in their order, at most [`ROWS_AT_ONCE`].
+    /// Returns each with its index among all rows, from 0. An empty result means that no row is
+    /// left and the import is over.
+    pub async fn apply_import(
+        &self,
+        import: ImportId,
+    ) -> Result<Vec<(u64, Imported)>, StorageError> {
         self.change("apply_import", import, |tx, import| {
             Box::pin(apply(tx, *import))
         })
         .await
     }
 
-    async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError> {
+    /// Cancels an import that is not decided, and removes some of its rows; `true` if more are left
+    /// to remove.
+    pub async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError> {
         self.change("discard_import", import, |tx, import| {
             Box::pin(discard(tx, *import))
         })
         .await
     }
 
-    async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError> {
-        let since = self.present().await?.minus(LEFT_AFTER);
+    /// Imports that have been untouched for [`LEFT_AFTER`], and whether each is decided.
+    pub async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError> {
+        let since = self.now().await?.minus(LEFT_AFTER);
         self.read("abandoned_imports", since, |db, since| {
             Box::pin(abandoned(db, *since))
         })
@@ -119,7 +144,7 @@ async fn begin(tx: &mut dyn Transaction) -> Result<ImportId, StorageError> {
     tx.is_no_change();
     let now = tx.now();
     let sql = "INSERT INTO imports (state, touched_at) VALUES ('staging', ?1) RETURNING id";
-    tx.one(sql, &values![now]).await?.take()
+    tx.write_one(sql, &values![now]).await?.take()
 }
 
 /// Notes that an import was just worked on, and moves it from the state `from` to the state `to`.

@@ -8,14 +8,12 @@ mod rows;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
-
 use super::audit::shown;
 use super::dialect::Dialect;
-use super::{Database, Query, Transaction, callers, counters};
+use super::{Query, Transaction, callers, counters};
 use crate::value::{Value, unreadable, values};
 use crate::{
-    BoundInlay, CachedPart, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Inlays, Invalid,
+    Access, BoundInlay, CachedPart, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Invalid,
     OtherInlays, StorageError, TagInlays, TemplateInlay,
 };
 use domain::audit::Note;
@@ -34,9 +32,21 @@ pub(crate) use rows::{
 };
 use rows::{Bound, bound};
 
-#[async_trait]
-impl<D: Database> Inlays for D {
-    async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError> {
+/// The operations on inlays.
+///
+/// A code that was accepted once is never accepted again, however the inlay's configuration
+/// changes: the counter outlives the inlay's deletion, and belongs to its keys. New keys start a
+/// new key version, whose counter begins at 0. If the inlay gets earlier keys back, their counter
+/// continues.
+impl Access {
+    /// Stores a new inlay. The UID of a deleted inlay may be used again.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the tag, the master key or the URL template,
+    /// [`Invalid::Inlay`](super::Invalid::Inlay) for a template that does not fit the inlay,
+    /// [`Conflict::OtherWorld`], [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
+    pub async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError> {
         self.change("insert_inlay", new, |tx, new| {
             Box::pin(async move {
                 let id = insert(tx, new).await?;
@@ -47,17 +57,24 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
+    /// The inlay with this id.
+    pub async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
         self.read("inlay", id, |db, id| Box::pin(inlay(db, *id)))
             .await
     }
 
-    async fn inlay_uids(&self, ids: Vec<InlayId>) -> Result<HashMap<InlayId, Uid>, StorageError> {
+    /// The UIDs of these inlays, deleted ones included.
+    pub async fn inlay_uids(
+        &self,
+        ids: Vec<InlayId>,
+    ) -> Result<HashMap<InlayId, Uid>, StorageError> {
         self.read("inlay_uids", ids, |db, ids| Box::pin(uids(db, ids)))
             .await
     }
 
-    async fn inlays(
+    /// At most `limit` inlays that match `filter`, after the one with the id `after`, ordered by
+    /// id.
+    pub async fn inlays(
         &self,
         filter: InlayFilter,
         after: Option<InlayId>,
@@ -74,28 +91,52 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
+    /// How many inlays match `filter`.
+    pub async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         self.read("count_inlays", filter, |db, filter| {
             Box::pin(count(db, filter))
         })
         .await
     }
 
-    async fn carried_tag_urls(&self) -> Result<Vec<CarriedTagUrl>, StorageError> {
+    /// The tag URLs that chips contain, the most frequent first. Simulated inlays and inlays with a
+    /// URL template do not count.
+    pub async fn carried_tag_urls(&self) -> Result<Vec<CarriedTagUrl>, StorageError> {
         self.read("carried_tag_urls", (), |db, ()| {
             Box::pin(carried::tag_urls(db))
         })
         .await
     }
 
-    async fn count_printed_codes(&self) -> Result<u64, StorageError> {
+    /// How many tags that are not deleted have a printed code.
+    pub async fn count_printed_codes(&self) -> Result<u64, StorageError> {
         self.read("count_printed_codes", (), |db, ()| {
             Box::pin(carried::printed_codes(db))
         })
         .await
     }
 
-    async fn edit_inlay_and_spend(
+    /// Applies `edit` to an inlay.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`; [`Conflict::Missing`] for the tag, the master key or the URL template,
+    /// [`Invalid::Inlay`](super::Invalid::Inlay), [`Conflict::OtherWorld`].
+    pub async fn edit_inlay(
+        &self,
+        id: InlayId,
+        edit: InlayEdit,
+    ) -> Result<Option<Inlay>, StorageError> {
+        self.edit_inlay_and_spend(id, edit, None).await
+    }
+
+    /// Like [`Self::edit_inlay`], and also marks every code up to the counter `spent` as used.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::edit_inlay`]; [`Invalid::Inlay`](super::Invalid::Inlay) for a counter below
+    /// the last accepted one.
+    pub async fn edit_inlay_and_spend(
         &self,
         id: InlayId,
         edit: InlayEdit,
@@ -108,7 +149,17 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn delete_inlay_if(
+    /// Deletes an inlay, and its virtual inlay in the simulator. Its counter is kept.
+    pub async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {
+        self.delete_inlay_if(id, Precondition::None).await
+    }
+
+    /// Like [`Self::delete_inlay`], but only if the inlay still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
+    pub async fn delete_inlay_if(
         &self,
         id: InlayId,
         expected: Precondition,
@@ -119,14 +170,16 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn dry_run_counter(
+    /// The decision that [`record_tap`](super::Taps::record_tap) would make now about a code of
+    /// `inlay` by its counter. No counter moves.
+    pub async fn dry_run_counter(
         &self,
         inlay: InlayId,
         key_version: u32,
         counter: u32,
         rule: CounterRule,
     ) -> Result<Verdict, StorageError> {
-        let day = counters::day(self.present().await?);
+        let day = counters::day(self.now().await?);
         let arguments = (inlay, key_version, counter, rule, day);
         self.read(
             "dry_run_counter",
@@ -145,23 +198,29 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn note_own_read(&self, inlay: InlayId, counter: u32) -> Result<(), StorageError> {
-        let now = self.present().await?;
+    /// Notes that this application read `inlay`, with the counter of that read.
+    pub async fn note_own_read(&self, inlay: InlayId, counter: u32) -> Result<(), StorageError> {
+        let now = self.now().await?;
         own_reads::note(self, inlay, counter, now).await
     }
 
-    async fn prune_own_reads(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    /// Removes some reads by this application that no interaction since `keep_since` refers to.
+    /// `true` if more may be left.
+    pub async fn prune_own_reads(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         own_reads::prune(self, keep_since).await
     }
 
-    async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
+    /// The inlay with this UID, if it writes its URLs with a template, in the form that a tap
+    /// without a slug needs.
+    pub async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
         self.read("template_inlay", uid, |db, uid| {
             Box::pin(of_template(db, *uid))
         })
         .await
     }
 
-    async fn other_inlays(
+    /// Inlays that make codes and are not on the tag `except`.
+    pub async fn other_inlays(
         &self,
         which: OtherInlays,
         except: Option<TagId>,
@@ -476,7 +535,9 @@ async fn store(
     sql: &str,
     inlay: &NewInlay,
 ) -> Result<InlayId, StorageError> {
-    let mut stored = tx.one(sql, &values_of(inlay, &tx.now().into())).await?;
+    let mut stored = tx
+        .write_one(sql, &values_of(inlay, &tx.now().into()))
+        .await?;
     let id = stored.take()?;
     tx.changes(inlay.fields.tag_id.map(CachedPart::Tag));
     Ok(id)

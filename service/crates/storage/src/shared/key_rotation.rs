@@ -1,37 +1,43 @@
 //! Rotation of the key that wraps secrets at rest: its SQL.
 
-use async_trait::async_trait;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
+use crate::catalogue::{Column, tables};
 use crate::value::{Value, unreadable, values};
 use crate::{
-    Conflict, InUse, KeyRotation, KeyRotations, Rewrap, Rewrapped, SecretsDone, SecretsPlace,
+    Access, Conflict, InUse, KeyRotation, Rewrap, Rewrapped, SecretsDone, SecretsPlace,
     StorageError,
 };
 use domain::audit::Note;
 use domain::clock::Timestamp;
 
-#[async_trait]
-impl<D: Database> KeyRotations for D {
-    async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError> {
+/// The operations of a rotation. No other process uses the database meanwhile.
+impl Access {
+    /// The unfinished rotation, if there is one.
+    pub async fn key_rotation(&self) -> Result<Option<KeyRotation>, StorageError> {
         self.read("key_rotation", (), |db, ()| Box::pin(present(db)))
             .await
     }
 
-    async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError> {
+    /// Begins a rotation, unless one is unfinished. Returns the unfinished one.
+    pub async fn begin_key_rotation(&self, probe: Vec<u8>) -> Result<KeyRotation, StorageError> {
         self.change("begin_key_rotation", probe, |tx, probe| {
             Box::pin(begin(tx, probe))
         })
         .await
     }
 
-    async fn count_wrapped(&self) -> Result<u64, StorageError> {
+    /// How many rows contain secrets.
+    pub async fn count_wrapped(&self) -> Result<u64, StorageError> {
         self.read("count_wrapped", (), |db, ()| Box::pin(count(db)))
             .await
     }
 
-    async fn rewrap(
+    /// Applies a [`Rewrap`] to the secrets of at most `limit` rows after `from`, in one commit.
+    pub async fn rewrap(
         &self,
         from: SecretsPlace,
         limit: usize,
@@ -44,63 +50,33 @@ impl<D: Database> KeyRotations for D {
         .await
     }
 
-    async fn end_key_rotation(&self) -> Result<(), StorageError> {
+    /// Marks the rotation as finished.
+    pub async fn end_key_rotation(&self) -> Result<(), StorageError> {
         self.change("end_key_rotation", (), |tx, ()| Box::pin(end(tx)))
             .await
     }
 }
 
-/// A table's key, and its columns with secrets.
+/// A table with wrapped columns: its key, and these columns.
 struct Wrapped {
     table: &'static str,
-    key: &'static [&'static str],
-    secrets: &'static [&'static str],
+    key: Vec<&'static str>,
+    secrets: Vec<&'static str>,
 }
 
-/// All columns with secrets. A test compares them with the schema. Rows that imports set aside
-/// (`import_rows.inlay`) are missing, because no such rows exist when a rotation begins.
-const WRAPPED: [Wrapped; 8] = [
-    Wrapped {
-        table: "master_keys",
-        key: &["id"],
-        secrets: &["key"],
-    },
-    Wrapped {
-        table: "url_template_keys",
-        key: &["url_template_id", "key_print"],
-        secrets: &["key"],
-    },
-    Wrapped {
-        table: "inlays",
-        key: &["id"],
-        secrets: &["meta_key", "file_key"],
-    },
-    Wrapped {
-        table: "encoding_roots",
-        key: &["id"],
-        secrets: &["key"],
-    },
-    Wrapped {
-        table: "chip_keys",
-        key: &["uid", "generation", "slot"],
-        secrets: &["key"],
-    },
-    Wrapped {
-        table: "factory_order_keys",
-        key: &["order_id", "position", "slot"],
-        secrets: &["key"],
-    },
-    Wrapped {
-        table: "encodings",
-        key: &["id"],
-        secrets: &["progress"],
-    },
-    Wrapped {
-        table: "webhooks",
-        key: &["id"],
-        secrets: &["secret", "previous_secret"],
-    },
-];
+/// All tables with wrapped columns.
+static WRAPPED: LazyLock<Vec<Wrapped>> = LazyLock::new(|| {
+    let all = tables().map(|table| Wrapped {
+        table: table.name,
+        key: names(table.key_columns().iter()),
+        secrets: names(table.columns.iter().filter(|column| column.wrapped)),
+    });
+    all.filter(|table| !table.secrets.is_empty()).collect()
+});
+
+fn names(columns: impl Iterator<Item = &'static Column>) -> Vec<&'static str> {
+    columns.map(|column| column.name).collect()
+}
 
 impl Wrapped {
     /// The condition for rows that contain a secret.
@@ -144,8 +120,8 @@ impl Wrapped {
         format!(
             "UPDATE {} SET {} WHERE {}",
             self.table,
-            place(self.key.len() + 1, self.secrets, ", "),
-            place(1, self.key, " AND ")
+            place(self.key.len() + 1, &self.secrets, ", "),
+            place(1, &self.key, " AND ")
         )
     }
 }
@@ -199,7 +175,7 @@ async fn begin(tx: &mut dyn Transaction, probe: &[u8]) -> Result<KeyRotation, St
 
 async fn count(db: &mut dyn Query) -> Result<u64, StorageError> {
     let mut all = 0;
-    for wrapped in &WRAPPED {
+    for wrapped in WRAPPED.iter() {
         let condition = wrapped.condition();
         let sql = format!("SELECT count(*) FROM {} WHERE {condition}", wrapped.table);
         all += db.count(&sql, &[]).await?;
@@ -228,7 +204,7 @@ async fn rewrap(
         let key = wrapped.key.iter().map(|_| row.take::<Value<'static>>());
         let key = key.collect::<Result<Vec<_>, _>>()?;
         let (mut values, mut changed) = (key.clone(), false);
-        for _ in wrapped.secrets {
+        for _ in &wrapped.secrets {
             let secret: Option<Vec<u8>> = row.take()?;
             values.push(match secret.as_deref().map(with) {
                 Some(Rewrapped::As(wrapped)) => {
@@ -267,46 +243,17 @@ async fn end(tx: &mut dyn Transaction) -> Result<(), StorageError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    /// The columns whose comment in a migration says that they are wrapped.
-    fn of_schema() -> BTreeSet<(String, String)> {
-        let folder =
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
-        let mut columns = BTreeSet::new();
-        for file in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            let mut table = String::new();
-            for line in text.lines() {
-                let mut words = line.split_whitespace();
-                match (words.next(), words.next(), words.next()) {
-                    (Some("CREATE" | "ALTER"), Some("TABLE"), Some(name)) => {
-                        name.clone_into(&mut table);
-                    }
-                    (Some(column), Some("BLOB" | "BLOB,"), _) if line.contains("-- wrapped") => {
-                        columns.insert((table.clone(), column.to_owned()));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        columns
-    }
-
-    #[test]
-    fn every_column_that_is_wrapped_is_wrapped_anew() {
-        let ours = WRAPPED.iter().flat_map(|wrapped| {
-            let columns = wrapped.secrets.iter();
-            columns.map(|column| (wrapped.table.to_owned(), (*column).to_owned()))
-        });
-        assert_eq!(ours.collect::<BTreeSet<_>>(), of_schema());
-    }
 
     #[test]
     fn rows_are_read_behind_the_last_one_and_changed_by_their_key() {
-        let keys = &WRAPPED[4];
+        let of = |name: &str| {
+            WRAPPED
+                .iter()
+                .find(|wrapped| wrapped.table == name)
+                .unwrap()
+        };
+        let keys = of("chip_keys");
         assert_eq!(
             keys.select(false),
             "SELECT uid, generation, slot, key FROM chip_keys WHERE (key IS NOT NULL) \
@@ -316,6 +263,6 @@ mod tests {
             keys.update(),
             "UPDATE chip_keys SET key = ?4 WHERE uid = ?1 AND generation = ?2 AND slot = ?3"
         );
-        assert!(WRAPPED[2].select(true).ends_with("ORDER BY id LIMIT ?1"));
+        assert!(of("inlays").select(true).ends_with("ORDER BY id LIMIT ?1"));
     }
 }

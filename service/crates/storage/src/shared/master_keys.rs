@@ -1,20 +1,19 @@
 //! Master keys: their SQL.
 
-use async_trait::async_trait;
-
 use super::audit::shown;
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{InUse, MasterKeys, StorageError};
+use crate::{Access, InUse, StorageError};
 use domain::audit::Note;
 use domain::id::MasterKeyId;
 use domain::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
 use domain::revision::Precondition;
 use domain::text::Name;
 
-#[async_trait]
-impl<D: Database> MasterKeys for D {
-    async fn insert_master_key(
+/// The operations on master keys.
+impl Access {
+    /// Stores a new master key, already wrapped.
+    pub async fn insert_master_key(
         &self,
         key: MasterKeyFields,
     ) -> Result<SealedMasterKey, StorageError> {
@@ -24,12 +23,17 @@ impl<D: Database> MasterKeys for D {
         .await
     }
 
-    async fn master_key(&self, id: MasterKeyId) -> Result<Option<SealedMasterKey>, StorageError> {
+    /// The master key with this id, still wrapped.
+    pub async fn master_key(
+        &self,
+        id: MasterKeyId,
+    ) -> Result<Option<SealedMasterKey>, StorageError> {
         self.read("master_key", id, |db, id| Box::pin(master_key(db, *id)))
             .await
     }
 
-    async fn master_keys(
+    /// At most `limit` master keys after the one with the id `after`, ordered by id.
+    pub async fn master_keys(
         &self,
         after: Option<MasterKeyId>,
         limit: usize,
@@ -40,14 +44,30 @@ impl<D: Database> MasterKeys for D {
         .await
     }
 
-    async fn count_master_keys(&self) -> Result<u64, StorageError> {
+    /// How many master keys there are.
+    pub async fn count_master_keys(&self) -> Result<u64, StorageError> {
         self.read("count_master_keys", (), |db, ()| {
             db.count("SELECT count(*) FROM master_keys", &[])
         })
         .await
     }
 
-    async fn rename_master_key_if(
+    /// Renames a master key.
+    pub async fn rename_master_key(
+        &self,
+        id: MasterKeyId,
+        name: Name,
+    ) -> Result<Option<SealedMasterKey>, StorageError> {
+        self.rename_master_key_if(id, name, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::rename_master_key`], but only if the key still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`](crate::Conflict::Changed).
+    pub async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
         name: Name,
@@ -62,7 +82,18 @@ impl<D: Database> MasterKeys for D {
         .await
     }
 
-    async fn delete_master_key_if(
+    /// Deletes a master key that no inlay uses.
+    pub async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError> {
+        self.delete_master_key_if(id, Precondition::None).await
+    }
+
+    /// Like [`Self::delete_master_key`], but only if the key still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`](crate::Conflict::Changed); [`InUse::ByInlays`](super::InUse::ByInlays) and
+    /// [`InUse::ByImport`](super::InUse::ByImport).
+    pub async fn delete_master_key_if(
         &self,
         id: MasterKeyId,
         expected: Precondition,
@@ -99,7 +130,7 @@ async fn insert(
     let derivation = serde_json::to_string(&key.derivation);
     let derivation = derivation.map_err(|_| unreadable("master key"))?;
     let mut inserted = tx
-        .one(
+        .write_one(
             "INSERT INTO master_keys (name, key, key_print, derivation, created_at)
              VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
             &values![

@@ -11,15 +11,12 @@ mod test_taps;
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-
 use super::callers::condition;
 use super::dialect::Dialect;
-use super::{Database, Query, Transaction, insert_rows};
-use crate::StorageError;
-use crate::reports::Reports;
+use super::{Query, Transaction, insert_rows};
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::CommitPosition;
+use crate::{Access, StorageError};
 use domain::clock::{Millis, Timestamp};
 use domain::id::ExperienceId;
 use domain::interaction::{Tech, Traits};
@@ -34,9 +31,10 @@ const UPDATES_AT_ONCE: usize = 500;
 /// Most uncounted taps that a report reads: more than arrive between two rounds of counting.
 const UNCOUNTED_MAX: usize = 100_000;
 
-#[async_trait]
-impl<D: Database> Reports for D {
-    async fn fold_reports(&self) -> Result<bool, StorageError> {
+/// The operations on counts of taps.
+impl Access {
+    /// Adds some of the new taps to the counts. `true` if more are left.
+    pub async fn fold_reports(&self) -> Result<bool, StorageError> {
         let found = self
             .read_snapshot("uncounted", (), |db, ()| Box::pin(uncounted(db)))
             .await?;
@@ -50,12 +48,14 @@ impl<D: Database> Reports for D {
         Ok(folded && more)
     }
 
-    async fn report(&self, range: ReportRange) -> Result<Report, StorageError> {
+    /// A report of the taps of a period, including taps that are not counted yet.
+    pub async fn report(&self, range: ReportRange) -> Result<Report, StorageError> {
         self.read_snapshot("report", range, |db, range| Box::pin(report(db, range)))
             .await
     }
 
-    async fn note_previews(&self, hour: i64, previews: u64) -> Result<(), StorageError> {
+    /// Adds `previews` that programs fetched in an hour; `hour` is its number since 1970.
+    pub async fn note_previews(&self, hour: i64, previews: u64) -> Result<(), StorageError> {
         let added = "INSERT INTO previews (hour, previews) VALUES (?1, ?2) \
             ON CONFLICT (hour) DO UPDATE SET previews = previews.previews + excluded.previews";
         self.change_at_once("note_previews", added, values![hour, previews].to_vec())
@@ -63,7 +63,9 @@ impl<D: Database> Reports for D {
             .map(drop)
     }
 
-    async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
+    /// How many previews programs fetched, from the hour of `since` to the hour of the moment
+    /// before `until`. Previews that are not stored yet are missing.
+    pub async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
         let last = Bucket::Hour.of(until.minus(Millis::new(1)));
         let hours = (Bucket::Hour.of(since), last);
         self.read("previews", hours, |db, (first, last)| {
@@ -77,7 +79,9 @@ impl<D: Database> Reports for D {
         .await
     }
 
-    async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    /// Removes some hourly counts older than `keep_since`; daily counts stay. `true` if more may be
+    /// left.
+    pub async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         let first = Bucket::Hour.of(keep_since);
         // Most rounds find no old counts, and need no transaction.
         let due = self

@@ -1,17 +1,16 @@
 //! Test sheets of the reader: their SQL.
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction, batches};
+use super::{Query, Transaction, batches};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{InUse, SheetEdit, Sheets, StorageError};
+use crate::{Access, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
 use domain::id::SheetId;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
 
-#[async_trait]
-impl<D: Database> Sheets for D {
-    async fn insert_sheet(
+/// The operations on test sheets.
+impl Access {
+    /// Stores a new sheet.
+    pub async fn insert_sheet(
         &self,
         fields: SheetFields,
         expected: Expected,
@@ -24,12 +23,14 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError> {
+    /// The sheet with this id.
+    pub async fn sheet(&self, id: SheetId) -> Result<Option<Sheet>, StorageError> {
         self.read("sheet", id, |db, id| Box::pin(sheet(db, *id)))
             .await
     }
 
-    async fn sheets(
+    /// At most `limit` sheets, the newest first, after the sheet `after`.
+    pub async fn sheets(
         &self,
         after: Option<SheetId>,
         limit: usize,
@@ -40,14 +41,20 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn count_sheets(&self) -> Result<u64, StorageError> {
+    /// How many sheets there are.
+    pub async fn count_sheets(&self) -> Result<u64, StorageError> {
         self.read("count_sheets", (), |db, ()| {
             db.count("SELECT count(*) FROM sheets", &[])
         })
         .await
     }
 
-    async fn edit_sheet(
+    /// Applies `edit` to a sheet, and sets or clears its closing time accordingly.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`.
+    pub async fn edit_sheet(
         &self,
         id: SheetId,
         edit: SheetEdit,
@@ -58,7 +65,12 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn append_sheet_row(
+    /// Appends a row to an open sheet.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Closed`](super::InUse::Closed) and [`InUse::Full`](super::InUse::Full).
+    pub async fn append_sheet_row(
         &self,
         id: SheetId,
         row: RowFields,
@@ -69,7 +81,8 @@ impl<D: Database> Sheets for D {
         .await
     }
 
-    async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
+    /// All rows of a sheet, in their order; `None` if there is no such sheet.
+    pub async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {
         self.read("sheet_rows", id, |db, id| Box::pin(rows(db, *id)))
             .await
     }

@@ -3,13 +3,11 @@
 
 mod refused;
 
-use async_trait::async_trait;
-
 use super::callers::condition;
-use super::{Database, Query, Transaction};
-use crate::StorageError;
-use crate::submissions::{SubmissionFilter, Submissions, containing, whole};
+use super::{Query, Transaction};
+use crate::submissions::{SubmissionFilter, containing, whole};
 use crate::value::{Row, Value, unreadable, values};
+use crate::{Access, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{SubmissionId, TagId};
 use domain::interaction::{UpdateFault, VerificationState};
@@ -21,9 +19,11 @@ pub(super) use refused::look;
 /// Rows that one transaction removes because of their age; taps wait for it.
 const PRUNED_AT_ONCE: usize = 1_000;
 
-#[async_trait]
-impl<D: Database> Submissions for D {
-    async fn submissions(
+/// The operations on submissions. Updates create them, and erasing an update erases its submission.
+impl Access {
+    /// At most `limit` submissions that match `filter`, the newest first. With `before`, only
+    /// submissions before that one.
+    pub async fn submissions(
         &self,
         filter: SubmissionFilter,
         before: Option<SubmissionId>,
@@ -36,31 +36,45 @@ impl<D: Database> Submissions for D {
         .await
     }
 
-    async fn count_submissions(&self, filter: SubmissionFilter) -> Result<u64, StorageError> {
+    /// How many submissions match `filter`.
+    pub async fn count_submissions(&self, filter: SubmissionFilter) -> Result<u64, StorageError> {
         self.read("count_submissions", filter, |db, filter| {
             Box::pin(count(db, filter))
         })
         .await
     }
 
-    async fn submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
+    /// The submission with this id.
+    pub async fn submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
         self.read("submission", id, |db, id| Box::pin(find(db, *id)))
             .await
     }
 
-    async fn save_submission(&self, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
+    /// Saves a refused submission and its variables in one operation. `None` if there is no such
+    /// submission.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::NotSavable`](super::InUse::NotSavable) while the reason for the refusal persists,
+    /// and [`InUse::SavedAlready`](super::InUse::SavedAlready).
+    pub async fn save_submission(
+        &self,
+        id: SubmissionId,
+    ) -> Result<Option<Submission>, StorageError> {
         self.change("save_submission", id, |tx, id| {
             Box::pin(refused::save(tx, *id))
         })
         .await
     }
 
-    async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError> {
+    /// The names of the forms that were sent at a tag and saved.
+    pub async fn sent_forms(&self, tag: TagId) -> Result<Vec<String>, StorageError> {
         self.run_read("sent_forms", tag, |db, tag| Box::pin(forms(db, *tag)))
             .await
     }
 
-    async fn prune_submissions(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    /// Removes some submissions older than `keep_since`. `true` if more may be left.
+    pub async fn prune_submissions(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         self.change("prune_submissions", keep_since, |tx, keep_since| {
             Box::pin(prune(tx, *keep_since))
         })

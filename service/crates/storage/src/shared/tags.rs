@@ -17,13 +17,11 @@ mod written;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{Database, Transaction, imports};
+use super::{Transaction, imports};
 use crate::value::unreadable;
 use crate::{
-    ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables, Put,
-    StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect, Tags,
+    Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables,
+    Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect,
 };
 use domain::audit::Note;
 use domain::id::{ExperienceId, TagId};
@@ -38,9 +36,16 @@ pub(crate) use whole::{CONFIGURED, configured};
 pub(super) use whole::{locked, whole};
 pub(super) use written::Written;
 
-#[async_trait]
-impl<D: Database> Tags for D {
-    async fn insert_tags(
+/// The operations on tags.
+impl Access {
+    /// Stores new tags, whose slugs are not empty. A tag that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `tags`.
+    ///
+    /// # Errors
+    ///
+    /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`],
+    /// and [`Conflict::Missing`] for the experience.
+    pub async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
         simulated: bool,
@@ -52,7 +57,13 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn insert_tag(
+    /// Stores a new real tag, and returns it as stored. With `add_variables`, the tag gets the
+    /// variables that the page of its experience writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::insert_tags`].
+    pub async fn insert_tag(
         &self,
         tag: TagFields,
         add_variables: bool,
@@ -73,12 +84,16 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
+    /// The tag with this id, with its properties and counts.
+    pub async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
         self.read_snapshot("tag", id, |db, id| Box::pin(whole::tag(db, *id)))
             .await
     }
 
-    async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
+    /// Some of the tags that `list` selects, in its order, each with its place: the next piece
+    /// begins after that place. Counts are exact. An order by taps, and a place in it, may miss
+    /// taps of the last 30 seconds if there were many.
+    pub async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
         let mut ranking = None;
         if list.order.is_by_taps() {
             ranking = self.ranking().await?;
@@ -94,28 +109,33 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
+    /// How many tags match `filter`.
+    pub async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
         self.read_snapshot("count_tags", filter, |db, filter| {
             Box::pin(list::count(db, filter))
         })
         .await
     }
 
-    async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError> {
+    /// Roughly how many tags match `filter`. The number is exact unless counting takes longer than
+    /// [`COUNTING`](crate::COUNTING).
+    pub async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError> {
         self.read_snapshot("estimate_tags", filter, |db, filter| {
             Box::pin(estimate::tags(db, filter))
         })
         .await
     }
 
-    async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
+    /// The ids of all existing tags that `select` names, in ascending order.
+    pub async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
         self.read_snapshot("tag_ids", select, |db, select| {
             Box::pin(list::ids(db, select))
         })
         .await
     }
 
-    async fn property_keys(
+    /// The property keys of all tags that match `filter`.
+    pub async fn property_keys(
         &self,
         filter: TagFilter,
     ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
@@ -125,7 +145,15 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn import_tags(
+    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule is refused, and the
+    /// others are stored; the results are in the order of `rows`. With `upsert`, a row whose slug
+    /// belongs to a tag changes that tag; otherwise the row is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Self::insert_tags`] and of a new inlay, and [`Conflict::Invalid`] for a
+    /// cell.
+    pub async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
         upsert: bool,
@@ -136,7 +164,23 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn edit_tag_with(
+    /// Applies `edit` to a tag. A replaced slug stays with the tag, as a former slug.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`, and those of [`Self::insert_tags`].
+    pub async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
+        let edited = self.edit_tag_with(id, edit, false).await?;
+        Ok(edited.map(|(tag, _)| tag))
+    }
+
+    /// Like [`Self::edit_tag`]. With `add_variables`, a tag that is assigned to an experience gets
+    /// the variables that its page writes; also returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::edit_tag`].
+    pub async fn edit_tag_with(
         &self,
         id: TagId,
         edit: TagEdit,
@@ -149,7 +193,30 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn change_tags_with(
+    /// Makes one change to all of these tags, or to none. Returns, for each changed tag, the change
+    /// that undoes it. Skips tags that are already so, do not exist, or are deleted (for
+    /// [`TagChange::Restore`]: not deleted).
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the experience.
+    pub async fn change_tags(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+        let variables = FormVariables::Leave;
+        let changed = self.change_tags_with(ids, change, variables).await?;
+        Ok(changed.into_iter().map(|tag| (tag.id, tag.back)).collect())
+    }
+
+    /// Like [`Self::change_tags`]; `variables` decides how an assignment treats the variables of
+    /// forms.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::change_tags`].
+    pub async fn change_tags_with(
         &self,
         ids: Vec<TagId>,
         change: TagChange,
@@ -162,14 +229,21 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
+    /// Releases a former slug: its tag URL then leads nowhere, and any tag can take the slug.
+    /// `None` if the tag does not exist or has no such former slug.
+    pub async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
         self.change("release_slug", (tag, slug), |tx, (tag, slug)| {
             Box::pin(former::release(tx, *tag, slug))
         })
         .await
     }
 
-    async fn delete_tag_if(
+    /// Deletes a tag like [`TagChange::Delete`], but only if it still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
+    pub async fn delete_tag_if(
         &self,
         id: TagId,
         expected: Precondition,
@@ -180,7 +254,25 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn put_property_if(
+    /// Sets a property. `None` if the tag does not exist.
+    pub async fn put_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        value: String,
+    ) -> Result<Option<Put>, StorageError> {
+        self.put_property_if(tag, class, key, value, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::put_property`], but only if the property still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`Conflict::Invalid`] if the tag has the maximum number of
+    /// properties.
+    pub async fn put_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,
@@ -196,7 +288,8 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn missing_variables(
+    /// The variables of `keys` that some tag in use with this experience does not have.
+    pub async fn missing_variables(
         &self,
         experience: ExperienceId,
         keys: Vec<PropertyKey>,
@@ -208,7 +301,13 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn add_missing_variables(
+    /// Adds the missing variables to at most `limit` of these tags, with empty values; to all of
+    /// them or to none. Returns how many tags changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Invalid`] if a tag has the maximum number of variables.
+    pub async fn add_missing_variables(
         &self,
         experience: ExperienceId,
         keys: Vec<PropertyKey>,
@@ -222,7 +321,23 @@ impl<D: Database> Tags for D {
         .await
     }
 
-    async fn delete_property_if(
+    /// Removes a property. `None` if the tag or the key does not exist.
+    pub async fn delete_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+    ) -> Result<Option<()>, StorageError> {
+        self.delete_property_if(tag, class, key, Precondition::None)
+            .await
+    }
+
+    /// Like [`Self::delete_property`], but only if the property still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
+    pub async fn delete_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,

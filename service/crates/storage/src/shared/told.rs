@@ -109,7 +109,7 @@ async fn replace_delivery(
     let values = values![
         webhook, event, kind, at, tag, body, waits, attempts, next_at
     ];
-    let new: i64 = tx.one(sql, &values).await?.take()?;
+    let new: i64 = tx.write_one(sql, &values).await?.take()?;
     let sql = "UPDATE webhook_attempts SET delivery_id = ?2, response = '' WHERE delivery_id = ?1";
     tx.execute(sql, &values![id, new]).await.map(drop)
 }

@@ -2,12 +2,10 @@
 
 mod writers;
 
-use async_trait::async_trait;
-
 use super::audit::shown;
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{CachedPart, Conflict, InUse, Invalid, StorageError, UrlTemplateEdit, UrlTemplates};
+use crate::{Access, CachedPart, Conflict, InUse, Invalid, StorageError, UrlTemplateEdit};
 use domain::audit::Note;
 use domain::id::UrlTemplateId;
 use domain::inventory::{
@@ -17,9 +15,17 @@ use domain::revision::Precondition;
 use inlay::key::KeyFingerprint;
 use inlay::template::{Template, TemplateSettings};
 
-#[async_trait]
-impl<D: Database> UrlTemplates for D {
-    async fn insert_url_template(
+/// The operations on URL templates.
+///
+/// No URL may match two templates, because then neither would decide whose code the URL contains.
+impl Access {
+    /// Stores a new template.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::TemplatesOverlap`], [`Conflict::TooManyTemplates`]; [`Conflict::Missing`] for a
+    /// master key.
+    pub async fn insert_url_template(
         &self,
         template: UrlTemplateFields,
     ) -> Result<UrlTemplate, StorageError> {
@@ -29,12 +35,17 @@ impl<D: Database> UrlTemplates for D {
         .await
     }
 
-    async fn url_template(&self, id: UrlTemplateId) -> Result<Option<UrlTemplate>, StorageError> {
+    /// The template with this id.
+    pub async fn url_template(
+        &self,
+        id: UrlTemplateId,
+    ) -> Result<Option<UrlTemplate>, StorageError> {
         self.read_snapshot("url_template", id, |db, id| Box::pin(find(db, *id)))
             .await
     }
 
-    async fn url_templates(
+    /// At most `limit` templates after the one with the id `after`, ordered by id.
+    pub async fn url_templates(
         &self,
         after: Option<UrlTemplateId>,
         limit: usize,
@@ -46,12 +57,23 @@ impl<D: Database> UrlTemplates for D {
         .await
     }
 
-    async fn count_url_templates(&self) -> Result<u64, StorageError> {
+    /// How many templates there are.
+    pub async fn count_url_templates(&self) -> Result<u64, StorageError> {
         self.read("count_url_templates", (), |db, ()| db.count(COUNT, &[]))
             .await
     }
 
-    async fn edit_url_template(
+    /// Applies `edit` to a template.
+    ///
+    /// # Errors
+    ///
+    /// The error of `edit`, and those of [`Self::insert_url_template`].
+    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun) and
+    /// [`InUse::ByOrder`](super::InUse::ByOrder) if the edit would change a MAC while chips are
+    /// written with the template. [`InUse::ByFoundInlays`](super::InUse::ByFoundInlays) if it would
+    /// remove a key that is the only way to identify inlays.
+    pub async fn edit_url_template(
         &self,
         id: UrlTemplateId,
         edit: UrlTemplateEdit,
@@ -62,7 +84,14 @@ impl<D: Database> UrlTemplates for D {
         .await
     }
 
-    async fn delete_url_template_if(
+    /// Deletes a template that no chip uses, if it still matches `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun),
+    /// [`InUse::ByOrder`](super::InUse::ByOrder) and [`InUse::ByImport`](super::InUse::ByImport).
+    pub async fn delete_url_template_if(
         &self,
         id: UrlTemplateId,
         expected: Precondition,
@@ -163,7 +192,7 @@ async fn insert(
     let settings = settings(template)?;
     let sql = "INSERT INTO url_templates (name, settings) VALUES (?1, ?2) RETURNING id";
     let values = values![&template.name, settings];
-    let id = tx.one(sql, &values).await?.take()?;
+    let id = tx.write_one(sql, &values).await?.take()?;
     put_keys(tx, id, &template.keys).await?;
     tx.changes(Some(CachedPart::UrlTemplates));
     let shown = shown::url_template(template);

@@ -1,19 +1,22 @@
 //! The simulator's virtual inlays.
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction, inlays, tags};
+use super::{Query, Transaction, inlays, tags};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Conflict, SimulatedTag, Simulator, StorageError};
+use crate::{Access, Conflict, SimulatedTag, StorageError};
 use domain::audit::Note;
 use domain::id::VirtualInlayId;
 use domain::inventory::{NewInlay, SimulatedInlay};
 use inlay::code::COUNTER_MAX;
 use inlay::virtual_inlay::UsedUp;
 
-#[async_trait]
-impl<D: Database> Simulator for D {
-    async fn insert_virtual_inlay(
+/// The operations on the simulator's inlays.
+impl Access {
+    /// Stores a virtual inlay, its inlay as the service sees it, and its tag.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::insert_inlay`] and [`Self::insert_tags`].
+    pub async fn insert_virtual_inlay(
         &self,
         tag: SimulatedTag,
         inlay: NewInlay,
@@ -28,7 +31,8 @@ impl<D: Database> Simulator for D {
         .await
     }
 
-    async fn virtual_inlay(
+    /// The virtual inlay with this id.
+    pub async fn virtual_inlay(
         &self,
         id: VirtualInlayId,
     ) -> Result<Option<SimulatedInlay>, StorageError> {
@@ -38,7 +42,8 @@ impl<D: Database> Simulator for D {
         .await
     }
 
-    async fn virtual_inlays(
+    /// At most `limit` virtual inlays after the one with the id `after`, ordered by id.
+    pub async fn virtual_inlays(
         &self,
         after: Option<VirtualInlayId>,
         limit: usize,
@@ -49,14 +54,20 @@ impl<D: Database> Simulator for D {
         .await
     }
 
-    async fn count_virtual_inlays(&self) -> Result<u64, StorageError> {
+    /// How many virtual inlays there are.
+    pub async fn count_virtual_inlays(&self) -> Result<u64, StorageError> {
         self.read("count_virtual_inlays", (), |db, ()| {
             db.count("SELECT count(*) FROM virtual_inlays", &[])
         })
         .await
     }
 
-    async fn raise_virtual_counter(
+    /// One read of a virtual inlay, as a chip does it: the counter rises before the code is made.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::UsedUp`].
+    pub async fn raise_virtual_counter(
         &self,
         id: VirtualInlayId,
     ) -> Result<Option<SimulatedInlay>, StorageError> {
@@ -133,7 +144,7 @@ async fn insert(
     let now = tx.now();
     let sql = "INSERT INTO virtual_inlays (inlay_id, counter, created_at) VALUES (?1, 0, ?2)
          RETURNING id";
-    let id: VirtualInlayId = tx.one(sql, &values![inlay, now]).await?.take()?;
+    let id: VirtualInlayId = tx.write_one(sql, &values![inlay, now]).await?.take()?;
     let object = format!("simulator/inlays/{id}");
     tx.note(Note::created(object, &serde_json::json!({"tag_id": tag})));
     Ok(id)

@@ -3,16 +3,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use async_trait::async_trait;
-
 use super::callers::condition;
 use super::submissions::{SELECT, look, read};
 use super::told::{self, ToldUpdate};
-use super::{Database, Query, Transaction, audit};
+use super::{Query, Transaction, audit};
 use crate::search::fold;
 use crate::value::{Value, unreadable, values};
-use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter, Visitors};
-use crate::{CachedPart, StorageError, erasure};
+use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter};
+use crate::{Access, CachedPart, StorageError, erasure};
 use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Change, Reason, TapOrigin};
@@ -46,9 +44,16 @@ async fn test_taps(
 /// Updates that one read searches.
 const LOOKED_AT: usize = 5_000;
 
-#[async_trait]
-impl<D: Database> Visitors for D {
-    async fn taps_of_visitor(
+/// The operations on one visitor of a tag, and on the values that persons entered.
+///
+/// The steps of an erasure have a fixed order, so that an interrupted request can be sent again:
+/// [`Self::forget_entered`], then [`Self::forget_before`] for each section of the tag's history,
+/// and last the records themselves. After the first step, no later update records an erased value
+/// as the previous one.
+impl Access {
+    /// The taps of the visitor who made `tap`: `tap` itself and the taps connected to it by the
+    /// cookie of a rolling key, the newest first. Erased taps are left out.
+    pub async fn taps_of_visitor(
         &self,
         tap: InteractionId,
     ) -> Result<Vec<InteractionId>, StorageError> {
@@ -56,7 +61,8 @@ impl<D: Database> Visitors for D {
             .await
     }
 
-    async fn note_same_browser(
+    /// Notes that the request of `tap` had the cookie of `earlier`, another tap of the same tag.
+    pub async fn note_same_browser(
         &self,
         tap: InteractionId,
         earlier: InteractionId,
@@ -68,7 +74,8 @@ impl<D: Database> Visitors for D {
             .map(drop)
     }
 
-    async fn test_taps(
+    /// The test taps from one hour to another, by hour, reason and origin.
+    pub async fn test_taps(
         &self,
         since: Timestamp,
         until: Timestamp,
@@ -83,7 +90,8 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn submissions_of_taps(
+    /// The submissions from the pages of these taps.
+    pub async fn submissions_of_taps(
         &self,
         taps: Vec<InteractionId>,
     ) -> Result<Vec<Submission>, StorageError> {
@@ -93,7 +101,8 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn entered_at_taps(
+    /// The values entered with the keys of these taps of one tag; `None` if there were none.
+    pub async fn entered_at_taps(
         &self,
         tag: TagId,
         taps: Vec<InteractionId>,
@@ -104,7 +113,9 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn updates_with(
+    /// Some updates after `after`, ordered by interaction, in which `text` is a whole value,
+    /// ignoring case.
+    pub async fn updates_with(
         &self,
         text: String,
         filter: UpdateFilter,
@@ -117,7 +128,10 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn forget_entered(
+    /// Removes the entered values from stored and unsent webhook events of other taps, and from the
+    /// audit log's values of these variables. A variable that still has such a value becomes empty;
+    /// without `empty_variables`, it is only marked, so that no event contains it any more.
+    pub async fn forget_entered(
         &self,
         entered: Entered,
         empty_variables: bool,
@@ -129,7 +143,8 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn showing_before(
+    /// The interactions of `among` whose update shows one of the values as the previous one.
+    pub async fn showing_before(
         &self,
         entered: Entered,
         among: Vec<InteractionId>,
@@ -144,7 +159,8 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn forget_before(
+    /// Removes the values from these updates, where they are previous values.
+    pub async fn forget_before(
         &self,
         entered: Entered,
         updates: Vec<InteractionId>,
@@ -156,7 +172,9 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn erase_updates(&self, taps: Vec<InteractionId>) -> Result<(), StorageError> {
+    /// Erases the updates and submissions made with the keys of these taps, and their webhook
+    /// events. The fact that there was an update stays.
+    pub async fn erase_updates(&self, taps: Vec<InteractionId>) -> Result<(), StorageError> {
         self.settle_notes().await?;
         self.change("erase_updates", taps, |tx, taps| {
             Box::pin(erase_updates(tx, taps))
@@ -164,7 +182,14 @@ impl<D: Database> Visitors for D {
         .await
     }
 
-    async fn erase_taps(&self, tag: TagId, taps: Vec<InteractionId>) -> Result<(), StorageError> {
+    /// Erases the data of the visitor who made these taps of a tag: as [`Self::erase_updates`], and
+    /// also the client, the webhook events of the taps, and the connection between the taps.
+    /// Verdicts and counts stay.
+    pub async fn erase_taps(
+        &self,
+        tag: TagId,
+        taps: Vec<InteractionId>,
+    ) -> Result<(), StorageError> {
         self.settle_notes().await?;
         self.change("erase_taps", (tag, taps), |tx, (tag, taps)| {
             Box::pin(erase_taps(tx, *tag, taps))

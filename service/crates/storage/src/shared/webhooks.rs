@@ -7,15 +7,14 @@ mod route;
 
 use std::collections::HashMap;
 
-use async_trait::async_trait;
-
-use super::{Database, Query, Transaction};
+use super::{Query, Transaction};
+use crate::access::each;
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::{
     Advance, Backlog, Claimed, CommitPosition, EventProperties, Finished, Resend, RouteFields,
     RouteState, Settled, WebhookEdit,
 };
-use crate::{StorageError, TapStream, Webhooks};
+use crate::{Access, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId, WebhookId};
 use domain::revision::Precondition;
@@ -24,9 +23,10 @@ use domain::webhook::{
     WebhookFields,
 };
 
-#[async_trait]
-impl<D: Database + TapStream> Webhooks for D {
-    async fn webhooks(
+/// The operations on webhooks.
+impl Access {
+    /// At most `limit` endpoints, the oldest first, after the endpoint `after`.
+    pub async fn webhooks(
         &self,
         after: Option<WebhookId>,
         limit: usize,
@@ -37,12 +37,18 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn webhook(&self, id: WebhookId) -> Result<Option<Webhook>, StorageError> {
+    /// The endpoint with this id.
+    pub async fn webhook(&self, id: WebhookId) -> Result<Option<Webhook>, StorageError> {
         self.read("webhook", id, |db, id| Box::pin(find(db, *id)))
             .await
     }
 
-    async fn insert_webhook(
+    /// Stores a new endpoint. If it is on, it gets all events from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::TooManyWebhooks`](crate::Conflict::TooManyWebhooks).
+    pub async fn insert_webhook(
         &self,
         fields: WebhookFields,
         secret: Vec<u8>,
@@ -55,7 +61,9 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn edit_webhook(
+    /// Applies `edit` to an endpoint that still matches `expected`. If the endpoint is switched on,
+    /// it continues where it stopped.
+    pub async fn edit_webhook(
         &self,
         id: WebhookId,
         edit: WebhookEdit,
@@ -81,7 +89,11 @@ impl<D: Database + TapStream> Webhooks for D {
         Ok(Some(edited.webhook))
     }
 
-    async fn delete_webhook(
+    /// Removes an endpoint that still matches `expected`, with its waiting deliveries and its log.
+    ///
+    /// # Errors
+    /// [`Conflict::Changed`](crate::Conflict::Changed) if it does not match.
+    pub async fn delete_webhook(
         &self,
         id: WebhookId,
         expected: Precondition,
@@ -92,7 +104,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn rotate_webhook_secret(
+    /// Sets a new secret for an endpoint. The previous one also signs until `previous_until`.
+    pub async fn rotate_webhook_secret(
         &self,
         id: WebhookId,
         secret: Vec<u8>,
@@ -106,7 +119,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn webhook_attempts(
+    /// At most `limit` attempts of an endpoint, the newest first, after the attempt `after`.
+    pub async fn webhook_attempts(
         &self,
         id: WebhookId,
         after: Option<i64>,
@@ -120,7 +134,13 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn resend_webhook(
+    /// Sends events to an endpoint again. `None` if there is no such endpoint; `false` if the event
+    /// no longer exists.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::WebhookOff`](crate::Conflict::WebhookOff).
+    pub async fn resend_webhook(
         &self,
         id: WebhookId,
         what: Resend,
@@ -131,7 +151,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn claim_test(
+    /// Stores a delivery of `event` to an endpoint, on or off, and claims it for the caller.
+    pub async fn claim_test(
         &self,
         id: WebhookId,
         event: Happening,
@@ -142,34 +163,41 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn route_states(&self) -> Result<Vec<RouteState>, StorageError> {
-        let now = self.present().await?;
+    /// The state of all endpoints that are on.
+    pub async fn route_states(&self) -> Result<Vec<RouteState>, StorageError> {
+        let now = self.now().await?;
         self.read("route_states", now, |db, now| {
             Box::pin(route::states(db, *now))
         })
         .await
     }
 
-    async fn erasures(&self) -> Result<u64, StorageError> {
+    /// How often visitor data has been erased.
+    pub async fn erasures(&self) -> Result<u64, StorageError> {
         self.read("erasures", (), |db, ()| Box::pin(route::erasures(db)))
             .await
     }
 
-    async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError> {
+    /// The configuration of all endpoints that are on.
+    pub async fn route_fields(&self) -> Result<HashMap<WebhookId, RouteFields>, StorageError> {
         self.read("route_fields", (), |db, ()| Box::pin(route::fields(db)))
             .await
     }
 
-    async fn taps_after(
+    /// At most `limit` taps after a place, in the order of commits. PostgreSQL commits taps in
+    /// parallel: only before the `settled` ones no further tap can appear.
+    pub async fn taps_after(
         &self,
         after: CommitPosition,
         limit: usize,
         settled: bool,
     ) -> Result<Vec<TapHappening>, StorageError> {
-        self.stream_taps(after, limit, settled).await
+        each!(self, db => db.stream_taps(after, limit, settled).await)
     }
 
-    async fn place_of_tap(
+    /// The place of a tap in the order of commits, or a place shortly before it; `None` if the tap
+    /// no longer exists.
+    pub async fn place_of_tap(
         &self,
         id: InteractionId,
     ) -> Result<Option<CommitPosition>, StorageError> {
@@ -179,7 +207,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn outbox_after(
+    /// The same for outbox events.
+    pub async fn outbox_after(
         &self,
         after: CommitPosition,
         limit: usize,
@@ -190,7 +219,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn event_properties(
+    /// The properties of these tags that events need.
+    pub async fn event_properties(
         &self,
         tags: Vec<TagId>,
     ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
@@ -200,20 +230,23 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn advance_webhooks(&self, advance: Advance) -> Result<Vec<WebhookId>, StorageError> {
+    /// Moves endpoints forward and stores their deliveries. Returns the endpoints that moved.
+    pub async fn advance_webhooks(&self, advance: Advance) -> Result<Vec<WebhookId>, StorageError> {
         self.change("advance_webhooks", advance, |tx, advance| {
             Box::pin(route::advance(tx, advance))
         })
         .await
     }
 
-    async fn due_webhooks(
+    /// At most `limit` endpoints that have a due delivery and are not `busy`. `held_back` selects
+    /// either those that are held back or the others.
+    pub async fn due_webhooks(
         &self,
         held_back: bool,
         busy: Vec<WebhookId>,
         limit: usize,
     ) -> Result<Vec<WebhookId>, StorageError> {
-        let now = self.present().await?;
+        let now = self.now().await?;
         self.read(
             "due_webhooks",
             (held_back, busy, limit, now),
@@ -224,7 +257,9 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn claim_deliveries(
+    /// Claims due deliveries, at most `each` per endpoint. No other caller gets them within
+    /// [`LEASE`](crate::LEASE).
+    pub async fn claim_deliveries(
         &self,
         webhooks: Vec<WebhookId>,
         each: usize,
@@ -237,14 +272,23 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError> {
+    /// Stores the results of attempts. Switches off an endpoint that is gone or has failed for too
+    /// long, and creates an event about it.
+    pub async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Settled, StorageError> {
         self.change("finish_attempts", finished, |tx, finished| {
             Box::pin(deliver::finish(tx, finished))
         })
         .await
     }
 
-    async fn wake_deliveries(&self, id: WebhookId, since: Timestamp) -> Result<(), StorageError> {
+    /// Makes deliveries due at once that were not attempted before `since`, when the endpoint went
+    /// down. Their failed attempts since then do not count. Deliveries that may be in flight stay
+    /// as they are.
+    pub async fn wake_deliveries(
+        &self,
+        id: WebhookId,
+        since: Timestamp,
+    ) -> Result<(), StorageError> {
         // Each commit wakes few, because taps wait for it. They are found in a separate read. The
         // request already has its row in the audit log.
         loop {
@@ -263,15 +307,17 @@ impl<D: Database + TapStream> Webhooks for D {
         }
     }
 
-    async fn webhook_backlog(&self) -> Result<Backlog, StorageError> {
-        let now = self.present().await?;
+    /// The backlog of all endpoints that are on.
+    pub async fn webhook_backlog(&self) -> Result<Backlog, StorageError> {
+        let now = self.now().await?;
         self.run_read("webhook_backlog", now, |db, now| {
             Box::pin(deliver::backlog(db, *now))
         })
         .await
     }
 
-    async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError> {
+    /// Stores an alert, if any endpoint gets alerts of its type.
+    pub async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError> {
         self.change("raise_alert", alert, |tx, alert| {
             Box::pin(async move {
                 let data = domain::webhook::object(&alert.data);
@@ -281,7 +327,9 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn prune_deliveries(
+    /// Removes some stored events of these types older than `keep_since`, delivered or not. `true`
+    /// if more may be left.
+    pub async fn prune_deliveries(
         &self,
         kinds: Vec<EventKind>,
         keep_since: Timestamp,
@@ -302,7 +350,8 @@ impl<D: Database + TapStream> Webhooks for D {
         .map(|()| true)
     }
 
-    async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError> {
+    /// Removes outbox events older than `keep_since`.
+    pub async fn sweep_outbox(&self, keep_since: Timestamp) -> Result<(), StorageError> {
         let sql = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE at < ?1 ORDER BY id LIMIT 2000)";
         self.change_at_once("sweep_outbox", sql, values![keep_since].into())
             .await

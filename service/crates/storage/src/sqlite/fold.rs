@@ -25,7 +25,7 @@ mod state;
 pub(super) use changes::{Changes, Folding};
 pub(super) use kinds::{Counter, Hour, Taps, Visit, Visitor};
 pub(super) use pass::Slice;
-pub(super) use recover::{BY_ID, recover, settle_file, settle_older};
+pub(super) use recover::{recover, settle_file};
 pub(super) use state::Folded;
 
 use std::time::Duration;

@@ -6,35 +6,30 @@ mod stream;
 
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{SqliteStorage, row};
-use crate::calling;
 use crate::interactions::row::{COLUMNS, interaction};
 use crate::interactions::row_of;
-use crate::shared::Database as _;
-use crate::shared::interactions::traced;
-use crate::{InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch};
+use crate::{InteractionFilter, LOOKED_AT_MAX, Overview, StorageError, Stretch};
 use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Interaction, TagName};
 use domain::scope::Reach;
-use domain::trace::TracedInteraction;
 use domain::world::World;
 
-#[async_trait]
-impl Interactions for SqliteStorage {
+impl SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn interactions(
+    pub(crate) async fn interactions(
         &self,
         filter: InteractionFilter,
         from: Option<InteractionId>,
         limit: usize,
+        reach: &Reach,
     ) -> Result<Stretch, StorageError> {
         let tag = filter.history();
         let from = from.or_else(|| tag.and_then(|tag| self.writer.folded().newest(tag)));
-        let reach = calling::reach();
+        let reach = reach.clone();
         self.read_long(move |connection| {
             let snapshot = connection.unchecked_transaction()?;
             stretch(&snapshot, &filter, &reach, from, limit)
@@ -42,20 +37,8 @@ impl Interactions for SqliteStorage {
         .await
     }
 
-    async fn interaction(
-        &self,
-        id: InteractionId,
-    ) -> Result<Option<TracedInteraction>, StorageError> {
-        let _noted = self.deferred.stay().await;
-        let asked = (id, self.deferred.of(id));
-        self.read_snapshot("interaction", asked, |db, (id, noted)| {
-            Box::pin(traced(db, *id, noted))
-        })
-        .await
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn overview(
+    pub(crate) async fn overview(
         &self,
         since: Timestamp,
         until: Timestamp,
@@ -67,12 +50,15 @@ impl Interactions for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
+    pub(crate) async fn erase_visitors(
+        &self,
+        tag: Option<TagId>,
+    ) -> Result<Option<bool>, StorageError> {
         self.write(move |write| erase::visitors(write, tag)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_history(
+    pub(crate) async fn erase_history(
         &self,
         tag: Option<TagId>,
         from: Option<InteractionId>,

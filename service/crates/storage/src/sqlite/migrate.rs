@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
-use super::fold;
 use copy::back_up;
 use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
@@ -20,7 +19,21 @@ pub use error::OpenError;
 pub use examine::{check_audit, check_rows, examine, scheduled_backups};
 pub(super) use examine::{look_into, starts_as_ours};
 
-refinery::embed_migrations!("../../migrations/sqlite");
+/// The first version of the schema, by subject.
+const FIRST: &str = concat!(
+    include_str!("../../../../migrations/sqlite/V1/administration.sql"),
+    include_str!("../../../../migrations/sqlite/V1/tags.sql"),
+    include_str!("../../../../migrations/sqlite/V1/inlays.sql"),
+    include_str!("../../../../migrations/sqlite/V1/experiences.sql"),
+    include_str!("../../../../migrations/sqlite/V1/taps.sql"),
+    include_str!("../../../../migrations/sqlite/V1/reports.sql"),
+    include_str!("../../../../migrations/sqlite/V1/batches.sql"),
+    include_str!("../../../../migrations/sqlite/V1/encoding.sql"),
+    include_str!("../../../../migrations/sqlite/V1/webhooks.sql"),
+);
+
+/// The migrations of all versions in their order. A release only appends to them.
+const MIGRATIONS: &[(&str, &str)] = &[("V1__initial", FIRST)];
 
 /// Opens the database for writing, new or existing, with the newest schema.
 pub(super) fn open(
@@ -37,10 +50,6 @@ pub(super) fn open(
         let mut connection = connection::writer(path)?;
         if found < newest_known() {
             back_up(&connection, path, found, now)?;
-            if found < fold::BY_ID {
-                fold::settle_older(&connection)
-                    .map_err(|error| OpenError::Migration(error.to_string()))?;
-            }
             run(ours(), &mut connection)?;
         }
         Ok(connection)
@@ -126,7 +135,10 @@ fn make(
 
 /// All migrations of this program.
 pub(super) fn ours() -> refinery::Runner {
-    migrations::runner()
+    let migrations = MIGRATIONS.iter().map(|(name, sql)| {
+        refinery::Migration::unapplied(name, sql).expect("the name has a version")
+    });
+    refinery::Runner::new(&migrations.collect::<Vec<_>>())
 }
 
 pub(super) fn newest_known() -> u32 {
@@ -161,10 +173,8 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 mod tests {
     use std::collections::BTreeMap;
 
-    use refinery::Target;
-
     use super::*;
-    use crate::transfer::schema::tables;
+    use crate::catalogue::{Backend, Kind, described, moved, wrapped, wrapped_in};
 
     #[test]
     fn a_sqlite_that_can_lose_committed_writes_is_refused() {
@@ -178,7 +188,6 @@ mod tests {
     /// The migrations of this program, followed by one for each of `more`.
     fn runner(more: &[&str]) -> refinery::Runner {
         let mut all = ours().get_migrations().clone();
-        // Migrations come in the order of their file names, in which V10 precedes V9.
         for (version, sql) in (newest_known() + 1..).zip(more) {
             let name = format!("V{version}__later");
             all.push(refinery::Migration::unapplied(&name, sql).unwrap());
@@ -205,77 +214,82 @@ mod tests {
         )
     }
 
-    /// A database as the first version created it, with rows in every table.
-    fn first_version(path: &Path) -> Connection {
+    /// A database with the newest schema, and with rows in every table that is moved.
+    fn filled(path: &Path) -> Connection {
         let mut connection = Connection::open(path).unwrap();
-        run(ours().set_target(Target::Version(1)), &mut connection).unwrap();
-        let rows = include_str!("../../../../../tests/fixtures/first_version.sql")
+        run(ours(), &mut connection).unwrap();
+        make_secrets(&connection, &entropy::OsEntropy).unwrap();
+        let rows = include_str!("../../../../../tests/fixtures/every_table.sql")
             .replace(":tags", "100")
             .replace(":interactions", "100")
             .replace(":now", "1700000000000");
         connection.execute_batch(&rows).unwrap();
-        // Later versions have more tables.
         let counts = counts(&connection);
-        for table in tables().filter(|table| table.name != "secrets") {
-            assert_ne!(counts.get(table.name), Some(&0), "{}", table.name);
+        for table in moved() {
+            assert_ne!(counts[table.name], 0, "{}", table.name);
         }
         connection
     }
 
     /// How many rows each table has.
     fn counts(connection: &Connection) -> BTreeMap<String, u64> {
-        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
-            AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_schema_history'";
-        let mut tables = connection.prepare(tables).unwrap();
-        let names = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
-        let counted = names.map(|name| {
-            let name = name.unwrap();
+        let names = names(connection).into_iter().map(|name| {
             let sql = format!("SELECT count(*) FROM {name}");
             let count = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
             (name, count)
         });
-        counted.collect()
+        names.collect()
     }
 
-    /// Tap 7 was committed before tap 5, whose id was reserved first. The row of their tag contains
-    /// one of them, and the count of their hour neither.
+    /// The tables, without those of SQLite, of its index of texts, and of the migrations.
+    fn names(connection: &Connection) -> Vec<String> {
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            AND name NOT LIKE 'tags_search\\_%' ESCAPE '\\' AND name <> 'refinery_schema_history'";
+        let mut tables = connection.prepare(tables).unwrap();
+        let names = tables.query_map([], |row| row.get(0)).unwrap();
+        names.map(Result::unwrap).collect()
+    }
+
     #[test]
-    fn an_upgrade_folds_what_an_older_version_left_in_the_order_of_its_commits() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut connection = Connection::open(folder.path().join("tapdesk.db")).unwrap();
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .unwrap();
-        let before = Target::Version(fold::BY_ID.cast_signed() - 1);
-        run(ours().set_target(before), &mut connection).unwrap();
-        let left = "INSERT INTO interactions (id, at, tag_id, reason, tech, country, returning_month, returning_day,
-                 key_issued, simulated, seq)
-             VALUES (7, 70, 1, 'static', 'u', '', 0, 0, 1, 0, 1), (5, 71, 1, 'static', 'u', '', 0, 0, 1, 0, 2);
-             INSERT INTO visits VALUES (1, x'', 1, 70, 7, 1);
-             INSERT INTO webhook_states VALUES (1, 1, NULL, 1, 0, 0, 0, -1, 0, 0, 0, 0, NULL, 0, 0)";
-        connection.execute_batch(left).unwrap();
-        fold::settle_older(&connection).unwrap();
+    fn every_table_and_column_is_in_the_catalogue() {
+        let mut connection = Connection::open_in_memory().unwrap();
         run(ours(), &mut connection).unwrap();
-        let row = |sql: &str| -> (i64, i64) {
-            let row = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
-            row.unwrap()
-        };
-        let visits = "SELECT scans, last_interaction FROM visits";
-        assert_eq!(row(visits), (2, 5));
-        assert_eq!(row("SELECT taps, hour FROM tap_counts"), (2, 0));
-        assert_eq!(fold::recover(&connection).unwrap().dirty(), 0);
-        // Webhooks get the second tap, and the first one twice rather than never.
-        let told = "SELECT tap_seq, again_seq FROM webhook_states";
-        assert_eq!(row(told), (4, -1));
-        let keys = "SELECT up_to, simulated_up_to FROM expired_keys";
-        assert_eq!(row(keys), (7, 0));
+        let described = described(Backend::Sqlite);
+        let found = names(&connection).into_iter().map(|table| {
+            let columns = "SELECT name, type FROM pragma_table_info(?1)";
+            let mut columns = connection.prepare(columns).unwrap();
+            let columns = columns.query_map([&table], |row| Ok((row.get(0)?, row.get(1)?)));
+            let columns = columns.unwrap().map(|column| {
+                let (column, kind): (String, String) = column.unwrap();
+                let known = described.get(&table).and_then(|table| table.get(&column));
+                let kind = match (kind.as_str(), known) {
+                    // The catalogue has no kinds for columns that only one of the databases has.
+                    (_, Some(None)) => None,
+                    ("INTEGER", Some(Some(Kind::Flag))) => Some(Kind::Flag),
+                    ("INTEGER", _) => Some(Kind::Integer),
+                    // The columns of the index of texts have no types.
+                    ("TEXT" | "", _) => Some(Kind::Text),
+                    ("BLOB", _) => Some(Kind::Bytes),
+                    (other, _) => panic!("{table}.{column} is a {other}"),
+                };
+                (column, kind)
+            });
+            let columns: BTreeMap<_, _> = columns.collect();
+            (table, columns)
+        });
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), described);
+    }
+
+    #[test]
+    fn the_catalogue_knows_every_wrapped_column() {
+        assert_eq!(wrapped_in(FIRST), wrapped());
     }
 
     #[test]
     fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tapdesk.db");
-        let mut connection = first_version(&path);
+        let mut connection = filled(&path);
         let (before, rows) = (schema(&connection), counts(&connection));
 
         let second = ["CREATE TABLE a (x);", "ALTER TABLE tags ADD COLUMN y;"];
@@ -304,8 +318,7 @@ mod tests {
         assert_eq!(schema(&connection).1.last(), Some(&(newest_known() + 2)));
         let kept = counts(&connection);
         for (table, count) in rows {
-            let gone = ["tokens", "rolling_keys"].contains(&table.as_str());
-            let expected = (!gone).then_some(&count);
+            let expected = (table != "tokens").then_some(&count);
             assert_eq!(kept.get(&table), expected, "{table}");
         }
     }

@@ -117,7 +117,7 @@ impl Rankings {
 
 impl SqliteStorage {
     /// Tags ordered by their taps; `None` if there are few tags.
-    pub(super) async fn rank(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
+    pub(crate) async fn rank(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
         let (rankings, folded) = (self.rankings.clone(), self.writer.folded().clone());
         let got = self.read_long(move |connection| rankings.get(connection, &folded));
         let Some((ranking, ages)) = got.await? else {

@@ -118,7 +118,7 @@ impl RecentKeys {
 mod tests {
     use super::*;
     use crate::sqlite::fold::Folding;
-    use crate::sqlite::migrate;
+    use crate::sqlite::in_memory;
     use domain::id::TagId;
     use domain::interaction::{
         Claim, Client, KnownAt, NewKey, Returning, Tech, Unchecked, Verdict,
@@ -153,8 +153,7 @@ mod tests {
 
     #[test]
     fn a_key_is_forgotten_once_its_tap_is_written_or_it_is_consumed() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate::run(migrate::ours(), &mut connection).unwrap();
+        let connection = in_memory();
         let keys = RecentKeys::of(&connection, &Folded::default()).unwrap();
         let row = "INSERT INTO interactions (id, at, tag_id, reason, tech, client, country,
                  returning_month, returning_day, key_issued, simulated)

@@ -13,12 +13,12 @@ use zeroize::Zeroizing;
 
 use super::backup::NOTE;
 use super::expired_keys;
-use super::fold::BY_ID;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
 use super::place::make_place;
 use super::{audit, rows, schema, seal};
 use crate::backups::SCHEDULE;
+use crate::catalogue::forget_progress;
 use crate::shared;
 use crate::transfer::mark;
 use crate::{BackupContent, BackupNote, BackupSeal};
@@ -33,9 +33,6 @@ use domain::tag_url;
 
 /// Suffixes of the files of a database: those that SQLite keeps next to it, and its own.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
-
-/// The first schema version with encodings.
-const ENCODING: u32 = 4;
 
 /// A backup that was found sound, ready to replace the database. Dropping it removes its copy.
 pub struct Restore {
@@ -120,20 +117,16 @@ impl Restore {
             "DELETE FROM settings WHERE name IN (?1, ?2, ?3)",
             [NOTE, mark::NAME, tag_url::ROW],
         )?;
-        switch_webhooks_off(&connection)?;
+        // The original may still deliver webhooks, and receivers would get every event twice.
+        connection.execute_batch(&forget_progress().collect::<String>())?;
         // The original database may still create and remove these backups.
         connection.execute(
             "UPDATE settings SET value = json_set(value, '$.files', json('[]')) WHERE name = ?1",
             [SCHEDULE],
         )?;
-        // This file may be any copy of a database, so expire its keys. The upgrade of an older one
-        // does so.
-        if examination.format >= BY_ID {
-            expired_keys::expire_all(&connection)?;
-        }
-        if examination.format >= ENCODING {
-            retire_roots(&connection)?;
-        }
+        // This file may be any copy of a database, so expire its keys.
+        expired_keys::expire_all(&connection)?;
+        retire_roots(&connection)?;
         let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
                     (SELECT count(*) FROM interactions)",
@@ -266,18 +259,6 @@ pub(super) fn rehearse(source: &Path, now: Timestamp) -> Result<BackupContent, O
     migrate::examine(&target)?;
     folder.close().map_err(io)?;
     Ok(content)
-}
-
-/// Switches all webhooks off: the original may still deliver, and receivers would get every event
-/// twice.
-fn switch_webhooks_off(connection: &Connection) -> rusqlite::Result<()> {
-    for table in ["webhook_states", "webhook_types"] {
-        // Older versions do not have these tables.
-        if connection.table_exists(None, table)? {
-            connection.execute(&format!("DELETE FROM {table}"), [])?;
-        }
-    }
-    Ok(())
 }
 
 /// Retires all roots and cancels open encodings: chips that were encoded after the backup are

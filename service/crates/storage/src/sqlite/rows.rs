@@ -11,9 +11,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::migrate::OpenError;
 use crate::BackupSchedule;
 use crate::backups::SCHEDULE;
+use crate::catalogue::{Column, Kind, Table, moved};
 use crate::shared::administration::SETTINGS;
-use crate::transfer::schema::tables;
-use crate::transfer::table::{Column, Kind, Table};
 use domain::experience::{Content, ImageType};
 use domain::id::ExperienceId;
 use domain::interaction::{Change, Reason, Tech, UpdateFault};
@@ -37,7 +36,7 @@ type Reads = fn(&str) -> bool;
 ///
 /// [`OpenError::Unreadable`] names the first row that cannot be read.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
-    tables().try_for_each(|table| check_table(connection, table, path))
+    moved().try_for_each(|table| check_table(connection, table, path))
 }
 
 fn check_table(connection: &Connection, table: &Table, path: &Path) -> Result<(), OpenError> {
@@ -225,7 +224,7 @@ mod tests {
     #[test]
     fn each_text_that_has_a_reader_is_in_the_schema() {
         for (table, column, _) in READERS {
-            let columns = tables().filter(|one| one.name == *table);
+            let columns = moved().filter(|one| one.name == *table);
             let mut columns = columns.flat_map(|table| table.columns);
             let found = columns.any(|one| one.name == *column && one.kind == Kind::Text);
             assert!(found, "{table}.{column}");

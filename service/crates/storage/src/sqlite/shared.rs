@@ -2,23 +2,21 @@
 //! may block. Every query is answered before it returns, so an operation's future is ready at once.
 
 use std::ops::RangeBounds;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 use send_wrapper::SendWrapper;
 
 use super::SqliteStorage;
 use super::fold::{Counter, Folded, Visit, Visitor};
 use super::writer::Write;
 use crate::shared::dialect::Dialect;
-use crate::shared::tags::Ranking;
-use crate::shared::{Change, Database, Query, Read, TagCounts, Transaction};
+use crate::shared::{Change, Query, Read, TagCounts, Transaction};
 use crate::value::{Columns, Row, Value, unreadable, values};
-use crate::{CachedPart, Event, StorageError};
+use crate::{CachedPart, StorageError};
 use domain::clock::Timestamp;
 use domain::id::{InlayId, TagId};
 use domain::interaction::ClientId;
@@ -98,6 +96,10 @@ impl Transaction for Command<'_, '_> {
         Ok(statement.execute(params_from_iter(values))? as u64)
     }
 
+    async fn write(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        write(self.0.connection, sql, values)
+    }
+
     fn changes_configuration(&mut self) {
         self.0.changes_configuration();
     }
@@ -119,34 +121,16 @@ impl Transaction for Command<'_, '_> {
     }
 }
 
-#[async_trait]
-impl Database for SqliteStorage {
-    async fn present(&self) -> Result<Timestamp, StorageError> {
-        Ok(self.clock.now())
-    }
-
-    fn tell(&self, event: Event) {
-        // An error means that there is no listener.
-        let _ = self.events.send(event.into());
-    }
-
-    async fn settle_few(&self) {
+impl SqliteStorage {
+    pub(crate) async fn settle_few(&self) {
         if (1..=FEW).contains(&self.writer.folded().dirty()) {
             // If it fails, the order is only as old as the last fold.
             let _ = self.writer.settle().await;
         }
     }
 
-    async fn settle_notes(&self) -> Result<(), StorageError> {
-        self.store_notes().await
-    }
-
-    async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
-        self.rank().await
-    }
-
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_read<A, T>(
+    pub(crate) async fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -164,7 +148,7 @@ impl Database for SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_read_snapshot<A, T>(
+    pub(crate) async fn run_read_snapshot<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -185,7 +169,7 @@ impl Database for SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn run_change<A, T>(
+    pub(crate) async fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -203,13 +187,13 @@ impl Database for SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn change_at_once(
+    pub(crate) async fn change_at_once(
         &self,
         name: &'static str,
         sql: &'static str,
         values: Vec<Value<'static>>,
     ) -> Result<Vec<Row>, StorageError> {
-        self.write(move |write| query(write.connection, sql, &values))
+        self.write(move |write| self::write(write.connection, sql, &values))
             .await
     }
 }
@@ -240,7 +224,29 @@ fn query(
     sql: &str,
     values: &[Value<'_>],
 ) -> Result<Vec<Row>, StorageError> {
-    let mut statement = connection.prepare_cached(&Dialect::Sqlite.say(sql))?;
+    let statement = connection.prepare_cached(&Dialect::Sqlite.say(sql))?;
+    if !statement.readonly() {
+        return Err(StorageError::Failed("a query writes".to_owned()));
+    }
+    rows(statement, values)
+}
+
+/// Runs a statement that writes.
+fn write(
+    connection: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, StorageError> {
+    rows(
+        connection.prepare_cached(&Dialect::Sqlite.say(sql))?,
+        values,
+    )
+}
+
+fn rows(
+    mut statement: CachedStatement<'_>,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, StorageError> {
     let mut found = statement.query(params_from_iter(values))?;
     let mut rows = Vec::new();
     while let Some(row) = found.next()? {

@@ -5,33 +5,28 @@ mod update;
 
 use std::sync::{Arc, LazyLock};
 
-use async_trait::async_trait;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Params};
 
 use super::{SqliteStorage, row, shared};
 use crate::interactions::row::{KEY_COLUMNS, KEY_UPDATE, KEYED_COLUMNS, keyed};
 use crate::shared::inlays::{BOUND, BOUND_COLUMNS};
-use crate::shared::{Database as _, experiences, tags};
-use crate::{
-    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
+use crate::shared::tags;
+use crate::{StorageError, TagInlays, TagKey, TagTap, Updated, VariableUpdate};
 use domain::clock::{Millis, Timestamp};
-use domain::experience::{LedBy, PublishedExperience};
-use domain::id::{ExperienceId, InteractionId, TagId};
-use domain::interaction::{KeyedInteraction, NewInteraction, Recorded, TapOrigin, VersionRef};
+use domain::id::{InteractionId, TagId};
+use domain::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use domain::rolling_key::IssuedKey;
 use domain::tag::{Properties, PropertyClass, PropertyKey};
 
-#[async_trait]
-impl Taps for SqliteStorage {
+impl SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    pub(crate) async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         self.read(|connection| tag_tap(connection, tag))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn tag_taps(
+    pub(crate) async fn tag_taps(
         &self,
         after: Option<TagId>,
         limit: usize,
@@ -41,18 +36,8 @@ impl Taps for SqliteStorage {
             .await
     }
 
-    async fn published_now(
-        &self,
-        experience: ExperienceId,
-    ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.run_read("published_now", experience, |db, experience| {
-            Box::pin(experiences::published_now(db, *experience))
-        })
-        .await
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn properties(
+    pub(crate) async fn properties(
         &self,
         tag: TagId,
         class: PropertyClass,
@@ -60,27 +45,8 @@ impl Taps for SqliteStorage {
         self.read(|connection| properties(connection, tag, class))
     }
 
-    async fn published(
-        &self,
-        version: VersionRef,
-    ) -> Result<Option<PublishedExperience>, StorageError> {
-        self.run_read("published", version, |db, version| {
-            Box::pin(experiences::published(db, *version))
-        })
-        .await
-    }
-
-    async fn expect_test_tap(&self, path: String, origin: TapOrigin) -> Result<(), StorageError> {
-        self.expected_taps.expect(path, origin);
-        Ok(())
-    }
-
-    fn take_expected(&self, path_and_query: &str) -> TapOrigin {
-        self.expected_taps.take(path_and_query)
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+    pub(crate) async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         let recent = Arc::clone(&self.recent_keys);
         self.writer
             .run_here(move |write| {
@@ -92,12 +58,12 @@ impl Taps for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn issued_key(
+    pub(crate) async fn issued_key(
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         let now = self.clock.now();
-        let simulated = crate::Storage::simulated_offset(self);
+        let simulated = self.simulated_offset();
         let found = match self.recent_keys.get(id, now, simulated) {
             None => self.read(|connection| issued_key(connection, id, now, simulated))?,
             known => known,
@@ -105,20 +71,8 @@ impl Taps for SqliteStorage {
         Ok(found.filter(|(_, interaction)| !self.expired_keys.has(id, interaction.simulated)))
     }
 
-    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
-        self.deferred.payload_reads.note(id, at);
-    }
-
-    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
-        self.deferred.refused_updates.note(id, at, refusal);
-    }
-
-    fn note_rule(&self, id: InteractionId, rule: LedBy) {
-        self.deferred.rules.note(id, rule);
-    }
-
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn note_left_out(
+    pub(crate) async fn note_left_out(
         &self,
         id: InteractionId,
         macros: Vec<String>,
@@ -138,7 +92,10 @@ impl Taps for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+    pub(crate) async fn update_variables(
+        &self,
+        update: VariableUpdate,
+    ) -> Result<Updated, StorageError> {
         let recent = Arc::clone(&self.recent_keys);
         let expired = Arc::clone(&self.expired_keys);
         self.writer

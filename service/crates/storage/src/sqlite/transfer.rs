@@ -14,10 +14,10 @@ use super::{
     OpenError, any_wrapped_key, audit, connection, fold, last_interaction, migrate, search, sweep,
 };
 use crate::StorageError;
+use crate::catalogue::{Column, Kind, Table};
 use crate::search::fold;
 use crate::shared;
 use crate::transfer::mark::{self, Mark};
-use crate::transfer::table::{Column, Kind, Table};
 use crate::transfer::value::{self, Key};
 use crate::transfer::{End, EndError};
 use crate::value::Value;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::Kind;
+use crate::catalogue::Kind;
 use crate::value::Value;
 
 /// A row's position in its table: the text of the values of its key.

@@ -1,12 +1,11 @@
 //! Reads the pages of a chip through its reader (`FF B0`; PC/SC part 3, section 3.2.2.1.8). If a
 //! reader returns fewer bytes than requested, the rest is read page by page.
 
+use tapdesk_service::inlay::technology::type2::{PAGE, READ};
+
 use super::super::super::apdu::Recorder;
 use super::super::super::card::Fault;
 
-/// Bytes of one page, and of a read of four pages.
-const PAGE: usize = 4;
-pub(super) const AT_ONCE: usize = 16;
 /// Status words of readers that cannot read four pages at once: wrong length, the right length, and
 /// fewer bytes than requested.
 const TOO_LONG: [u16; 3] = [0x6700, 0x6C04, 0x6282];
@@ -40,11 +39,11 @@ impl<'a, 'c> Pages<'a, 'c> {
         &mut self,
         first: u8,
         what: &str,
-    ) -> Result<Result<[u8; AT_ONCE], Refused>, Fault> {
+    ) -> Result<Result<[u8; READ], Refused>, Fault> {
         if !self.by_page {
             let asked = format!("Read pages {first} to {}{what}", first.saturating_add(3));
             let answer = self.card.send(&asked, &[0xFF, 0xB0, 0x00, first, 0x10])?;
-            let is_part = answer.status == 0x9000 && (PAGE..AT_ONCE).contains(&answer.data.len());
+            let is_part = answer.status == 0x9000 && (PAGE..READ).contains(&answer.data.len());
             if !is_part && !TOO_LONG.contains(&answer.status) {
                 let is_locked = answer.is_locked();
                 let data = answer.ok().and_then(|data| data.try_into().ok());
@@ -52,7 +51,7 @@ impl<'a, 'c> Pages<'a, 'c> {
             }
             self.by_page = true;
         }
-        let mut bytes = [0; AT_ONCE];
+        let mut bytes = [0; READ];
         for (page, place) in (0..).zip(bytes.as_chunks_mut::<PAGE>().0) {
             // No reader can address more than 256 pages.
             let Some(page) = first.checked_add(page) else {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CurrentToken, Scope } from "../../api/types";
+import "../../inlays/knownChips";
 
 const went: unknown[][] = [];
 vi.mock("../../window/router.svelte", () => ({

@@ -3,7 +3,7 @@
 
 import type { Component } from "svelte";
 import type { Block } from "../../../lib/api/types";
-import type { Pictures } from "./pictures.svelte";
+import type { Pictures } from "./pictures";
 
 export interface BlockListProps {
   blocks: Block[];

@@ -42,7 +42,7 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
     let named = match Named::by(service, Occasion::DryRun, &place).await? {
         Named::Nobody => None,
         // An inlay on no tag is not within the reach of a limited caller.
-        Named::NoTag(..) if super::is_limited() => None,
+        Named::NoTag(..) if service.storage.is_limited() => None,
         Named::NoTag(inlay, checked) => {
             let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
             let maker = CodeInlay {
@@ -216,7 +216,7 @@ async fn sealed_masters(service: &Service) -> Result<Vec<SealedMasterKey>, Stora
 
 /// The master keys whose derivation is fast enough to be tried; none for a limited caller.
 async fn masters(service: &Service) -> Result<Vec<KnownMaster>, StorageError> {
-    if super::is_limited() {
+    if service.storage.is_limited() {
         return Ok(Vec::new());
     }
     let sealed = sealed_masters(service).await?.into_iter();

@@ -45,7 +45,7 @@ async fn service(folder: &tempfile::TempDir) -> Arc<Service> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let storage = SqliteStorage::open(&file, Arc::clone(&clock), &OsEntropy).unwrap();
     let service = Service::new(Parts {
-        storage: Arc::new(storage),
+        storage: storage.into(),
         clock,
         entropy: Arc::new(OsEntropy),
         keyring: Keyring::open(&[1; 32]),
@@ -226,6 +226,6 @@ async fn a_wrong_code_takes_the_same_work_for_every_uid() {
             unopened.set(Field::Picc, "00112233445566778899AABBCCDDEEFF");
             assert_eq!(world.work(unopened).await, unknown, "{form}");
         }
-        world.service.storage.close().await;
+        world.service.close().await;
     }
 }

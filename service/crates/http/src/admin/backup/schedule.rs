@@ -1,19 +1,17 @@
 //! `/admin/v1/backup/schedule`: scheduled backups.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::backup::{self, BackupSealError};
-use app::service::Service;
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::keyring::Passphrase;
@@ -151,9 +149,7 @@ impl NewSchedule {
     get, path = "/backup/schedule", tag = "backup",
     responses((status = OK, body = ScheduleView), Common)
 )]
-pub(crate) async fn schedule(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<ScheduleView>, ApiError> {
+pub(crate) async fn schedule(Asked(service): Asked) -> Result<Json<ScheduleView>, ApiError> {
     let schedule = service.storage.backup_schedule().await?;
     Ok(Json(schedule.into()))
 }
@@ -168,7 +164,7 @@ pub(crate) async fn schedule(
     responses((status = OK, body = ScheduleView), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn set_schedule(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(new): Body<NewSchedule>,
 ) -> Result<Json<ScheduleView>, ApiError> {
     new.validate().map_err(ApiError::Invalid)?;
@@ -236,9 +232,7 @@ pub(crate) async fn set_schedule(
     delete, path = "/backup/schedule", tag = "backup",
     responses((status = NO_CONTENT), Written, Common)
 )]
-pub(crate) async fn end_schedule(
-    State(service): State<Arc<Service>>,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn end_schedule(Asked(service): Asked) -> Result<StatusCode, ApiError> {
     let ended = service.storage.edit_backup_schedule(Box::new(|_| None));
     ended.await?;
     Ok(StatusCode::NO_CONTENT)
@@ -251,9 +245,7 @@ pub(crate) async fn end_schedule(
     post, path = "/backup/schedule/run", tag = "backup",
     responses((status = OK, body = ScheduleView), NotFound, Conflicting, Written, Common)
 )]
-pub(crate) async fn run_schedule(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<ScheduleView>, ApiError> {
+pub(crate) async fn run_schedule(Asked(service): Asked) -> Result<Json<ScheduleView>, ApiError> {
     let schedule = service.storage.backup_schedule().await?;
     let schedule = schedule.ok_or(ApiError::NotFound("backup schedule"))?;
     let made = backup::run(&service, schedule).await?;

@@ -1,18 +1,15 @@
 //! `POST /admin/v1/encoding-runs`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder;
-use app::service::Service;
 use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
 use domain::id::TagId;
@@ -55,7 +52,7 @@ pub(crate) struct NewEncodingRun {
     responses((status = CREATED, body = Run), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Body(run): Body<NewEncodingRun>,
 ) -> Result<(StatusCode, Edited<Run>), ApiError> {

@@ -1,14 +1,12 @@
 //! `GET /admin/v1/encoding-runs/{id}/export`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use axum::extract::State;
 use axum::http::{HeaderName, header};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::EncodingRunId;
 use domain::tag::cell::encode;
 use encoding::run::{Run, RunRow};
@@ -25,7 +23,7 @@ use inlay::technology::Mode;
     responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingRunId>,
 ) -> Result<([(HeaderName, String); 2], Vec<u8>), ApiError> {
     let missing = ApiError::NotFound("encoding run");

@@ -1,15 +1,12 @@
 //! `GET /admin/v1/encoding-runs/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::EncodingRunId;
 use encoding::run::{Run, RunNext, RunRow};
 
@@ -30,7 +27,7 @@ pub(crate) struct WholeEncodingRun {
     responses((status = OK, body = WholeEncodingRun), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingRunId>,
 ) -> Result<Edited<WholeEncodingRun>, ApiError> {
     let missing = ApiError::NotFound("encoding run");

@@ -1,13 +1,10 @@
 //! `GET /admin/v1/encoding-runs`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::EncodingRunId;
 use encoding::run::Run;
 
@@ -19,7 +16,7 @@ use encoding::run::Run;
     responses((status = OK, body = Page<Run>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<EncodingRunId, Counted>,
 ) -> Result<Json<Page<Run>>, ApiError> {
     let storage = &service.storage;

@@ -1,16 +1,13 @@
 //! `POST /admin/v1/encoding-runs/{id}/skip`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound, Written};
 use app::encoder;
-use app::service::Service;
 use domain::id::EncodingRunId;
 use encoding::run::RunNext;
 
@@ -29,7 +26,7 @@ pub(crate) struct SkippedInRun {
     responses((status = OK, body = SkippedInRun), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn skip(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingRunId>,
 ) -> Result<Json<SkippedInRun>, ApiError> {
     let next = encoder::skip_of_run(&service, id).await?;

@@ -1,15 +1,11 @@
 //! `PATCH /admin/v1/encoding-runs/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::EncodingRunId;
 use domain::revision::{Precondition, Revised as _};
 use domain::scope::Scope;
@@ -29,7 +25,7 @@ type EncodingRunPatch = Partial<RunFields>;
     responses((status = OK, body = Run), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<EncodingRunId>,
     IfMatch(expected): IfMatch,

@@ -1,14 +1,11 @@
 //! `DELETE /admin/v1/encodings/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
 use app::encoder;
-use app::service::Service;
 use domain::id::EncodingId;
 
 /// Abandon an encoding
@@ -20,7 +17,7 @@ use domain::id::EncodingId;
     responses((status = NO_CONTENT), NotFound, Written, Common)
 )]
 pub(crate) async fn abandon(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingId>,
 ) -> Result<StatusCode, ApiError> {
     encoder::abandon(&service, id).await?;

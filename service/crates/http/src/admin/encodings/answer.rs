@@ -1,16 +1,13 @@
 //! `POST /admin/v1/encodings/{id}/answers`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
-use app::service::Service;
 use domain::id::EncodingId;
 use domain::scope::Scope;
 use encoding::turn::{Answers, Turn};
@@ -29,7 +26,7 @@ use encoding::turn::{Answers, Turn};
     responses((status = OK, body = Turn), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn answer(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingId>,
     requester: Requester,
     Body(answers): Body<Answers>,

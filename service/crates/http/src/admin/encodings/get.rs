@@ -1,16 +1,13 @@
 //! `GET /admin/v1/encodings/{id}`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::EncodingView;
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::clock::Timestamp;
 use domain::id::EncodingId;
 
@@ -40,7 +37,7 @@ pub(crate) struct EncodingExchange {
     responses((status = OK, body = WholeEncoding), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<EncodingId>,
 ) -> Result<Json<WholeEncoding>, ApiError> {
     let found = service.storage.encoding(id).await?;

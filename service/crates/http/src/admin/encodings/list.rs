@@ -1,17 +1,14 @@
 //! `GET /admin/v1/encodings`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::start::read_uid;
 use super::view::EncodingView;
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::{EncodingId, EncodingRunId};
 use inlay::Uid;
 use storage::EncodingFilter;
@@ -45,7 +42,7 @@ fn read_any_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uid
     responses((status = OK, body = Page<EncodingView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<EncodingId, EncodingQuery>,
 ) -> Result<Json<Page<EncodingView>>, ApiError> {
     let filter = EncodingFilter {

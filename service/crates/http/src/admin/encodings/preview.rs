@@ -1,18 +1,15 @@
 //! `POST /admin/v1/encodings/preview`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::start::read_uid;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::url_templates::EncodingSheetView;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
-use app::encoder::{self, Asked, Fact, FormOptions, KnownChip, Whom};
-use app::service::Service;
+use app::encoder::{self, Fact, FormOptions, KnownChip, Whom};
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, TagId, UrlTemplateId};
 use encoding::Reason;
@@ -109,7 +106,7 @@ pub(crate) struct EncodingPreview {
     responses((status = OK, body = EncodingPreview), Conflicting, BadBody, Common)
 )]
 pub(crate) async fn preview(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(body): Body<EncodingQuestion>,
 ) -> Result<Json<EncodingPreview>, ApiError> {
     let whom = match (body.tag_id, body.run_id) {
@@ -121,7 +118,7 @@ pub(crate) async fn preview(
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
         }
     };
-    let asked = Asked {
+    let asked = encoder::Asked {
         uid: body.uid,
         chip: body.chip,
         whom,

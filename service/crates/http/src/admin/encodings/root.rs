@@ -1,13 +1,11 @@
 //! `/admin/v1/encoding-root`: the secret from which chip keys are derived.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, Written};
@@ -43,9 +41,7 @@ pub(crate) struct EncodingRoot {
     get, path = "/encoding-root", tag = "encodings",
     responses((status = OK, body = EncodingRoot), Common)
 )]
-pub(crate) async fn root(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<EncodingRoot>, ApiError> {
+pub(crate) async fn root(Asked(service): Asked) -> Result<Json<EncodingRoot>, ApiError> {
     view(&service).await.map(Json)
 }
 
@@ -85,7 +81,7 @@ pub(crate) struct NewEncodingRoot {
     responses((status = CREATED, body = EncodingRoot), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn replace_root(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(NewEncodingRoot { compromised }): Body<NewEncodingRoot>,
 ) -> Result<(StatusCode, Json<EncodingRoot>), ApiError> {
     encoder::replace_root(&service, compromised).await?;
@@ -150,7 +146,7 @@ pub(crate) struct ExposedQuery {
     responses((status = OK, body = Page<ExposedInlayView>), Invalid, Common)
 )]
 pub(crate) async fn exposed(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<InlayId, ExposedQuery>,
 ) -> Result<Json<Page<ExposedInlayView>>, ApiError> {
     let storage = &service.storage;

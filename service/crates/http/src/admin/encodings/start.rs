@@ -1,26 +1,23 @@
 //! `POST /admin/v1/encodings`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder::{self, FormOptions, LaidDown, Started};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use domain::scope::Scope;
+use encoding::Goal;
 use encoding::turn::Turn;
-use encoding::{Goal, RANDOM_ID};
+use inlay::uid::RANDOM_ID;
 use inlay::{MacFrom, Mirror, Technology, Uid};
-use storage::calling;
 
 /// A chip on a reader, and the wanted result.
 #[derive(Deserialize, ToSchema)]
@@ -122,7 +119,7 @@ pub(super) fn read_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid
     )
 )]
 pub(crate) async fn start(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Body(body): Body<NewEncoding>,
 ) -> Result<(StatusCode, Json<Turn>), ApiError> {
@@ -135,7 +132,7 @@ pub(crate) async fn start(
     if body.replace || wiped {
         requester.needs(Scope::Keys)?;
     }
-    calling::asks(json!({
+    service.storage.asks(json!({
         "uid": body.uid, "tag_id": body.tag_id, "run_id": body.run_id,
         "factory_order_id": body.factory_order_id, "wipe": body.wipe, "replace": body.replace,
         "allow_unproved_address": body.allow_unproved_address,

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{ExperienceMembers, saved};
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
@@ -39,6 +40,7 @@ pub(crate) struct NewExperience {
 )]
 pub(crate) async fn create(
     State(state): State<AppState>,
+    Asked(service): Asked,
     requester: Requester,
     Body(NewExperience { members, draft }): Body<NewExperience>,
 ) -> Result<(StatusCode, HeaderMap, Edited<Experience>), ApiError> {
@@ -46,7 +48,7 @@ pub(crate) async fn create(
         requester.needs(Scope::Publish)?;
     }
     let fields = members.check(None).map_err(ApiError::Invalid)?;
-    let storage = &state.service.storage;
+    let storage = &service.storage;
     let experience = storage.insert_experience(fields, !draft).await?;
     let (warning, experience) = saved(&state, experience);
     Ok((StatusCode::CREATED, warning, experience))

@@ -1,14 +1,11 @@
 //! `DELETE /admin/v1/experiences/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::{IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use domain::id::ExperienceId;
 
 /// Delete an experience
@@ -19,7 +16,7 @@ use domain::id::ExperienceId;
     responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {

@@ -1,12 +1,10 @@
 //! `GET /admin/v1/experiences/{id}/difference`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid, NotFound};
@@ -53,7 +51,7 @@ pub(crate) struct Difference {
     responses((status = OK, body = Difference), NotFound, Conflicting, Invalid, Common)
 )]
 pub(crate) async fn compare(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     Query(DifferenceQuery { from, to }): Query<DifferenceQuery>,
 ) -> Result<Json<Difference>, ApiError> {

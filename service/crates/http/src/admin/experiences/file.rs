@@ -1,7 +1,6 @@
 //! `GET /admin/v1/experiences/{id}/file` and `POST /admin/v1/experiences/import`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -10,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::countries;
 use super::images::fit;
+use crate::admin::Asked;
 use crate::admin::extract::body;
 use crate::admin::extract::path::Id;
 use crate::admin::warning;
@@ -33,7 +33,7 @@ const FILE_MAX: usize = 48 * 1024 * 1024;
     responses((status = OK, body = ExperienceFile), NotFound, Common)
 )]
 pub(crate) async fn export_file(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
 ) -> Result<Response, ApiError> {
     let experience = service.storage.experience(id).await?;
@@ -65,9 +65,10 @@ pub(crate) async fn export_file(
 )]
 pub(crate) async fn import_file(
     State(state): State<AppState>,
+    Asked(service): Asked,
     request: Request,
 ) -> Result<(StatusCode, HeaderMap, Json<Experience>), ApiError> {
-    let experience = import(&state.service, request).await?;
+    let experience = import(&service, request).await?;
     let warning = warning::headers(countries::warning(&state, &experience.content));
     Ok((StatusCode::CREATED, warning, Json(experience)))
 }

@@ -1,13 +1,9 @@
 //! `GET /admin/v1/experiences/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::experience::Experience;
 use domain::id::ExperienceId;
 
@@ -20,7 +16,7 @@ use domain::id::ExperienceId;
     responses((status = OK, body = Experience), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
 ) -> Result<Edited<Experience>, ApiError> {
     let experience = service.storage.experience(id).await?;

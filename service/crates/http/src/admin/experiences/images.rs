@@ -1,19 +1,17 @@
 //! `/admin/v1/experiences/{id}/images`.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::admin::Asked;
 use crate::admin::extract::body;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::{Id, ImagePath};
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use app::studio::pictures;
 use domain::experience::picture::PictureError;
 use domain::experience::{Image, ImageType};
@@ -32,7 +30,7 @@ pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
     responses((status = OK, body = Page<Image>), NotFound, Invalid, Common)
 )]
 pub(crate) async fn images(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     list: List<ImageId>,
 ) -> Result<Json<Page<Image>>, ApiError> {
@@ -57,7 +55,7 @@ pub(crate) async fn images(
     responses((status = CREATED, body = Image), NotFound, BadBody, Written, Common)
 )]
 pub(crate) async fn add_image(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     request: Request,
 ) -> Result<(StatusCode, Json<Image>), ApiError> {
@@ -96,7 +94,7 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
     )
 )]
 pub(crate) async fn image(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     ImagePath(id, image): ImagePath,
 ) -> Result<Response, ApiError> {
     let image = service.storage.image(id, image).await?;
@@ -125,7 +123,7 @@ pub(crate) async fn image(
     responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn delete_image(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     ImagePath(id, image): ImagePath,
 ) -> Result<StatusCode, ApiError> {
     let deleted = service.storage.delete_image(id, image).await?;

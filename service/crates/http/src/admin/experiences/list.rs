@@ -1,15 +1,12 @@
 //! `GET /admin/v1/experiences`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::experience::{Experience, ExperienceKind};
 use domain::id::ExperienceId;
 use storage::ExperienceFilter;
@@ -37,7 +34,7 @@ pub(crate) struct ListQuery {
     responses((status = OK, body = Page<Experience>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<ExperienceId, ListQuery>,
 ) -> Result<Json<Page<Experience>>, ApiError> {
     let filter = ExperienceFilter {

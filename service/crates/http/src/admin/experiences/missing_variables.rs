@@ -2,13 +2,11 @@
 //! lack. Updates never create variables, so such a form fails for every visitor, and only the owner
 //! can fix it.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
@@ -72,7 +70,7 @@ pub(crate) struct MissingQuery {
     responses((status = OK, body = AllMissingVariables), Common)
 )]
 pub(crate) async fn list_missing_variables(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
 ) -> Result<Json<AllMissingVariables>, ApiError> {
     let filter = ExperienceFilter {
         kind: Some(ExperienceKind::Studio),
@@ -107,7 +105,7 @@ pub(crate) async fn list_missing_variables(
     responses((status = OK, body = MissingVariables), NotFound, Invalid, Common)
 )]
 pub(crate) async fn missing_variables(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     Query(MissingQuery { tag_id }): Query<MissingQuery>,
 ) -> Result<Json<MissingVariables>, ApiError> {
@@ -130,7 +128,7 @@ pub(crate) async fn missing_variables(
     responses((status = OK, body = AddedVariables), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn add_missing_variables(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
 ) -> Result<Json<AddedVariables>, ApiError> {
     let experience = found(&service, id).await?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::countries;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound};
@@ -40,10 +41,10 @@ pub(crate) struct Previewed {
 )]
 pub(crate) async fn preview(
     State(state): State<AppState>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     Body(mut tap): Body<PreviewedTap>,
 ) -> Result<Json<Previewed>, ApiError> {
-    let service = &*state.service;
     let experience = service.storage.experience(id).await?;
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
     let content = match tap.content.take() {
@@ -77,7 +78,7 @@ pub(crate) async fn preview(
     {
         return Err(missing(tag));
     }
-    let preview = tap::preview(service, id, &content, tap).await?;
+    let preview = tap::preview(&service, id, &content, tap).await?;
     let preview = preview.ok_or_else(|| tag.map_or(ApiError::Internal, missing))?;
     let macros = content.check_macros().err().map(|error| error.to_string());
     let country = countries::warning(&state, &content);

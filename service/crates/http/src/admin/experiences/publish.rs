@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
@@ -20,6 +21,7 @@ use domain::id::ExperienceId;
 )]
 pub(crate) async fn publish(
     State(state): State<AppState>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     IfMatch(expected): IfMatch,
 ) -> Result<(HeaderMap, Edited<Experience>), ApiError> {
@@ -27,12 +29,11 @@ pub(crate) async fn publish(
         expected.check(Some(&before))?;
         Ok(before)
     };
-    let published = state
-        .service
+    let published = service
         .storage
         .edit_experience(id, Box::new(as_it_is), true)
         .await;
-    let experience = unless_changed(published, super::current(&state.service, id)).await?;
+    let experience = unless_changed(published, super::current(&service, id)).await?;
     experience
         .map(|experience| super::saved(&state, experience))
         .ok_or(ApiError::NotFound("experience"))

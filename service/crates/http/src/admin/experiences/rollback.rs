@@ -5,6 +5,7 @@ use axum::http::HeaderMap;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
@@ -37,16 +38,16 @@ pub(crate) struct Rollback {
 )]
 pub(crate) async fn rollback(
     State(state): State<AppState>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     IfMatch(expected): IfMatch,
     Body(Rollback { version }): Body<Rollback>,
 ) -> Result<(HeaderMap, Edited<Experience>), ApiError> {
-    let experience = state
-        .service
+    let experience = service
         .storage
         .roll_back_experience_if(id, version, expected)
         .await;
-    let experience = unless_changed(experience, super::current(&state.service, id)).await?;
+    let experience = unless_changed(experience, super::current(&service, id)).await?;
     experience
         .map(|experience| super::saved(&state, experience))
         .ok_or(ApiError::NotFound("experience"))

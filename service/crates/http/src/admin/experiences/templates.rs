@@ -1,18 +1,16 @@
 //! `GET /admin/v1/experiences/templates`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::ExperienceMembers;
+use crate::admin::Asked;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use app::studio::{StudioTemplate, template_language, template_languages, templates};
 use app::tap::nonce;
 use domain::experience::{Scheme, is_language};
@@ -81,7 +79,7 @@ pub(crate) struct Template {
     responses((status = OK, body = Templates), Invalid, Common)
 )]
 pub(crate) async fn list_templates(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(TemplatesQuery { scheme, language }): Query<TemplatesQuery>,
 ) -> Result<Json<Templates>, ApiError> {
     let nonce = nonce(&*service.entropy);

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::ExperienceMembers;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
@@ -47,6 +48,7 @@ type ExperiencePatch = Partial<ExperienceMembers>;
 )]
 pub(crate) async fn update(
     State(state): State<AppState>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<ExperienceId>,
     Query(UpdateQuery { publish }): Query<UpdateQuery>,
@@ -62,12 +64,11 @@ pub(crate) async fn update(
         let after = patch.apply(&ExperienceMembers::saying(before)?)?;
         Ok(after.check(Some(&content))?)
     };
-    let experience = state
-        .service
+    let experience = service
         .storage
         .edit_experience(id, Box::new(edit), publish)
         .await;
-    let experience = unless_changed(experience, super::current(&state.service, id)).await?;
+    let experience = unless_changed(experience, super::current(&service, id)).await?;
     experience
         .map(|experience| super::saved(&state, experience))
         .ok_or(ApiError::NotFound("experience"))

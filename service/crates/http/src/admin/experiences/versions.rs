@@ -1,14 +1,11 @@
 //! `GET /admin/v1/experiences/{id}/versions`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
-use app::service::Service;
 use domain::experience::Version;
 use domain::id::ExperienceId;
 
@@ -21,7 +18,7 @@ use domain::id::ExperienceId;
     responses((status = OK, body = Page<Version>), NotFound, Invalid, Common)
 )]
 pub(crate) async fn versions(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<ExperienceId>,
     list: List<u32>,
 ) -> Result<Json<Page<Version>>, ApiError> {

@@ -1,17 +1,14 @@
 //! `POST /admin/v1/factory-orders`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use app::encoder;
-use app::service::Service;
 use domain::batch::BATCH_MAX;
 use domain::field_error::FieldError;
 use domain::id::TagId;
@@ -46,7 +43,7 @@ pub(crate) struct NewFactoryOrder {
     responses((status = CREATED, body = Order), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(order): Body<NewFactoryOrder>,
 ) -> Result<(StatusCode, Json<Order>), ApiError> {
     let NewFactoryOrder {

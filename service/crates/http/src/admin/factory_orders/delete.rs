@@ -1,13 +1,10 @@
 //! `DELETE /admin/v1/factory-orders/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::id::FactoryOrderId;
 
 /// Delete a factory order
@@ -19,7 +16,7 @@ use domain::id::FactoryOrderId;
     responses((status = NO_CONTENT), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
 ) -> Result<StatusCode, ApiError> {
     let deleted = service.storage.delete_factory_order(id).await?;

@@ -1,15 +1,13 @@
 //! `GET /admin/v1/factory-orders/{id}/export`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use axum::extract::State;
 use axum::http::{HeaderName, header};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
 use app::encoder::{self, OrderRow};
-use app::service::Service;
 use domain::id::FactoryOrderId;
 use domain::tag::cell::encode as cell;
 use encoding::order::BUREAU_VERSION;
@@ -48,7 +46,7 @@ const READ_ONLY: &str = "FF";
     responses((status = OK, body = String, content_type = "text/csv"), NotFound, Invalid, Common)
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), ApiError> {
     let (_, rows) = encoder::order_rows(&service, id).await?;

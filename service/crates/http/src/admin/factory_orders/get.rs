@@ -1,15 +1,12 @@
 //! `GET /admin/v1/factory-orders/{id}`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::FactoryOrderId;
 use encoding::order::{Order, OrderPosition};
 
@@ -28,7 +25,7 @@ pub(crate) struct WholeFactoryOrder {
     responses((status = OK, body = WholeFactoryOrder), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
 ) -> Result<Json<WholeFactoryOrder>, ApiError> {
     let missing = || ApiError::NotFound("factory order");

@@ -1,26 +1,22 @@
 //! `POST /admin/v1/factory-orders/{id}/import`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::report::{self, SHAPES, Unread};
+use crate::admin::Asked;
 use crate::admin::extract::body::Csv;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::FactoryOrderId;
 use domain::table::counter::Digits;
 use inlay::Uid;
 use storage::Taken;
-use storage::calling;
 
 /// Options for the import of a report.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -101,7 +97,7 @@ enum ReportOutcome {
     responses((status = OK, body = ReportResult), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn import(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
     Query(query): Query<ReportQuery>,
     Csv(file): Csv,
@@ -121,7 +117,9 @@ pub(crate) async fn import(
             Unread::Counter(why) => FieldError::of("counter", why),
         })
     })?;
-    calling::asks(json!({"rows": rows.len(), "preset": name}));
+    service
+        .storage
+        .asks(json!({"rows": rows.len(), "preset": name}));
     let (numbers, reported): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let uids: Vec<_> = reported
         .iter()

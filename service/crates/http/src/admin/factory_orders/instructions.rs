@@ -1,13 +1,10 @@
 //! `GET /admin/v1/factory-orders/{id}/instructions`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::{HeaderName, header};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::FactoryOrderId;
 use domain::keyring::FILE_PURPOSE;
 use encoding::order::{BUREAU_VERSION, Order};
@@ -21,7 +18,7 @@ use encoding::order::{BUREAU_VERSION, Order};
     responses((status = OK, body = String, content_type = "text/plain"), NotFound, Common)
 )]
 pub(crate) async fn instructions(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
 ) -> Result<([(HeaderName, &'static str); 2], String), ApiError> {
     let order = service.storage.factory_order(id).await?;

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use axum::http::{HeaderName, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::FactoryOrderId;
 use domain::keyring::{Passphrase, SealedKeys};
@@ -41,7 +40,7 @@ pub(crate) struct NewSealedKeys {
     )
 )]
 pub(crate) async fn keys(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
     Body(NewSealedKeys { passphrase }): Body<NewSealedKeys>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), ApiError> {

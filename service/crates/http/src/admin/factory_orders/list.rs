@@ -1,13 +1,10 @@
 //! `GET /admin/v1/factory-orders`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::FactoryOrderId;
 use encoding::order::Order;
 
@@ -19,7 +16,7 @@ use encoding::order::Order;
     responses((status = OK, body = Page<Order>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<FactoryOrderId, Counted>,
 ) -> Result<Json<Page<Order>>, ApiError> {
     let storage = &service.storage;

@@ -1,14 +1,12 @@
 //! `POST /admin/v1/inlays`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::keys::KeyRequest;
 use super::view::InlayView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -129,7 +127,7 @@ pub(super) async fn mode(
     responses((status = CREATED, body = InlayView), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(body): Body<NewInlayBody>,
 ) -> Result<(StatusCode, Edited<InlayView>), ApiError> {
     let inlay = body.seal(&service).await?;

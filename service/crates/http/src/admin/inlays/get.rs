@@ -1,14 +1,10 @@
 //! `GET /admin/v1/inlays/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::view::InlayView;
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::InlayId;
 
 /// Get an inlay
@@ -17,7 +13,7 @@ use domain::id::InlayId;
     responses((status = OK, body = InlayView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InlayId>,
 ) -> Result<Edited<InlayView>, ApiError> {
     let inlay = service.storage.inlay(id).await?;

@@ -1,16 +1,13 @@
 //! `GET /admin/v1/inlays`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::view::InlayView;
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use inlay::{Technology, Uid};
@@ -72,7 +69,7 @@ fn uid_part(text: &str) -> Result<String, ApiError> {
     responses((status = OK, body = Page<InlayView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<InlayId, InlayQuery>,
 ) -> Result<Json<Page<InlayView>>, ApiError> {
     let query = &list.filter;

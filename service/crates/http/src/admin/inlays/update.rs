@@ -1,19 +1,16 @@
 //! `PATCH /admin/v1/inlays/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::create::mode;
 use super::keys::KeyRequest;
 use super::view::InlayView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, InvalidInlay, MemberPatch};
@@ -81,7 +78,7 @@ pub(crate) struct InlayPatch {
     responses((status = OK, body = InlayView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InlayId>,
     IfMatch(expected): IfMatch,
     patch: Patch,

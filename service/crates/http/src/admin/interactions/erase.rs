@@ -1,10 +1,8 @@
 //! `DELETE /admin/v1/tags/{id}/traces`, and the same for interactions without a tag.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
 use app::service::Service;
@@ -27,7 +25,7 @@ use domain::id::TagId;
     responses((status = NO_CONTENT, description = "Erased"), NotFound, Written, Common)
 )]
 pub(crate) async fn erase_traces(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(tag): Id<TagId>,
 ) -> Result<StatusCode, ApiError> {
     erase(&service, Some(tag)).await
@@ -40,9 +38,7 @@ pub(crate) async fn erase_traces(
     delete, path = "/interactions/no-tag/traces", tag = "interactions",
     responses((status = NO_CONTENT, description = "Erased"), Written, Common)
 )]
-pub(crate) async fn erase_traces_of_no_tag(
-    State(service): State<Arc<Service>>,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn erase_traces_of_no_tag(Asked(service): Asked) -> Result<StatusCode, ApiError> {
     erase(&service, None).await
 }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListInteractions;
+use crate::admin::Asked;
 use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, columns, line};
 use crate::admin::extract::query::read;
 use crate::error::{ApiError, Common, Invalid};
@@ -99,10 +99,7 @@ impl ExportOptions {
         Invalid, Common
     )
 )]
-pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
-    uri: Uri,
-) -> Result<Response, ApiError> {
+pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, ApiError> {
     let query = uri.query().unwrap_or_default();
     let options = read::<ExportOptions>(query, ExportOptions::has)?.0;
     let filter = read::<ListInteractions>(query, |name| !ExportOptions::has(name))?.0;

@@ -1,12 +1,10 @@
 //! `GET /admin/v1/interactions/{id}`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
 use app::service::Service;
@@ -42,7 +40,7 @@ pub(crate) struct TracedView {
     responses((status = OK, body = TracedView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InteractionId>,
 ) -> Result<Json<TracedView>, ApiError> {
     let traced = service.storage.interaction(id).await?;

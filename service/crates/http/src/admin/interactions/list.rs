@@ -1,15 +1,12 @@
 //! `GET /admin/v1/interactions`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::clock::Timestamp;
 use domain::id::{ExperienceId, InlayId, InteractionId, TagId};
 use domain::interaction::{InteractionView, Reason, VerificationState};
@@ -61,7 +58,7 @@ pub(crate) struct ListInteractions {
     responses((status = OK, body = Page<InteractionView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<InteractionId, ListInteractions>,
 ) -> Result<Json<Page<InteractionView>>, ApiError> {
     let filter = list.filter.into();

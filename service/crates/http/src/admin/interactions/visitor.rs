@@ -3,25 +3,22 @@
 mod erase;
 mod export;
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 pub(in crate::admin) use erase::*;
 pub(in crate::admin) use export::*;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Code, Common, NotFound};
-use app::service::Service;
 use app::visitor_data::{Kept, Proof, kept};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
 use domain::interaction::Interaction;
 use domain::trace::TracedInteraction;
-use storage::Storage;
+use storage::Access;
 
 /// The stored data of a tag's visitor who made a tap.
 #[derive(Serialize, ToSchema)]
@@ -55,10 +52,10 @@ pub(crate) struct VisitorView {
     responses((status = OK, body = VisitorView), NotFound, Common)
 )]
 pub(crate) async fn visitor(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InteractionId>,
 ) -> Result<Json<VisitorView>, ApiError> {
-    let storage = &*service.storage;
+    let storage = &service.storage;
     let tap = find(storage, id).await?.interaction;
     let mut view = VisitorView {
         proof: Proof::of(storage, &tap).await?,
@@ -80,13 +77,13 @@ pub(crate) async fn visitor(
     Ok(Json(view))
 }
 
-async fn find(storage: &dyn Storage, id: InteractionId) -> Result<TracedInteraction, ApiError> {
+async fn find(storage: &Access, id: InteractionId) -> Result<TracedInteraction, ApiError> {
     let traced = storage.interaction(id).await?;
     traced.ok_or(ApiError::NotFound("interaction"))
 }
 
 /// The tag of a tap, if the tap proves that a person holds it. Otherwise an error.
-async fn proved(storage: &dyn Storage, tap: &Interaction) -> Result<TagId, ApiError> {
+async fn proved(storage: &Access, tap: &Interaction) -> Result<TagId, ApiError> {
     let proof = Proof::of(storage, tap).await?;
     match (proof.refusal(), tap.tag_id) {
         (None, Some(tag)) => Ok(tag),

@@ -1,17 +1,14 @@
 //! `POST /admin/v1/master-keys`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::{MasterKeyView, name};
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::inventory::{InvalidInlay, MasterKeyFields, SealedKey};
 use inlay::derivation::{Derivation, MasterSecret};
@@ -41,7 +38,7 @@ pub(crate) struct NewMasterKey {
     responses((status = CREATED, body = MasterKeyView), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(new): Body<NewMasterKey>,
 ) -> Result<(StatusCode, Edited<MasterKeyView>), ApiError> {
     new.derivation

@@ -1,14 +1,11 @@
 //! `DELETE /admin/v1/master-keys/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::{IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use domain::id::MasterKeyId;
 
 /// Delete a master key
@@ -19,7 +16,7 @@ use domain::id::MasterKeyId;
     responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<MasterKeyId>,
     IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {

@@ -1,14 +1,10 @@
 //! `GET /admin/v1/master-keys/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::view::MasterKeyView;
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::MasterKeyId;
 
 /// Get a master key
@@ -17,7 +13,7 @@ use domain::id::MasterKeyId;
     responses((status = OK, body = MasterKeyView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<MasterKeyId>,
 ) -> Result<Edited<MasterKeyView>, ApiError> {
     let key = service.storage.master_key(id).await?;

@@ -1,14 +1,11 @@
 //! `GET /admin/v1/master-keys`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
 use super::view::MasterKeyView;
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::MasterKeyId;
 
 /// List master keys
@@ -19,7 +16,7 @@ use domain::id::MasterKeyId;
     responses((status = OK, body = Page<MasterKeyView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<MasterKeyId, Counted>,
 ) -> Result<Json<Page<MasterKeyView>>, ApiError> {
     let storage = &service.storage;

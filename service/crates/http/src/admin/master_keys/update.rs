@@ -1,17 +1,14 @@
 //! `PATCH /admin/v1/master-keys/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::{MasterKeyView, name};
+use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::MasterKeyId;
 
 /// Changes to a master key.
@@ -32,7 +29,7 @@ pub(crate) struct MasterKeyPatch {
     responses((status = OK, body = MasterKeyView), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<MasterKeyId>,
     IfMatch(expected): IfMatch,
     patch: Patch,

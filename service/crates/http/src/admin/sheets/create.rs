@@ -1,16 +1,13 @@
 //! `POST /admin/v1/sheets`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Written};
-use app::service::Service;
 use domain::sheet::{Expected, Sheet, SheetFields};
 
 /// A test sheet to create.
@@ -34,7 +31,7 @@ pub(crate) struct NewSheet {
     responses((status = CREATED, body = Sheet), BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(sheet): Body<NewSheet>,
 ) -> Result<(StatusCode, Edited<Sheet>), ApiError> {
     let fields = SheetFields::new(sheet.name, sheet.planned);

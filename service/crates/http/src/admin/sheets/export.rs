@@ -1,14 +1,12 @@
 //! `GET /admin/v1/sheets/{id}/export`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use axum::extract::State;
 use axum::http::{HeaderName, header};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::SheetId;
 use domain::sheet::SheetRow;
 use domain::tag::cell::encode;
@@ -21,7 +19,7 @@ use domain::tag::cell::encode;
     responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SheetId>,
 ) -> Result<([(HeaderName, String); 2], Vec<u8>), ApiError> {
     let rows = service.storage.sheet_rows(id).await?;

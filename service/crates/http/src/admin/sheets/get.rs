@@ -1,15 +1,12 @@
 //! `GET /admin/v1/sheets/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::SheetId;
 use domain::sheet::{Sheet, SheetRow};
 
@@ -28,7 +25,7 @@ pub(crate) struct WholeSheet {
     responses((status = OK, body = WholeSheet), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SheetId>,
 ) -> Result<Edited<WholeSheet>, ApiError> {
     let missing = ApiError::NotFound("sheet");

@@ -1,13 +1,10 @@
 //! `GET /admin/v1/sheets`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::SheetId;
 use domain::sheet::Sheet;
 
@@ -19,7 +16,7 @@ use domain::sheet::Sheet;
     responses((status = OK, body = Page<Sheet>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<SheetId, Counted>,
 ) -> Result<Json<Page<Sheet>>, ApiError> {
     let storage = &service.storage;

@@ -1,15 +1,12 @@
 //! `POST /admin/v1/sheets/{id}/rows`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::id::SheetId;
 use domain::sheet::{RowFields, SheetRow};
 
@@ -23,7 +20,7 @@ use domain::sheet::{RowFields, SheetRow};
     responses((status = CREATED, body = SheetRow), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn append(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SheetId>,
     Body(row): Body<RowFields>,
 ) -> Result<(StatusCode, Json<SheetRow>), ApiError> {

@@ -1,14 +1,10 @@
 //! `PATCH /admin/v1/sheets/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
+use crate::admin::Asked;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::SheetId;
 use domain::sheet::{Sheet, SheetFields};
 
@@ -24,7 +20,7 @@ type SheetPatch = Partial<SheetFields>;
     responses((status = OK, body = Sheet), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SheetId>,
     IfMatch(expected): IfMatch,
     patch: Patch,

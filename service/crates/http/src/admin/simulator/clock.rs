@@ -1,13 +1,11 @@
 //! `/admin/v1/simulator/clock`: the clock of the simulated world.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
 use app::service::Service;
@@ -37,9 +35,7 @@ pub(crate) struct AdvanceSimulated {
     get, path = "/simulator/clock", tag = "simulator",
     responses((status = OK, body = SimulatedClock), Common)
 )]
-pub(crate) async fn clock(
-    State(service): State<Arc<Service>>,
-) -> Result<Json<SimulatedClock>, ApiError> {
+pub(crate) async fn clock(Asked(service): Asked) -> Result<Json<SimulatedClock>, ApiError> {
     shown(&service).await
 }
 
@@ -52,7 +48,7 @@ pub(crate) async fn clock(
     responses((status = OK, body = SimulatedClock), BadBody, Common)
 )]
 pub(crate) async fn advance(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(AdvanceSimulated { advance_ms }): Body<AdvanceSimulated>,
 ) -> Result<Json<SimulatedClock>, ApiError> {
     let note = Note::done(&json!({"advance_ms": advance_ms}));

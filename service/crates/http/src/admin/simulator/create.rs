@@ -1,14 +1,12 @@
 //! `POST /admin/v1/simulator/inlays`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::VirtualInlayView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::inlays::{KeyRequest, master_key};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -66,7 +64,7 @@ pub(crate) struct NewVirtualInlay {
     responses((status = CREATED, body = VirtualInlayView), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(new): Body<NewVirtualInlay>,
 ) -> Result<(StatusCode, Json<VirtualInlayView>), ApiError> {
     let uid = virtual_uid(&*service.entropy);

@@ -1,13 +1,10 @@
 //! `DELETE /admin/v1/simulator/inlays/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::VirtualInlayId;
 
 /// Delete a virtual inlay
@@ -18,7 +15,7 @@ use domain::id::VirtualInlayId;
     responses((status = NO_CONTENT), NotFound, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<VirtualInlayId>,
 ) -> Result<StatusCode, ApiError> {
     let none = ApiError::NotFound("virtual inlay");

@@ -1,14 +1,11 @@
 //! `GET /admin/v1/simulator/inlays/{id}`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
 use super::view::VirtualInlayView;
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::VirtualInlayId;
 
 /// Get a virtual inlay
@@ -17,7 +14,7 @@ use domain::id::VirtualInlayId;
     responses((status = OK, body = VirtualInlayView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<VirtualInlayId>,
 ) -> Result<Json<VirtualInlayView>, ApiError> {
     let chip = service.storage.virtual_inlay(id).await?;

@@ -1,14 +1,11 @@
 //! `GET /admin/v1/simulator/inlays`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
 use super::view::VirtualInlayView;
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::VirtualInlayId;
 
 /// List virtual inlays
@@ -19,7 +16,7 @@ use domain::id::VirtualInlayId;
     responses((status = OK, body = Page<VirtualInlayView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<VirtualInlayId, Counted>,
 ) -> Result<Json<Page<VirtualInlayView>>, ApiError> {
     let storage = &service.storage;

@@ -1,14 +1,12 @@
 //! `POST /admin/v1/simulator/inlays/{id}/tap`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::admin::inlays::open_keys;
@@ -111,7 +109,7 @@ pub(crate) struct Followed {
     responses((status = OK, body = VirtualTapped), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn tap(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<VirtualInlayId>,
     origin: Origin,
     body: Option<Body<VirtualTap>>,

@@ -1,24 +1,20 @@
 //! `DELETE /admin/v1/submissions/{id}`, and the erasure of all submissions of a person.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
-use app::service::Service;
 use app::visitor_data::{self, Person};
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, SubmissionId, TagId};
 use domain::tag::VALUE_MAX;
-use storage::calling;
 
 /// Options of the erasure.
 #[derive(Default, Deserialize, IntoParams)]
@@ -44,11 +40,11 @@ pub(crate) struct EraseOptions {
     responses((status = NO_CONTENT, description = "Erased"), NotFound, Invalid, Written, Common)
 )]
 pub(crate) async fn erase(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SubmissionId>,
     Query(options): Query<EraseOptions>,
 ) -> Result<StatusCode, ApiError> {
-    let storage = &*service.storage;
+    let storage = &service.storage;
     let found = storage.submission(id).await?;
     let found = found.ok_or(ApiError::NotFound("submission"))?;
     visitor_data::erase_submission(storage, found, options.empty_variables).await?;
@@ -96,15 +92,17 @@ pub(crate) struct ErasedPerson {
     responses((status = OK, body = ErasedPerson), BadBody, Written, Common)
 )]
 pub(crate) async fn erase_person(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(person): Body<ErasePerson>,
 ) -> Result<Json<ErasedPerson>, ApiError> {
     if person.value.trim().is_empty() || person.value.len() > VALUE_MAX {
         let why = format!("value is a text of 1 to {VALUE_MAX} bytes.");
         return Err(ApiError::Invalid(FieldError::of("value", why)));
     }
-    calling::asks(json!({ "empty_variables": person.empty_variables }));
-    let storage = &*service.storage;
+    service
+        .storage
+        .asks(json!({ "empty_variables": person.empty_variables }));
+    let storage = &service.storage;
     let dry_run = person.dry_run;
     let person = Person {
         value: person.value,

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
@@ -15,6 +14,7 @@ use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
+use crate::admin::Asked;
 use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, line, once};
 use crate::admin::extract::query::read;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
@@ -102,7 +102,7 @@ enum Column {
     )
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     method: Method,
     uri: Uri,
 ) -> Result<Response, ApiError> {

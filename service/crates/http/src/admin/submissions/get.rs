@@ -1,13 +1,10 @@
 //! `GET /admin/v1/submissions/{id}`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::SubmissionId;
 use domain::submission::Submission;
 
@@ -17,7 +14,7 @@ use domain::submission::Submission;
     responses((status = OK, body = Submission), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SubmissionId>,
 ) -> Result<Json<Submission>, ApiError> {
     let submission = service.storage.submission(id).await?;

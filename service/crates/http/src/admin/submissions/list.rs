@@ -1,15 +1,12 @@
 //! `GET /admin/v1/submissions`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, InteractionId, SubmissionId, TagId};
@@ -70,7 +67,7 @@ pub(crate) struct ListSubmissions {
     responses((status = OK, body = Page<Submission>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<SubmissionId, ListSubmissions>,
 ) -> Result<Json<Page<Submission>>, ApiError> {
     let filter = list.filter.clone().check()?;

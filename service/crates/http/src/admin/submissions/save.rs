@@ -1,13 +1,10 @@
 //! `POST /admin/v1/submissions/{id}/save`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::id::SubmissionId;
 use domain::submission::Submission;
 
@@ -21,7 +18,7 @@ use domain::submission::Submission;
     responses((status = OK, body = Submission), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn save(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<SubmissionId>,
 ) -> Result<Json<Submission>, ApiError> {
     let saved = service.storage.save_submission(id).await?;

@@ -3,10 +3,8 @@
 mod undo;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -15,15 +13,14 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use super::warning;
+use crate::admin::Asked;
 use crate::admin::experiences::written_variables;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, TagId};
 use domain::strict_json;
 use domain::tag::{AddVariables, PropertyKey, Status};
-use storage::calling;
 use storage::{FormVariables, TagChange, TagFilter, TagSelect};
 
 /// Number of tags per database command. A tap that arrives meanwhile waits for at most one command:
@@ -258,7 +255,7 @@ impl Ids {
     )
 )]
 pub(crate) async fn bulk(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(request): Body<BulkRequest>,
 ) -> Result<(HeaderMap, Json<BulkResult>), ApiError> {
     let limit = limit(request.limit)?;
@@ -284,7 +281,7 @@ pub(crate) async fn bulk(
             asked["adds_variables"] = json!(added);
         }
     }
-    calling::asks(asked);
+    service.storage.asks(asked);
     // The ids are fixed from here on: tags that match later are not changed.
     let mut changed = Vec::new();
     let mut stopped = None;

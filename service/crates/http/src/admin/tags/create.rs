@@ -1,17 +1,14 @@
 //! `POST /admin/v1/tags`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 
 use super::assigning::{NewTag, SavedTag};
 use super::warning;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::service::Service;
 use domain::tag::Slug;
 use storage::Invalid;
 
@@ -29,7 +26,7 @@ use storage::Invalid;
     )
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Body(new): Body<NewTag>,
 ) -> Result<(StatusCode, HeaderMap, Edited<SavedTag>), ApiError> {

@@ -1,14 +1,11 @@
 //! `DELETE /admin/v1/tags/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::{IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
-use app::service::Service;
 use domain::id::TagId;
 
 /// Delete a tag
@@ -20,7 +17,7 @@ use domain::id::TagId;
     responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<TagId>,
     IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::HeaderName;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -15,6 +14,7 @@ use http_body_util::channel::Sender;
 use super::csv::{EXPERIENCE, URL};
 use super::filter::Filter;
 use super::import::experience_names;
+use crate::admin::Asked;
 use crate::admin::export;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
@@ -55,7 +55,7 @@ const KEYS_MAX: usize = 900;
     )
 )]
 pub(crate) async fn export(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Query(filter): Query<Filter>,
 ) -> Result<Response, ApiError> {
     if filter.simulated != World::Real {

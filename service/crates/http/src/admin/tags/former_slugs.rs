@@ -1,13 +1,10 @@
 //! `/admin/v1/tags/{id}/former-slugs/{slug}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::path::TagSlug;
 use crate::error::{ApiError, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::TagId;
 use domain::tag::Slug;
 
@@ -20,7 +17,7 @@ use domain::tag::Slug;
     responses((status = NO_CONTENT), NotFound, Written, Common)
 )]
 pub(crate) async fn release_slug(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     TagSlug(tag, slug): TagSlug,
 ) -> Result<StatusCode, ApiError> {
     let released = service.storage.release_slug(tag, slug).await?;

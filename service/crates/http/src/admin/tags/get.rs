@@ -1,14 +1,10 @@
 //! `GET /admin/v1/tags/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::TagView;
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::TagId;
 
 /// Get a tag
@@ -17,7 +13,7 @@ use domain::id::TagId;
     responses((status = OK, body = TagView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<TagId>,
 ) -> Result<Edited<TagView>, ApiError> {
     let tag = super::current(&service, id).await?;

@@ -12,7 +12,7 @@ mod view;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequestParts, State};
+use axum::extract::FromRequestParts;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -23,6 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::csv::{Column, Layout, Mapped, Survey, Table};
 use super::preset;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Csv;
 use crate::admin::extract::query::{Query, read};
@@ -39,7 +40,6 @@ use experiences::Experiences;
 use reading::Reading;
 use row::Reader;
 use run::Import;
-use storage::calling;
 
 pub(super) use experiences::names as experience_names;
 pub(crate) use view::*;
@@ -249,7 +249,7 @@ async fn opened(file: Chunks, layout: Layout, after_row: u32) -> Result<(Table, 
     responses((status = OK, body = ImportResult), BadBody, Written, Common)
 )]
 pub(crate) async fn import(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     query: ImportQuery,
     Csv(file): Csv,
@@ -291,7 +291,7 @@ pub(crate) async fn import(
     } else {
         None
     };
-    calling::asks(query.asked(rows));
+    service.storage.asks(query.asked(rows));
     let columns = Arc::clone(table.columns());
     let reader = Reader::new(columns, experiences, query.add_variables.0);
     let part = table.part(query.after_row, rows);
@@ -309,7 +309,7 @@ pub(crate) async fn import(
     // Import the first piece before the answer begins, so that its failure can set the status.
     let first = import.next().await?;
     let (sender, body) = Channel::<Bytes>::new(4);
-    calling::spawn(send::send(import, answer, first, sender));
+    tokio::spawn(send::send(import, answer, first, sender));
     Ok(([(CONTENT_TYPE, "application/json")], Body::new(body)).into_response())
 }
 

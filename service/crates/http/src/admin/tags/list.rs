@@ -1,17 +1,14 @@
 //! `GET /admin/v1/tags`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::TagView;
 use super::filter::Filter;
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::ExperienceId;
 use domain::tag::Status;
 use domain::world::World;
@@ -83,7 +80,7 @@ impl ListTags {
     responses((status = OK, body = Page<TagView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<TagPlace, ListTags>,
 ) -> Result<Json<Page<TagView>>, ApiError> {
     let filter = list.filter.filter()?;

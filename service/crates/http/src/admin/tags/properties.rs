@@ -166,10 +166,7 @@ macro_rules! routes_of {
     ($($class:ident => $module:ident, $one:literal, $many:literal;)+) => {$(
         #[doc = concat!("`/admin/v1/tags/{id}/", stringify!($module), "`.")]
         pub(crate) mod $module {
-            use std::sync::Arc;
-
             use axum::Json;
-            use axum::extract::State;
             use axum::http::StatusCode;
 
             use super::{NewValue, Property, PropertyPath};
@@ -177,11 +174,11 @@ macro_rules! routes_of {
             use crate::admin::extract::edited::{Edited, IfMatch};
             use crate::admin::extract::page::{Counted, List, Page, PageParams};
             use crate::admin::extract::path::Id;
+            use crate::admin::Asked;
             use crate::error::{
                 ApiError, BadBody, ChangedMeanwhile, Common, Invalid, NotFound, Written,
             };
             use domain::id::TagId;
-            use app::service::Service;
             use domain::tag::{PropertyClass, PropertyKey};
 
             const CLASS: PropertyClass = PropertyClass::$class;
@@ -193,7 +190,7 @@ macro_rules! routes_of {
                 responses((status = OK, body = Page<Property>), NotFound, Invalid, Common)
             )]
             pub(crate) async fn list(
-                State(service): State<Arc<Service>>,
+                Asked(service): Asked,
                 Id(tag): Id<TagId>,
                 list: List<PropertyKey, Counted>,
             ) -> Result<Json<Page<Property>>, ApiError> {
@@ -207,7 +204,7 @@ macro_rules! routes_of {
                 responses((status = OK, body = Property), NotFound, Invalid, Common)
             )]
             pub(crate) async fn get(
-                State(service): State<Arc<Service>>,
+                Asked(service): Asked,
                 address: PropertyPath,
             ) -> Result<Edited<Property>, ApiError> {
                 super::get(&service, CLASS, address).await
@@ -225,7 +222,7 @@ macro_rules! routes_of {
                 )
             )]
             pub(crate) async fn put(
-                State(service): State<Arc<Service>>,
+                Asked(service): Asked,
                 address: PropertyPath,
                 expected: IfMatch,
                 Body(value): Body<NewValue>,
@@ -240,7 +237,7 @@ macro_rules! routes_of {
                 responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
             )]
             pub(crate) async fn delete(
-                State(service): State<Arc<Service>>,
+                Asked(service): Asked,
                 address: PropertyPath,
                 expected: IfMatch,
             ) -> Result<StatusCode, ApiError> {

@@ -1,19 +1,16 @@
 //! `PATCH /admin/v1/tags/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::HeaderMap;
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::assigning::{SavedTag, with_add_variables};
 use super::warning;
+use crate::admin::Asked;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::TagId;
 use domain::tag::{ADD_VARIABLES, AddVariables, Slug, TagFields};
@@ -55,7 +52,7 @@ impl ToSchema for TagPatch {
     )
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<TagId>,
     IfMatch(expected): IfMatch,
     mut patch: Patch,

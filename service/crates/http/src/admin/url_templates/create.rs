@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::keys::SharedKeys;
 use super::view::UrlTemplateView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -68,9 +69,9 @@ pub(crate) struct NewUrlTemplate {
 )]
 pub(crate) async fn create(
     State(state): State<AppState>,
+    Asked(service): Asked,
     Body(new): Body<NewUrlTemplate>,
 ) -> Result<(StatusCode, Edited<UrlTemplateView>), ApiError> {
-    let service = &state.service;
     let template = super::checked(
         &state,
         TemplateSettings {
@@ -94,7 +95,7 @@ pub(crate) async fn create(
         template,
         keys: Vec::new(),
     };
-    fields.add(keys.seal(service).await?);
+    fields.add(keys.seal(&service).await?);
     let template = service.storage.insert_url_template(fields).await?;
     let template = Edited::shown_as(template, UrlTemplateView::from);
     Ok((StatusCode::CREATED, template))

@@ -1,14 +1,11 @@
 //! `DELETE /admin/v1/url-templates/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::admin::Asked;
 use crate::admin::extract::edited::{IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use domain::id::UrlTemplateId;
 
 /// Delete a URL template
@@ -20,7 +17,7 @@ use domain::id::UrlTemplateId;
     responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
     IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {

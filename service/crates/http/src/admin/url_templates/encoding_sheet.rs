@@ -1,16 +1,13 @@
 //! `GET /admin/v1/url-templates/{id}/encoding-sheet`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid, NotFound};
-use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{TagId, UrlTemplateId};
 use inlay::Technology;
@@ -123,7 +120,7 @@ const NDEF_FILE: u8 = 2;
     responses((status = OK, body = EncodingSheetView), NotFound, Invalid, Common)
 )]
 pub(crate) async fn encoding_sheet(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
     Query(SheetQuery { tag_id }): Query<SheetQuery>,
 ) -> Result<Json<EncodingSheetView>, ApiError> {

@@ -1,14 +1,10 @@
 //! `GET /admin/v1/url-templates/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::view::UrlTemplateView;
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::UrlTemplateId;
 
 /// Get a URL template
@@ -17,7 +13,7 @@ use domain::id::UrlTemplateId;
     responses((status = OK, body = UrlTemplateView), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
 ) -> Result<Edited<UrlTemplateView>, ApiError> {
     let template = super::current(&service, id).await?;

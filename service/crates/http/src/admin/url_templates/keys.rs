@@ -1,12 +1,10 @@
 //! `POST` and `DELETE /admin/v1/url-templates/{id}/meta-keys`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::UrlTemplateView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
@@ -69,7 +67,7 @@ impl SharedKeys {
     responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn add_keys(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
     IfMatch(expected): IfMatch,
     Body(body): Body<SharedKeys>,
@@ -107,7 +105,7 @@ pub(crate) struct WhichKey {
     responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn remove_key(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
     IfMatch(expected): IfMatch,
     Query(which): Query<WhichKey>,

@@ -1,14 +1,11 @@
 //! `GET /admin/v1/url-templates`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
 use super::view::UrlTemplateView;
+use crate::admin::Asked;
 use crate::admin::extract::page::{Counted, List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::UrlTemplateId;
 
 /// List URL templates
@@ -19,7 +16,7 @@ use domain::id::UrlTemplateId;
     responses((status = OK, body = Page<UrlTemplateView>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<UrlTemplateId, Counted>,
 ) -> Result<Json<Page<UrlTemplateView>>, ApiError> {
     let storage = &service.storage;

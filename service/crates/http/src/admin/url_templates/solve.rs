@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
-use app::service::Service;
 use domain::clock::Stopwatch;
 use domain::field_error::FieldError;
 use inlay::derivation::{Derivation, MasterSecret};
@@ -126,7 +125,7 @@ struct Slots {
     responses((status = OK, body = Solved), BadBody, Common)
 )]
 pub(crate) async fn find(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Body(asked): Body<SolveRequest>,
 ) -> Result<Json<Solved>, ApiError> {
     asked.check()?;

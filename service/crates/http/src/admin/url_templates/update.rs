@@ -5,6 +5,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::UrlTemplateView;
+use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
@@ -66,6 +67,7 @@ pub(crate) struct UrlTemplatePatch {
 )]
 pub(crate) async fn update(
     State(state): State<AppState>,
+    Asked(service): Asked,
     Id(id): Id<UrlTemplateId>,
     IfMatch(expected): IfMatch,
     patch: Patch,
@@ -95,9 +97,8 @@ pub(crate) async fn update(
             keys: before.fields.keys.clone(),
         })
     };
-    let service = &state.service;
     let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
-    let edited = unless_changed(edited, super::current(service, id)).await?;
+    let edited = unless_changed(edited, super::current(&service, id)).await?;
     let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
     Ok(Edited::shown_as(edited, UrlTemplateView::from))
 }

@@ -1,16 +1,13 @@
 //! `GET /admin/v1/webhooks/{id}/attempts`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
 use super::needs_read;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Invalid, NotFound};
-use app::service::Service;
 use domain::id::WebhookId;
 use domain::webhook::Attempt;
 
@@ -24,7 +21,7 @@ use domain::webhook::Attempt;
     responses((status = OK, body = Page<Attempt>), NotFound, Invalid, Common)
 )]
 pub(crate) async fn attempts(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
     list: List<i64>,

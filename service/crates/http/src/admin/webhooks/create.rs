@@ -1,17 +1,14 @@
 //! `POST /admin/v1/webhooks`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::service::Service;
 use domain::scope::Scope;
 use domain::webhook::{Secret, Webhook, WebhookFields};
 
@@ -39,7 +36,7 @@ pub(crate) struct CreatedWebhook {
     responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Body(fields): Body<WebhookFields>,
 ) -> Result<(StatusCode, Edited<CreatedWebhook>), ApiError> {

@@ -1,15 +1,12 @@
 //! `DELETE /admin/v1/webhooks/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::found;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::WebhookId;
 use domain::revision::{Precondition, Revised as _};
 use domain::scope::Scope;
@@ -24,7 +21,7 @@ use storage::{Conflict, StorageError};
     responses((status = NO_CONTENT), NotFound, Written, Common)
 )]
 pub(crate) async fn delete(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
 ) -> Result<StatusCode, ApiError> {

@@ -1,14 +1,10 @@
 //! `GET /admin/v1/webhooks/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::found;
+use crate::admin::Asked;
 use crate::admin::extract::edited::Edited;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
-use app::service::Service;
 use domain::id::WebhookId;
 use domain::webhook::Webhook;
 
@@ -18,7 +14,7 @@ use domain::webhook::Webhook;
     responses((status = OK, body = Webhook), NotFound, Common)
 )]
 pub(crate) async fn get(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<WebhookId>,
 ) -> Result<Edited<Webhook>, ApiError> {
     Ok(Edited::from(found(&service, id).await?))

@@ -1,13 +1,10 @@
 //! `GET /admin/v1/webhooks`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 
+use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::error::{ApiError, Common, Invalid};
-use app::service::Service;
 use domain::id::WebhookId;
 use domain::webhook::Webhook;
 
@@ -20,7 +17,7 @@ use domain::webhook::Webhook;
     responses((status = OK, body = Page<Webhook>), Invalid, Common)
 )]
 pub(crate) async fn list(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     list: List<WebhookId>,
 ) -> Result<Json<Page<Webhook>>, ApiError> {
     let found = service

@@ -1,19 +1,16 @@
 //! `POST /admin/v1/webhooks/{id}/secrets`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::found;
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use domain::clock::{Millis, Timestamp};
 use domain::field_error::FieldError;
 use domain::id::WebhookId;
@@ -55,7 +52,7 @@ pub(crate) struct RotatedSecret {
     responses((status = CREATED, body = RotatedSecret), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn rotate(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
     body: Option<Body<Rotation>>,

@@ -1,19 +1,16 @@
 //! `POST /admin/v1/webhooks/{id}/test` and `/resend`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{found, needs_read};
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::service::Service;
 use app::webhook_delivery::{self, TestError};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
@@ -48,7 +45,7 @@ pub(crate) struct TestResult {
     responses((status = OK, body = TestResult), NotFound, Written, Common)
 )]
 pub(crate) async fn test(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
 ) -> Result<Json<TestResult>, ApiError> {
@@ -100,7 +97,7 @@ pub(crate) struct ResendBody {
     responses((status = ACCEPTED, description = "They are on their way"), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn resend(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
     Body(body): Body<ResendBody>,

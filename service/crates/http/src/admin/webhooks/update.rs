@@ -1,16 +1,12 @@
 //! `PATCH /admin/v1/webhooks/{id}`.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
 use super::{current, found};
+use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
-use app::service::Service;
 use domain::id::WebhookId;
 use domain::revision::{Precondition, Revised as _};
 use domain::scope::Scope;
@@ -33,7 +29,7 @@ type WebhookPatch = Partial<WebhookFields>;
     responses((status = OK, body = Webhook), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     requester: Requester,
     Id(id): Id<WebhookId>,
     IfMatch(expected): IfMatch,

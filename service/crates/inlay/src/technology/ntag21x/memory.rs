@@ -1,6 +1,7 @@
 //! The memory layout of an NTAG 213, 215 or 216 (data sheet sections 8.5.1 to 8.5.7).
 
 use crate::technology::Technology;
+use crate::technology::type2::FIRST_PAGE;
 
 /// The layout of a chip's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,11 @@ impl Memory {
             },
             _ => return None,
         })
+    }
+
+    /// The last page of the data area.
+    pub const fn last_data_page(self) -> u8 {
+        FIRST_PAGE + self.data_pages - 1
     }
 
     /// The last page of the chip. Dynamic lock bytes, two configuration pages, the password and its

@@ -1,11 +1,7 @@
 //! The configuration of the mirror, and its effect on the memory.
 
 use crate::Uid;
-
-/// Bytes of a page.
-const PAGE: usize = 4;
-/// The first page of the user memory.
-const USER_MEMORY: usize = 4;
+use crate::technology::type2::{FIRST_PAGE, PAGE};
 
 /// The mirror's settings of an NTAG 213, 215 or 216: configuration pages 0 and 1 (data sheet
 /// section 8.5.7).
@@ -70,7 +66,7 @@ impl MirrorConfig {
     /// The characters that a reader without the password sees, for a counter after its read. A
     /// counter that is off or protected is not mirrored: the reader sees the stored text there.
     pub fn mirrored(&self, uid: Uid, counter: u32) -> Option<Written> {
-        let page = usize::from(self.page).checked_sub(USER_MEMORY)?;
+        let page = self.page.checked_sub(FIRST_PAGE).map(usize::from)?;
         let at = page * PAGE + usize::from(self.byte);
         let shown = self.counter_enabled && !self.counter_protected;
         let text = match (self.content, shown) {

@@ -1,6 +1,10 @@
 //! The settings of the NDEF file (data sheet section 10.7.1, table 69), as `ChangeFileSettings`
 //! takes them: file option, access rights, and the positions of all values that Secure Dynamic
-//! Messaging mirrors.
+//! Messaging mirrors. [`FileSettings`] parses them from an answer to `GetFileSettings`.
+
+mod answer;
+
+pub use answer::{FileSettings, ShownCodes};
 
 use crate::template::{Field, Layout, Template};
 

@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
-
 use crate::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
 use crate::postgres::{PostgresStorage, row};
-use crate::{CommitPosition, StorageError, TapStream};
+use crate::{CommitPosition, StorageError};
 use domain::webhook::TapHappening;
 
 /// Settled taps. The query only searches partitions that can have such rows: an id is reserved at
@@ -24,10 +22,9 @@ fn after(settled: &str) -> String {
     )
 }
 
-#[async_trait]
-impl TapStream for PostgresStorage {
+impl PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn stream_taps(
+    pub(crate) async fn stream_taps(
         &self,
         after: CommitPosition,
         limit: usize,

@@ -313,7 +313,7 @@ async fn write(
         let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
                  outcome, created_at, updated_at, token_id)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12) RETURNING id";
-        return tx.one(sql, &all).await?.take();
+        return tx.write_one(sql, &all).await?.take();
     };
     let mut all = common.to_vec();
     all.push(id.into());

@@ -5,17 +5,17 @@
 //! the counter was beyond the read at the first visit: the tap that needed it is removed by then.
 //! In between, retention skips it.
 
-use crate::StorageError;
-use crate::shared::{Database, Transaction};
+use crate::shared::Transaction;
 use crate::value::{Value, values};
+use crate::{Access, StorageError};
 use domain::clock::Timestamp;
 use domain::id::InlayId;
 
 /// Reads visited in one transaction, for which taps wait.
 const AT_ONCE: usize = 1_000;
 
-pub(super) async fn note<D: Database>(
-    db: &D,
+pub(super) async fn note(
+    db: &Access,
     inlay: InlayId,
     counter: u32,
     now: Timestamp,
@@ -28,10 +28,7 @@ pub(super) async fn note<D: Database>(
 }
 
 /// Visits some reads that were last visited before `keep_since`. `true` if more may be left.
-pub(super) async fn prune<D: Database>(
-    db: &D,
-    keep_since: Timestamp,
-) -> Result<bool, StorageError> {
+pub(super) async fn prune(db: &Access, keep_since: Timestamp) -> Result<bool, StorageError> {
     // Most rounds find no due read, and need no transaction.
     let is_due = db.read("due_own_reads", keep_since, |db, keep_since| {
         Box::pin(async move {

@@ -294,9 +294,7 @@ mod tests {
 
     #[test]
     fn a_page_begins_at_its_place_in_the_index_and_is_not_sorted() {
-        let connection = Connection::open_in_memory().unwrap();
-        let schema = include_str!("../../../../../migrations/sqlite/V1__initial.sql");
-        connection.execute_batch(schema).unwrap();
+        let connection = crate::sqlite::in_memory();
         crate::sqlite::search::add_function(&connection).unwrap();
         let id = TagId::new(1);
         for (order, after, index) in [

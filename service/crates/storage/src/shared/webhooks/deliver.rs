@@ -112,7 +112,7 @@ pub(super) async fn claim_test(
         event.at,
         event.body(&webhook.fields, TagNow::default()),
     ];
-    let delivery: i64 = tx.one(sql, &values).await?.take()?;
+    let delivery: i64 = tx.write_one(sql, &values).await?.take()?;
     let sql = "UPDATE webhook_states SET kept = kept + 1 WHERE webhook_id = ?1";
     tx.execute(sql, &values![id]).await?;
     let sql = "SELECT d.id, d.webhook_id, w.fields, w.secret, w.previous_secret, w.previous_until,

@@ -24,7 +24,7 @@ pub(super) async fn insert(
     // The endpoint gets only events that its creator may read.
     let limit = tx.reach().limit().map(|limit| json(&limit)).transpose()?;
     let values = values![json(fields)?, secret, tx.now(), limit, ENDPOINTS_MAX];
-    let Some(mut inserted) = tx.row(sql, &values).await? else {
+    let Some(mut inserted) = tx.write(sql, &values).await?.pop() else {
         return Err(Conflict::TooManyWebhooks.into());
     };
     let id = inserted.take()?;

@@ -134,7 +134,7 @@ mod tests {
 
     use super::super::Folded;
     use super::*;
-    use crate::sqlite::migrate;
+    use crate::sqlite::in_memory;
     use domain::interaction::Reason;
 
     /// Folds one slice in its own transaction. Returns whether more is left.
@@ -151,8 +151,7 @@ mod tests {
     #[test]
     fn a_slice_has_no_more_rows_than_its_time_allows_and_as_many_as_it_must() {
         const DIRTY: usize = 10_000;
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate::run(migrate::ours(), &mut connection).unwrap();
+        let connection = in_memory();
         let folded = Folded::default();
         let mut taps = Folding::new(&connection, &folded);
         for number in 0..10_000 {

@@ -21,14 +21,9 @@ use domain::id::{InlayId, InteractionId, TagId};
 use domain::interaction::{ClientId, Reason};
 use inlay::counter::Acceptance;
 
-/// The schema version since which ids follow the order of commits.
-pub(in crate::sqlite) const BY_ID: u32 = 7;
-
 /// The members of an interaction after the mark that have effects on the state.
 struct Appended {
     id: InteractionId,
-    /// Its place in the order of commits.
-    place: i64,
     at: Timestamp,
     tag: Option<TagId>,
     /// The inlay and the counter of a code that was accepted, that is used up because its inlay is
@@ -42,11 +37,6 @@ struct Appended {
 
 /// Rebuilds the state that the previous process left, however it ended.
 pub(in crate::sqlite) fn recover(connection: &Connection) -> Result<Folded, StorageError> {
-    in_order_of(connection, "id")
-}
-
-/// Like [`recover`]; `place` is the column with the order of commits.
-fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageError> {
     let path = connection.path().unwrap_or_default();
     // One transaction for all lookups: otherwise each of a million would lock and unlock the file.
     let connection = &connection.unchecked_transaction()?;
@@ -60,8 +50,8 @@ fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageEr
     // connection writes meanwhile, so separate threads see the same data.
     let middle = mark.midpoint(highest);
     let (first, second) = thread::scope(|scope| {
-        let second = scope.spawn(|| appended(&beside(path)?, middle, i64::MAX, place));
-        (appended(connection, mark, middle, place), joined(second))
+        let second = scope.spawn(|| appended(&beside(path)?, middle, i64::MAX));
+        (appended(connection, mark, middle), joined(second))
     });
     let mut appended = first?;
     appended.extend(second?);
@@ -126,28 +116,26 @@ fn appended(
     connection: &Connection,
     after: i64,
     up_to: i64,
-    place: &str,
 ) -> Result<Vec<Appended>, StorageError> {
-    let mut select = connection.prepare(&format!(
-        "SELECT id, {place}, at, tag_id, inlay_id, counter, reason, client, simulated
-         FROM interactions WHERE id > ?1 AND id <= ?2"
-    ))?;
+    let mut select = connection.prepare(
+        "SELECT id, at, tag_id, inlay_id, counter, reason, client, simulated
+         FROM interactions WHERE id > ?1 AND id <= ?2",
+    )?;
     let mut rows = select.query([after, up_to])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
-        let reason = reason(found, 6)?;
-        let inlay: Option<InlayId> = row::optional_id(found, 4)?;
-        let code = inlay.zip(found.get::<_, Option<u32>>(5)?);
+        let reason = reason(found, 5)?;
+        let inlay: Option<InlayId> = row::optional_id(found, 3)?;
+        let code = inlay.zip(found.get::<_, Option<u32>>(4)?);
         appended.push(Appended {
             id: row::id(found, 0)?,
-            place: found.get(1)?,
-            at: Timestamp::from_millis(found.get(2)?),
-            tag: tag_of(found.get(3)?),
+            at: Timestamp::from_millis(found.get(1)?),
+            tag: tag_of(found.get(2)?),
             code: code
                 .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac)),
             reason,
-            client: found.get::<_, Option<_>>(7)?.map(ClientId),
-            simulated: found.get(8)?,
+            client: found.get::<_, Option<_>>(6)?.map(ClientId),
+            simulated: found.get(7)?,
         });
     }
     Ok(appended)
@@ -165,7 +153,7 @@ fn replay<E: Entry>(
         .iter()
         .filter_map(|tap| Some((key(tap)?, tap)))
         .collect();
-    taps.sort_unstable_by_key(|(key, tap)| (*key, tap.place));
+    taps.sort_unstable_by_key(|(key, tap)| (*key, tap.id));
     let mut find = connection.prepare(E::FIND)?;
     let mut entries = Vec::new();
     for taps in taps.chunk_by(|(one, _), (other, _)| one == other) {
@@ -174,7 +162,7 @@ fn replay<E: Entry>(
             Some((entry, folded_to)) => (Some(entry), folded_to),
             None => (None, 0),
         };
-        let new = taps.iter().filter(|(_, tap)| tap.place > folded_to);
+        let new = taps.iter().filter(|(_, tap)| tap.id.get() > folded_to);
         let mut dirty = false;
         for (_, tap) in new {
             entry = and(entry, tap);
@@ -194,20 +182,11 @@ pub(in crate::sqlite) fn settle_file(path: &Path) -> Result<(), StorageError> {
     if folded.dirty() == 0 {
         return Ok(());
     }
-    settle(&connection::writer(path)?, &folded)
-}
-
-/// Like [`settle_file`], for a database older than [`BY_ID`] that is to be upgraded: its ids were
-/// reserved before the commit, and a separate column has the order.
-pub(in crate::sqlite) fn settle_older(connection: &Connection) -> Result<(), StorageError> {
-    settle(connection, &in_order_of(connection, "seq")?)
-}
-
-fn settle(connection: &Connection, folded: &Folded) -> Result<(), StorageError> {
+    let connection = connection::writer(path)?;
     let mut begun = false;
     while !begun || folded.folds() {
         let transaction = connection.unchecked_transaction()?;
-        let mut folding = Folding::new(&transaction, folded);
+        let mut folding = Folding::new(&transaction, &folded);
         if !begun {
             folding.begin_pass();
             begun = true;

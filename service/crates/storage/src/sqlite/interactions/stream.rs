@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use async_trait::async_trait;
 use rusqlite::Connection;
 
 use crate::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
 use crate::sqlite::{SqliteStorage, row};
-use crate::{CommitPosition, StorageError, TapStream};
+use crate::{CommitPosition, StorageError};
 use domain::webhook::TapHappening;
 
 static AFTER: LazyLock<String> = LazyLock::new(|| {
@@ -18,10 +17,9 @@ static AFTER: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-#[async_trait]
-impl TapStream for SqliteStorage {
+impl SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn stream_taps(
+    pub(crate) async fn stream_taps(
         &self,
         after: CommitPosition,
         limit: usize,

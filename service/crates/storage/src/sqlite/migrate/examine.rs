@@ -10,12 +10,12 @@ use url::Url;
 
 use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
+use crate::catalogue::{Backend, missing};
 use crate::shared::audit;
 use crate::sqlite::connection::APPLICATION_ID;
 use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
-use crate::transfer::schema::{LEFT_OUT_SQLITE, missing};
 use crate::{BackupSchedule, Examination, StorageError};
 use domain::audit::{Check, Ends, Fault};
 use domain::clock::Timestamp;
@@ -140,11 +140,6 @@ pub fn scheduled_backups(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
 }
 
 fn check_log(log: &Connection) -> Result<Option<Fault>, StorageError> {
-    let there = "SELECT 1 FROM sqlite_schema WHERE name = 'audit_ends'";
-    if !log.prepare(there)?.exists([])? {
-        // The database is older than the audit log.
-        return Ok(None);
-    }
     let mut ends = log.prepare(audit::ENDS)?;
     let mut ends = ends.query([])?;
     let ends = match ends.next()? {
@@ -172,7 +167,7 @@ fn missing_tables(connection: &Connection) -> rusqlite::Result<Vec<&'static str>
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let found = tables.query_map([], |row| row.get(0))?;
     let found: Vec<String> = found.collect::<Result<_, _>>()?;
-    Ok(missing(LEFT_OUT_SQLITE, &found))
+    Ok(missing(Backend::Sqlite, &found))
 }
 
 fn newest_interaction(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {

@@ -1,21 +1,17 @@
 //! `DELETE /admin/v1/interactions/{id}/visitor`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{find, proved};
+use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Conflicting, Invalid, NotFound, Written};
-use app::service::Service;
 use app::visitor_data;
 use domain::id::InteractionId;
-use storage::calling;
 
 /// Options of the erasure.
 #[derive(Default, Deserialize, IntoParams)]
@@ -53,14 +49,16 @@ pub(crate) struct ErasedVisitor {
     )
 )]
 pub(crate) async fn erase_visitor(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InteractionId>,
     Query(options): Query<EraseVisitor>,
 ) -> Result<Json<ErasedVisitor>, ApiError> {
-    let storage = &*service.storage;
+    let storage = &service.storage;
     let tap = find(storage, id).await?.interaction;
     let tag = proved(storage, &tap).await?;
-    calling::asks(json!({ "empty_variables": options.empty_variables }));
+    service
+        .storage
+        .asks(json!({ "empty_variables": options.empty_variables }));
     let empty = options.empty_variables;
     let interactions = visitor_data::erase_visitor(storage, id, tag, empty).await?;
     Ok(Json(ErasedVisitor { interactions }))

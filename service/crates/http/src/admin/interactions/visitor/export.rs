@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::Sender;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{find, proved};
+use crate::admin::Asked;
 use crate::admin::export;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, Conflicting, NotFound};
@@ -22,7 +22,7 @@ use domain::interaction::{
     InteractionView, RecordedReads, RecordedRefusal, RecordedUpdate, TagName,
 };
 use domain::submission::Submission;
-use storage::{Storage, StorageError};
+use storage::{Access, StorageError};
 
 /// All stored data of a tag's visitor.
 #[derive(Serialize, ToSchema)]
@@ -68,11 +68,11 @@ struct VisitorTap {
     responses((status = OK, body = VisitorExport), NotFound, Conflicting, Common)
 )]
 pub(crate) async fn export_visitor(
-    State(service): State<Arc<Service>>,
+    Asked(service): Asked,
     Id(id): Id<InteractionId>,
 ) -> Result<Response, ApiError> {
-    let traced = find(&*service.storage, id).await?;
-    proved(&*service.storage, &traced.interaction).await?;
+    let traced = find(&service.storage, id).await?;
+    proved(&service.storage, &traced.interaction).await?;
     let taps = service.storage.taps_of_visitor(id).await?;
     let export = VisitorExport {
         tap: id,
@@ -110,7 +110,7 @@ async fn send(
 ) {
     let (mut text, mut is_first) = (head, true);
     for some in taps.chunks(AT_ONCE) {
-        let step = match step(&*service.storage, some).await {
+        let step = match step(&service.storage, some).await {
             Ok(step) => step,
             Err(error) => return sender.abort(error),
         };
@@ -131,10 +131,7 @@ async fn send(
     let _ = sender.send_data(text.into()).await;
 }
 
-async fn step(
-    storage: &dyn Storage,
-    taps: &[InteractionId],
-) -> Result<Vec<VisitorTap>, StorageError> {
+async fn step(storage: &Access, taps: &[InteractionId]) -> Result<Vec<VisitorTap>, StorageError> {
     let mut sent = storage.submissions_of_taps(taps.to_vec()).await?;
     let mut step = Vec::with_capacity(taps.len());
     for id in taps {

@@ -9,20 +9,21 @@ use tokio::sync::mpsc;
 use super::answer::{RowOutcome, RowResult};
 use super::run::done;
 use domain::id::ImportId;
-use storage::calling;
-use storage::{Conflict, ImportRow, Imported, Staged, Storage, StorageError, finish_import};
+use storage::{Access, Conflict, ImportRow, Imported, Staged, StorageError, finish_import};
 
 /// Rows that are being staged. Dropping the value deletes them.
 pub(super) struct Staging {
-    storage: Arc<dyn Storage>,
+    storage: Access,
     import: Option<ImportId>,
 }
 
 impl Staging {
-    pub(super) async fn begin(storage: &Arc<dyn Storage>) -> Result<Self, StorageError> {
+    pub(super) async fn begin(storage: &Access) -> Result<Self, StorageError> {
         let import = Some(storage.begin_import().await?);
-        let storage = Arc::clone(storage);
-        Ok(Self { storage, import })
+        Ok(Self {
+            storage: storage.clone(),
+            import,
+        })
     }
 
     /// Checks the next rows, and stages the valid ones.
@@ -40,7 +41,7 @@ impl Staging {
     /// Deletes the staged rows.
     pub(super) async fn give_up(mut self) -> Result<(), StorageError> {
         match self.import.take() {
-            Some(import) => finish_import(&*self.storage, import, false).await,
+            Some(import) => finish_import(&self.storage, import, false).await,
             None => Ok(()),
         }
     }
@@ -57,7 +58,7 @@ impl Staging {
         let (sender, applied) = mpsc::unbounded_channel();
         if let Some(import) = self.import.take() {
             // This continues even if the client disconnects.
-            calling::spawn(apply(Arc::clone(&self.storage), import, sender));
+            tokio::spawn(apply(self.storage.clone(), import, sender));
         }
         Ok(Applying {
             results: results.into_iter(),
@@ -73,19 +74,15 @@ impl Drop for Staging {
         if let Some(import) = self.import.take()
             && let Ok(runtime) = Handle::try_current()
         {
-            let storage = Arc::clone(&self.storage);
-            runtime.spawn(async move { finish_import(&*storage, import, false).await });
+            let storage = self.storage.clone();
+            runtime.spawn(async move { finish_import(&storage, import, false).await });
         }
     }
 }
 
 type Applied = Result<Vec<(u64, Imported)>, StorageError>;
 
-async fn apply(
-    storage: Arc<dyn Storage>,
-    import: ImportId,
-    sender: mpsc::UnboundedSender<Applied>,
-) {
+async fn apply(storage: Access, import: ImportId, sender: mpsc::UnboundedSender<Applied>) {
     loop {
         let applied = storage.apply_import(import).await;
         let ended = applied.as_ref().map_or(true, Vec::is_empty);

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 use super::super::csv::Row;
 use super::row::{Parsed, Reader};
 use app::service::Service;
-use storage::calling;
 use storage::{ImportRow, ROWS_AT_ONCE, StorageError};
 
 /// Number of pieces that wait to be stored: enough that the database never waits.
@@ -43,15 +42,8 @@ impl Reading {
             uids: FirstRows::default(),
         };
         let runtime = Handle::current();
-        let caller = calling::current();
-        tokio::task::spawn_blocking(move || {
-            let reading = rows.send(&sender);
-            match caller {
-                // Rows refer to resources, which are looked up here with the rights of the caller.
-                Some(caller) => runtime.block_on(calling::on_behalf_of(caller, reading)),
-                None => runtime.block_on(reading),
-            }
-        });
+        // Rows refer to resources, which are looked up here with the rights of the caller.
+        tokio::task::spawn_blocking(move || runtime.block_on(rows.send(&sender)));
         Self(pieces)
     }
 

@@ -8,7 +8,6 @@ use super::answer::{ImportResult, RowResult};
 use super::run::Import;
 use crate::error::ApiError;
 use storage::StorageError;
-use storage::calling;
 
 /// Number of results per message.
 const SENT_AT_ONCE: usize = 500;
@@ -33,7 +32,7 @@ pub(super) async fn send(
     }
     let (pieces, mut stored) = mpsc::channel(AHEAD);
     let wrote = first.iter().any(RowResult::is_written) && !answer.dry_run;
-    calling::spawn(store(import, wrote, pieces));
+    tokio::spawn(store(import, wrote, pieces));
     let mut separator = "\n";
     let mut results = first;
     while !results.is_empty() {

@@ -1,0 +1,282 @@
+//! Who operates on a database. Each operation belongs to an [`Access`], and only [`Storage`] gives
+//! one out, for a named caller or for the service: nobody can forget to say who asks.
+//!
+//! A caller sees only objects within its reach, and its changes are written to the audit log in the
+//! same commit. `shared::callers` does that inside of the transaction.
+
+mod database;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::StorageError;
+use crate::metrics::StorageMetrics;
+#[cfg(feature = "postgres")]
+use crate::postgres::PostgresStorage;
+use crate::shared::{Change, Read, callers};
+use crate::sqlite::SqliteStorage;
+use crate::value::{Row, Value};
+use domain::caller::Caller;
+use domain::scope::Reach;
+
+/// An open database. It has no operation on data; those need an [`Access`].
+///
+/// An operation without a caller does not compile:
+///
+/// ```compile_fail,E0599
+/// # use tapdesk_service_storage as storage;
+/// async fn tag(storage: storage::Storage, id: domain::id::TagId) {
+///     storage.tag(id).await;
+/// }
+/// ```
+///
+/// Nor does a caller by default:
+///
+/// ```compile_fail,E0277
+/// # use tapdesk_service_storage as storage;
+/// fn is_default<T: Default>() {}
+/// is_default::<storage::Access>();
+/// ```
+///
+/// The same operation with a caller:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use tapdesk_service_storage as storage;
+/// # use domain::caller::Caller;
+/// async fn tag(storage: storage::Storage, caller: Arc<Caller>, id: domain::id::TagId) {
+///     let _ = storage.on_behalf_of(&caller).tag(id).await;
+/// }
+/// ```
+#[derive(Clone)]
+pub enum Storage {
+    /// A SQLite file.
+    Sqlite(Arc<SqliteStorage>),
+    /// A PostgreSQL database.
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<PostgresStorage>),
+}
+
+/// The database of an [`Access`], whichever it is, for one expression.
+macro_rules! each {
+    ($access:expr, $database:ident => $operation:expr) => {
+        match &$access.storage {
+            $crate::Storage::Sqlite($database) => $operation,
+            #[cfg(feature = "postgres")]
+            $crate::Storage::Postgres($database) => $operation,
+        }
+    };
+}
+pub(crate) use each;
+
+impl Storage {
+    /// The operations for the service's own work, taps included. It reaches everything, and the
+    /// audit log does not mention it.
+    pub fn as_service(&self) -> Access {
+        self.by(Who::Service)
+    }
+
+    /// The operations for a request.
+    pub fn on_behalf_of(&self, caller: &Arc<Caller>) -> Access {
+        self.by(Who::Caller(Arc::clone(caller)))
+    }
+
+    fn by(&self, who: Who) -> Access {
+        Access {
+            storage: self.clone(),
+            who,
+        }
+    }
+
+    /// The database's measurements of its own work.
+    pub fn metrics(&self) -> &StorageMetrics {
+        match self {
+            Self::Sqlite(database) => database.metrics(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => database.metrics(),
+        }
+    }
+
+    /// Commits the accepted writes, and closes the database. Later operations fail.
+    pub async fn close(&self) {
+        match self {
+            Self::Sqlite(database) => database.close().await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => database.close().await,
+        }
+    }
+}
+
+impl From<SqliteStorage> for Storage {
+    fn from(database: SqliteStorage) -> Self {
+        Self::Sqlite(Arc::new(database))
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl From<PostgresStorage> for Storage {
+    fn from(database: PostgresStorage) -> Self {
+        Self::Postgres(Arc::new(database))
+    }
+}
+
+/// Who operates on a database.
+#[derive(Clone)]
+enum Who {
+    /// The service itself.
+    Service,
+    /// The sender of a request.
+    Caller(Arc<Caller>),
+}
+
+/// The operations on a database, for whom [`Storage`] gave them out. A clone is for the same one.
+///
+/// Each operation is atomic: races are decided inside of it. One that writes returns after its
+/// commit is on disk.
+#[derive(Clone)]
+pub struct Access {
+    pub(crate) storage: Storage,
+    who: Who,
+}
+
+impl Access {
+    /// The sender of the request; `None` for the service itself.
+    pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
+        match &self.who {
+            Who::Service => None,
+            Who::Caller(caller) => Some(caller),
+        }
+    }
+
+    /// The experiences to which the operations are limited.
+    pub fn reach(&self) -> &Reach {
+        self.caller()
+            .map_or(&Reach::EVERYTHING, |caller| &caller.reach)
+    }
+
+    /// Whether the operations are limited to some experiences.
+    pub fn is_limited(&self) -> bool {
+        self.reach().limit().is_some()
+    }
+
+    /// Gives the audit log a short form of the request, without secrets. Needed for a request with
+    /// many changes, none of which shows the whole.
+    pub fn asks(&self, what: serde_json::Value) {
+        if let Some(caller) = self.caller() {
+            caller.set_asked(what);
+        }
+    }
+
+    /// Runs a reading operation, of one statement or of several that need not be consistent, within
+    /// reach. The future is boxed, so that those of requests stay small.
+    pub(crate) fn read<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> BoxFuture<'_, Result<T, StorageError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        Box::pin(async move {
+            if !self.is_limited() {
+                return self.run_read(name, arguments, operation).await;
+            }
+            let called = (arguments, operation, self.reach().clone());
+            let read: Read<_, T> = |db, called| Box::pin(callers::read(db, called));
+            self.run_read(name, called, read).await
+        })
+    }
+
+    /// Runs a reading operation whose statements all see the same moment, within reach.
+    pub(crate) fn read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> BoxFuture<'_, Result<T, StorageError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        Box::pin(async move {
+            if !self.is_limited() {
+                return each!(self, db => db.run_read_snapshot(name, arguments, operation).await);
+            }
+            let called = (arguments, operation, self.reach().clone());
+            let read: Read<_, T> = |db, called| Box::pin(callers::read(db, called));
+            each!(self, db => db.run_read_snapshot(name, called, read).await)
+        })
+    }
+
+    /// Runs a writing operation in a transaction, within reach, and returns after its commit is on
+    /// disk. The commit of a caller's change contains its row in the audit log.
+    pub(crate) fn change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> BoxFuture<'_, Result<T, StorageError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        Box::pin(async move {
+            let Some(caller) = self.caller() else {
+                return self.run_change(name, arguments, operation).await;
+            };
+            let called = (arguments, operation, Arc::clone(caller));
+            let change: Change<_, (T, bool)> = |tx, called| Box::pin(callers::change(tx, called));
+            let (changed, recorded) = self.run_change(name, called, change).await?;
+            if recorded {
+                caller.set_recorded();
+            }
+            Ok(changed)
+        })
+    }
+
+    /// Like [`Self::read`], for data that every caller may see.
+    pub(crate) async fn run_read<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        each!(self, db => db.run_read(name, arguments, operation).await)
+    }
+
+    /// Like [`Self::change`], for work of the service that a request only causes: the audit log
+    /// does not mention it.
+    pub(crate) async fn run_change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        each!(self, db => db.run_change(name, arguments, operation).await)
+    }
+
+    /// Runs a single statement as a transaction of its own, which waits for no other transaction.
+    /// The audit log does not mention it: it notes facts, and changes no configuration.
+    pub(crate) async fn change_at_once(
+        &self,
+        name: &'static str,
+        sql: &'static str,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Row>, StorageError> {
+        each!(self, db => db.change_at_once(name, sql, values).await)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! Functions and their triggers, each function in a file of its name. They are part of the program
+//! rather than of a version of the schema: a start replaces those whose file has changed.
+//!
+//! Nodes of two versions may serve one database during an update. So a program leaves functions of
+//! a newer one as they are, and a function may only change in ways that older nodes can bear; any
+//! other change needs a new version of the schema.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+use tokio_postgres::{Error, GenericClient, Transaction};
+
+/// The names of files in a folder, with their content.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../../migrations/postgres/functions/", $name, ".sql")))),*]
+    };
+}
+
+/// The functions of this program. A function in SQL comes after those that it calls.
+pub(super) const OURS: Functions<'static> = Functions {
+    version: env!("CARGO_PKG_VERSION"),
+    files: files![
+        "present",
+        "simulated_ahead",
+        "first_interaction",
+        "week",
+        "partition_of",
+        "make_partition",
+        "reserve_interactions",
+        "interaction_of",
+        "told_before",
+        "keys_expired_to",
+        "expire_keys",
+        "look_again",
+        "expire_aged_keys",
+        "record_taps",
+        "update_variables_of",
+        "update_variables",
+        "tell_update",
+        "tell_submission",
+        "report_update",
+        "report_submission",
+        "drop_traces",
+        "drop_traces_between",
+        "drop_partition",
+        "drop_due",
+        "receive_history",
+        "date_history",
+        "history_since",
+    ],
+};
+
+/// All functions of a version of the program.
+pub(super) struct Functions<'a> {
+    /// The version of the program: three numbers, such as `1.2.3`.
+    pub(super) version: &'a str,
+    /// The name of each function, and the statements that create or replace it.
+    pub(super) files: &'a [(&'a str, &'a str)],
+}
+
+impl Functions<'_> {
+    /// Replaces functions whose file has changed, creates those that are missing, and removes those
+    /// that have no file any more. Leaves all as they are if a newer program created any.
+    pub(super) async fn replace(&self, transaction: &mut Transaction<'_>) -> Result<(), Error> {
+        let stored = "SELECT name, digest, version FROM functions";
+        let mut former = BTreeMap::new();
+        for row in transaction.query(stored, &[]).await? {
+            let (name, digest, version): (String, Vec<u8>, String) =
+                (row.get(0), row.get(1), row.get(2));
+            if numbers(&version) > numbers(self.version) {
+                return Ok(());
+            }
+            former.insert(name, digest);
+        }
+        for (name, sql) in self.files {
+            let digest = Sha256::digest(sql);
+            if former.remove(*name).is_some_and(|known| known == *digest) {
+                continue;
+            }
+            create(transaction, name, sql).await?;
+            let note = "INSERT INTO functions (name, digest, version) VALUES ($1, $2, $3)
+                ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, version = excluded.version";
+            transaction
+                .execute(note, &[name, &digest.as_slice(), &self.version])
+                .await?;
+        }
+        for name in former.keys() {
+            remove(transaction, name).await?;
+            let forget = "DELETE FROM functions WHERE name = $1";
+            transaction.execute(forget, &[name]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A version as numbers, which compare as versions do.
+fn numbers(version: &str) -> Vec<u32> {
+    let numbers = version.split(|letter: char| !letter.is_ascii_digit());
+    numbers.filter_map(|number| number.parse().ok()).collect()
+}
+
+/// Creates a function, or replaces it in place, so that a call that is on its way does not fail. If
+/// that is impossible because its parameters or its result have changed, removes it first.
+async fn create(transaction: &mut Transaction<'_>, name: &str, sql: &str) -> Result<(), Error> {
+    let attempt = transaction.transaction().await?;
+    if attempt.batch_execute(sql).await.is_ok() && overloads(&attempt, name).await?.len() == 1 {
+        return attempt.commit().await;
+    }
+    attempt.rollback().await?;
+    remove(transaction, name).await?;
+    transaction.batch_execute(sql).await
+}
+
+/// Removes all functions of a name, and their triggers.
+async fn remove(transaction: &Transaction<'_>, name: &str) -> Result<(), Error> {
+    for oid in overloads(transaction, name).await? {
+        let statements = "SELECT sql FROM (
+                SELECT 1, format('DROP TRIGGER %I ON %s', tgname, tgrelid::REGCLASS)
+                    FROM pg_trigger WHERE tgfoid = $1 AND tgparentid = 0
+                UNION ALL SELECT 2, format('DROP FUNCTION %s', $1::OID::REGPROCEDURE)
+            ) AS statements (place, sql) ORDER BY place";
+        for row in transaction.query(statements, &[&oid]).await? {
+            transaction.batch_execute(row.get(0)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// All functions of a name.
+async fn overloads(client: &impl GenericClient, name: &str) -> Result<Vec<u32>, Error> {
+    let sql = "SELECT oid FROM pg_proc
+        WHERE pronamespace = current_schema()::REGNAMESPACE AND proname = $1";
+    let rows = client.query(sql, &[&name]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tapdesk_tests::TestDatabase;
+    use tokio_postgres::Client;
+
+    use super::*;
+
+    const RELEASED: &str = "1.9.0";
+    const ONE: &str = "CREATE OR REPLACE FUNCTION one() RETURNS INTEGER LANGUAGE sql AS 'SELECT 1'";
+
+    /// A database with nothing but the table of functions and a table for triggers.
+    async fn empty() -> (TestDatabase, Client) {
+        let database = TestDatabase::create().await;
+        let client = database.look_into().await;
+        let tables = "CREATE TABLE functions (name TEXT PRIMARY KEY, digest BYTEA NOT NULL, version TEXT NOT NULL);
+            CREATE TABLE rows (x INTEGER);
+            CREATE FUNCTION owners() RETURNS INTEGER LANGUAGE sql AS 'SELECT 7'";
+        client.batch_execute(tables).await.unwrap();
+        (database, client)
+    }
+
+    async fn replace(client: &mut Client, version: &str, files: &[(&str, &str)]) {
+        let mut transaction = client.transaction().await.unwrap();
+        let functions = Functions { version, files };
+        functions.replace(&mut transaction).await.unwrap();
+        transaction.commit().await.unwrap();
+    }
+
+    /// The id, signature and body of each function.
+    async fn found(client: &Client) -> Vec<(u32, String)> {
+        let sql = "SELECT oid, format('%s %s', oid::REGPROCEDURE, prosrc) FROM pg_proc
+            WHERE pronamespace = 'public'::REGNAMESPACE ORDER BY 2";
+        let rows = client.query(sql, &[]).await.unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    }
+
+    async fn bodies(client: &Client) -> Vec<String> {
+        found(client)
+            .await
+            .into_iter()
+            .map(|found| found.1)
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_function_is_replaced_when_its_file_changes_and_removed_with_its_file() {
+        let (_database, mut client) = empty().await;
+        let two =
+            "CREATE OR REPLACE FUNCTION two(a INTEGER) RETURNS INTEGER LANGUAGE sql AS 'SELECT 2'";
+        replace(&mut client, RELEASED, &[("one", ONE), ("two", two)]).await;
+        let before = found(&client).await;
+        let owners = "owners() SELECT 7";
+        assert_eq!(
+            bodies(&client).await,
+            ["one() SELECT 1", owners, "two(integer) SELECT 2"]
+        );
+        replace(&mut client, RELEASED, &[("one", ONE), ("two", two)]).await;
+        assert_eq!(found(&client).await, before);
+
+        // A change of the body keeps the function's id, by which running statements call it.
+        let changed = ONE.replace('1', "10");
+        replace(
+            &mut client,
+            RELEASED,
+            &[("one", changed.as_str()), ("two", two)],
+        )
+        .await;
+        let after = found(&client).await;
+        assert_eq!(after[0], (before[0].0, "one() SELECT 10".to_owned()));
+
+        // Another parameter, another name of one, and another result.
+        for (two, body) in [
+            (two.replace("INTEGER)", "TEXT)"), "two(text) SELECT 2"),
+            (
+                two.replace("a INTEGER)", "b INTEGER)"),
+                "two(integer) SELECT 2",
+            ),
+            (
+                two.replace("RETURNS INTEGER", "RETURNS BIGINT"),
+                "two(integer) SELECT 2",
+            ),
+        ] {
+            replace(
+                &mut client,
+                RELEASED,
+                &[("one", changed.as_str()), ("two", two.as_str())],
+            )
+            .await;
+            assert_eq!(bodies(&client).await, ["one() SELECT 10", owners, body]);
+        }
+        replace(&mut client, RELEASED, &[("one", changed.as_str())]).await;
+        assert_eq!(bodies(&client).await, ["one() SELECT 10", owners]);
+        replace(&mut client, RELEASED, &[]).await;
+        assert_eq!(bodies(&client).await, [owners]);
+        let noted = client.query("SELECT FROM functions", &[]).await.unwrap();
+        assert!(noted.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_trigger_comes_and_goes_with_its_function() {
+        let (_database, mut client) = empty().await;
+        let file = "CREATE OR REPLACE FUNCTION count_up() RETURNS TRIGGER LANGUAGE plpgsql AS
+                'BEGIN NEW.x := NEW.x + 1; RETURN NEW; END';
+            CREATE OR REPLACE TRIGGER count_up BEFORE INSERT ON rows FOR EACH ROW EXECUTE FUNCTION count_up();";
+        let added = async |client: &Client| -> i32 {
+            let insert = "INSERT INTO rows VALUES (1) RETURNING x";
+            client.query_one(insert, &[]).await.unwrap().get(0)
+        };
+        replace(&mut client, RELEASED, &[("count_up", file)]).await;
+        assert_eq!(added(&client).await, 2);
+        let changed = file.replace("+ 1", "+ 5");
+        replace(&mut client, RELEASED, &[("count_up", changed.as_str())]).await;
+        assert_eq!(added(&client).await, 6);
+        replace(&mut client, RELEASED, &[]).await;
+        assert_eq!(added(&client).await, 1);
+    }
+
+    #[tokio::test]
+    async fn functions_of_a_newer_program_stay_when_an_older_node_starts() {
+        let (_database, mut client) = empty().await;
+        replace(&mut client, RELEASED, &[("one", ONE)]).await;
+        let newer = ONE.replace('1', "10");
+        replace(&mut client, "1.10.0", &[("one", newer.as_str())]).await;
+        for files in [&[("one", ONE)][..], &[]] {
+            replace(&mut client, RELEASED, files).await;
+            assert_eq!(
+                bodies(&client).await,
+                ["one() SELECT 10", "owners() SELECT 7"]
+            );
+        }
+    }
+
+    #[test]
+    fn every_file_is_listed_and_creates_the_function_of_its_name() {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres/functions");
+        let files = std::fs::read_dir(folder).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        let mut listed: Vec<_> = OURS
+            .files
+            .iter()
+            .map(|(name, _)| format!("{name}.sql"))
+            .collect();
+        listed.sort();
+        assert_eq!(listed, names);
+        for (name, sql) in OURS.files {
+            let creates = format!("CREATE OR REPLACE FUNCTION {name}(");
+            assert!(sql.contains(&creates), "{name}");
+            assert_eq!(
+                sql.matches("CREATE OR REPLACE FUNCTION").count(),
+                1,
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,5 +1,0 @@
--- Previews that programs got, by the hour, for the overview: no taps, and nobody's data.
-CREATE TABLE previews (
-    hour     BIGINT PRIMARY KEY, -- hours since the Unix epoch
-    previews BIGINT NOT NULL
-);

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { eventConcerns, writeConcerns } from "./changes";
+import type { LiveEvent } from "./types";
+
+const tap = { event: "interaction", interaction_id: 5, tag_id: 7 } as LiveEvent;
+const sent = { event: "submission", interaction_id: 5, tag_id: 7, experience_id: 3 } as LiveEvent;
+const alert = { event: "alert", message: "The disk is full." } as LiveEvent;
+
+test.each([
+  [tap, "/tags/{id}", { id: 7 }, true],
+  [tap, "/tags/{id}", { id: 8 }, false],
+  [tap, "/interactions/{id}", { id: 5 }, true],
+  [tap, "/interactions/{id}", { id: 7 }, false],
+  [tap, "/interactions", { tag_id: 7 }, true],
+  [tap, "/interactions", { tag_id: 8 }, false],
+  [tap, "/inlays/{id}", { id: 5, tag_id: 7 }, true],
+  [tap, "/inlays/{id}", { id: 5, tag_id: null }, false],
+  [tap, "/experiences", {}, false],
+  [sent, "/submissions", { experience_id: 3 }, true],
+  [sent, "/submissions", { experience_id: 4 }, false],
+  [alert, "/tags", {}, false],
+])("an event concerns only the responses that it may have changed", (event, path, about, concerned) => {
+  expect(eventConcerns(event, path, about)).toBe(concerned);
+});
+
+test.each([
+  ["/experiences/3/publish", "/experiences", true],
+  ["/tags/7", "/tags/{id}", true],
+  ["/tags/7", "/experiences", false],
+  ["/tags/import?dry_run=false", "/experiences", true],
+  ["/demo", "/experiences", true],
+  ["/settings", "/tag-url", false],
+  ["/tag-url/check", "/settings", true],
+])("a write to %s concerns %s: %s", (written, path, concerned) => {
+  expect(writeConcerns(written, path)).toBe(concerned);
+});

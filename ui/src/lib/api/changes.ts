@@ -1,0 +1,62 @@
+// The changes that this window learns of: live events of the service, and its own writes. Values of
+// the cache are loaded again after those that concern them.
+
+import type { LiveEvent } from "./types";
+
+/** The parameters of a request, as far as they name the things that it is about. */
+export interface About {
+  id?: unknown;
+  tag_id?: unknown;
+  experience_id?: unknown;
+}
+
+const firstOf = (path: string): string => path.split("/")[1] ?? "";
+
+/** The parts of the API, by the first name in their paths, that an event concerns. */
+const HEARD: Record<LiveEvent["event"], readonly string[]> = {
+  interaction: ["interactions", "tags", "inlays"],
+  update: ["interactions", "tags"],
+  submission: ["submissions"],
+  "inlay.encoded": ["inlays", "tags", "encoding-root"],
+  alert: [],
+};
+
+/** Whether an event may have changed the response of a path. */
+export function eventConcerns(event: LiveEvent, path: string, about: About): boolean {
+  const part = firstOf(path);
+  if (!HEARD[event.event].includes(part)) return false;
+  const named: Record<string, unknown> = { ...event };
+  const own = { tags: named.tag_id, interactions: named.interaction_id }[part];
+  const agrees = (wanted: unknown, given: unknown) => wanted === undefined || given === undefined || wanted === given;
+  return agrees(about.id, own) && agrees(about.tag_id, named.tag_id) && agrees(about.experience_id, named.experience_id);
+}
+
+/** Writes that change more than the part of the API that they belong to. */
+const ALSO: [write: RegExp, parts: readonly string[]][] = [
+  [/^\/demo/, ["experiences", "tags", "inlays"]],
+  [/^\/tags/, ["inlays", "interactions", "submissions"]],
+  [/^\/(tags|factory-orders\/\d+)\/import/, ["experiences", "url-templates"]],
+  [/^\/tag-url/, ["settings"]],
+  [/^\/(inlays|master-keys|simulator)/, ["tags", "inlays", "url-templates"]],
+  [/^\/(encodings|encoding-runs|backup)/, ["encoding-root", "inlays"]],
+  [/^\/(interactions|experiences)/, ["submissions"]],
+];
+
+/** Whether a write to one path may have changed the response of another. */
+export function writeConcerns(written: string, path: string): boolean {
+  const part = firstOf(path);
+  return firstOf(written) === part || ALSO.some(([write, parts]) => write.test(written) && parts.includes(part));
+}
+
+type Heard = (isConcerned: (path: string, about: About) => boolean) => void;
+const hearing = new Set<Heard>();
+const announce: Heard = (isConcerned) => [...hearing].forEach((heard) => heard(isConcerned));
+
+/** Calls `heard` with each change, until the returned function is called. */
+export function onChange(heard: Heard): () => void {
+  hearing.add(heard);
+  return () => void hearing.delete(heard);
+}
+
+export const announceEvent = (event: LiveEvent): void => announce((path, about) => eventConcerns(event, path, about));
+export const announceWrite = (written: string): void => announce((path) => writeConcerns(written, path));

@@ -1,0 +1,22 @@
+// The experiences, for choices and for their names in lists.
+
+import { lookup } from "../api/cache";
+import type { Experience } from "../api/types";
+
+const listed = () => lookup("/experiences", { limit: 500 });
+
+export const experiences = {
+  get all(): readonly Experience[] {
+    return listed().now?.items ?? [];
+  },
+
+  /** Loads them for code that does not show them. */
+  async load(): Promise<readonly Experience[]> {
+    return (await listed().load()).items;
+  },
+
+  name(id: number | null): string {
+    if (id === null) return "";
+    return this.all.find((experience) => experience.id === id)?.name ?? `Experience ${id}`;
+  },
+};
