@@ -164,15 +164,15 @@ mod tests {
             "DELETE FROM interactions WHERE id < 10",
         ] {
             noted(&keys);
-            let (key, interaction) = keys.get(ID, NOW, 500).unwrap();
+            let (key, interaction) = keys.get(ID, NOW, Millis::new(500)).unwrap();
             assert_eq!(key.hash, KeyHash([1; 16]));
             assert_eq!(interaction.read_at, NOW.plus(Millis::new(500)));
             connection.execute(change, []).unwrap();
-            assert!(keys.get(ID, NOW, 500).is_none(), "{change}");
+            assert!(keys.get(ID, NOW, Millis::new(500)).is_none(), "{change}");
         }
         noted(&keys);
         keys.forget(ID);
-        assert!(keys.get(ID, NOW, 500).is_none());
+        assert!(keys.get(ID, NOW, Millis::new(500)).is_none());
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         run("BEGIN IMMEDIATE; CREATE TABLE t (n)");
         noted(&keys);
         run("ROLLBACK");
-        assert!(keys.get(ID, NOW, 0).is_none());
+        assert!(keys.get(ID, NOW, Millis::ZERO).is_none());
 
         run("BEGIN IMMEDIATE; CREATE TABLE t (n)");
         let mut folding = Folding::new(&connection, &folded);
@@ -193,6 +193,6 @@ mod tests {
         run("COMMIT");
         folded.publish(folding.into_changes());
         run("BEGIN IMMEDIATE; INSERT INTO t VALUES (1); ROLLBACK");
-        assert!(keys.get(ID, NOW, 0).is_some());
+        assert!(keys.get(ID, NOW, Millis::ZERO).is_some());
     }
 }
