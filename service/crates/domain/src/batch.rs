@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
+};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::field_error::FieldError;
@@ -113,6 +115,7 @@ impl<K: BatchKind> PartialSchema for Batch<K> {
             .required("name")
             .property("planned", planned)
             .property("closed", closed)
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)))
             .into()
     }
 }
