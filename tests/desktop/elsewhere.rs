@@ -32,7 +32,7 @@ impl Elsewhere {
         token.trim().to_owned()
     }
 
-    /// Kills the process.
+    /// Kills the process like a crash.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child can be waited for");

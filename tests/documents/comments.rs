@@ -10,7 +10,7 @@ const POOR: [(&str, usize); 10] = [
     ("service/crates/domain", 1),
     ("service/crates/encoding", 0),
     ("service/crates/storage", 0),
-    ("service/crates/app", 6),
+    ("service/crates/app", 5),
     ("service/crates/http", 0),
     ("service/crates/client", 0),
     ("service/src", 0),

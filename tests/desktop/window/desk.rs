@@ -65,7 +65,7 @@ impl Desk {
         self.home.path().join(part)
     }
 
-    /// The database.
+    /// The file of the database.
     pub(crate) fn database(&self) -> PathBuf {
         self.path(".local/share/tapdesk/tapdesk.db")
     }
@@ -103,7 +103,7 @@ impl Desk {
         self.readers.as_mut().expect("readers were plugged in")
     }
 
-    /// The connected readers.
+    /// The readers of this session.
     pub(crate) fn readers(&self) -> &Pcscd {
         self.readers.as_ref().expect("readers were plugged in")
     }

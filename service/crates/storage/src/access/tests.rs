@@ -37,7 +37,8 @@ fn caller(limit: Option<ExperienceId>) -> Arc<Caller> {
 }
 
 fn tag(name: &str) -> TagFields {
-    serde_json::from_value(json!({"name": name, "slug": name})).unwrap()
+    let slug = format!("bottle-{name}");
+    serde_json::from_value(json!({"name": name, "slug": slug})).unwrap()
 }
 
 /// The number of rows in the audit log.
@@ -70,7 +71,7 @@ async fn a_limited_caller_does_not_see_the_objects_of_others() {
     let storage = open(&folder);
     let (stored, _) = storage
         .as_service()
-        .insert_tag(tag("bottle"), false)
+        .insert_tag(tag("one"), false)
         .await
         .unwrap();
     let limited = storage.on_behalf_of(&caller(Some(ExperienceId::new(7))));
