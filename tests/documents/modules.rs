@@ -112,6 +112,19 @@ fn no_two_modules_of_one_crate_depend_on_each_other() {
     assert!(app["tap"].contains("service"), "imports are not found");
 }
 
+/// The crate of routes can make a service that works for itself, for public routes. A handler of the
+/// admin API works for its caller, whose reach and audit row it would lose.
+#[test]
+fn no_handler_of_the_admin_api_works_for_the_service_itself() {
+    let handlers = files("service/crates/http/src/admin", &["rs"]);
+    assert!(handlers.len() > 100, "handlers are not found");
+    for path in handlers {
+        let text = fs::read_to_string(root().join(&path)).expect("text");
+        let own = ["as_service", "AsService"].map(|way| text.contains(way));
+        assert_eq!(own, [false; 2], "{}", path.display());
+    }
+}
+
 /// The dependencies of a crate, without those of its tests only.
 #[derive(Default)]
 struct Depends {

@@ -7,6 +7,7 @@ import type { LiveEvent } from "../lib/api/types";
 import type { ShellState } from "../lib/shell/desktop";
 import { shell } from "../lib/shell/shell.svelte";
 import Names from "./Names.svelte";
+import Taps from "./Taps.svelte";
 
 let names = "";
 let asked = vi.fn();
@@ -53,24 +54,23 @@ test("a write of this window loads the values that it concerns, and the former o
 });
 
 test("many changes at once load a value once, and those of other things do not", async () => {
-  const tag = cached("/tags/{id}", { id: 7 });
-  const loads = vi.spyOn(tag, "outdate");
-  const event = (tag_id: number) => ({ event: "update", tag_id, interaction_id: 1 }) as LiveEvent;
+  const events = (tag_id: number) => ({ event: "update", tag_id, interaction_id: 1 }) as LiveEvent;
   const screen = await render(Names);
   await expect.element(screen.getByText("Register")).toBeVisible();
+  await render(Taps, { tag: 7 });
+  await vi.waitUntil(() => asked.mock.calls.length === 2);
   for (let n = 0; n < 20; n++) announceWrite("/experiences/1");
-  announceEvent(event(7));
+  announceEvent(events(8));
   await later();
-  expect(asked).toHaveBeenCalledTimes(2);
-  // No screen shows the tag.
-  expect(loads).not.toHaveBeenCalled();
+  expect(asked.mock.calls.length).toBe(3);
+  announceEvent(events(7));
+  await vi.waitUntil(() => asked.mock.calls.length === 4);
 });
 
 test("a value that no screen shows is not loaded; a screen that comes back has the last value at once", async () => {
   const first = await render(Names);
   await expect.element(first.getByText("Register")).toBeVisible();
   await first.unmount();
-  announceWrite("/experiences/1");
   await later();
   expect(asked).toHaveBeenCalledTimes(1);
   names = "Warranty";
@@ -89,6 +89,23 @@ test("a failure has a retry; after one the shown value stays", async () => {
   announceWrite("/experiences/1");
   await vi.waitUntil(() => asked.mock.calls.length === 3);
   await expect.element(screen.getByText("Register")).toBeVisible();
+});
+
+test("an erased value is not shown again, neither after its screen comes back nor after a failure", async () => {
+  const first = await render(Names);
+  await expect.element(first.getByText("Register")).toBeVisible();
+  announceWrite("/experiences/1", true);
+  await first.unmount();
+  let answer = (_: Response): void => undefined;
+  asked.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+  const second = await render(Names);
+  expect(second.getByText("Register").query()).toBeNull();
+  answer(page());
+  await expect.element(second.getByText("Register")).toBeVisible();
+  asked.mockReturnValueOnce(new Response("{}", { status: 503 }));
+  announceWrite("/experiences/1", true);
+  await expect.element(second.getByRole("alert")).toBeVisible();
+  expect(second.getByText("Register").query()).toBeNull();
 });
 
 test("an answer from before a write does not replace a newer one", async () => {

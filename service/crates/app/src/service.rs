@@ -125,6 +125,13 @@ pub struct Shared {
     pub(crate) backing_up: tokio::sync::Mutex<()>,
 }
 
+impl Shared {
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Service {
     /// Assembles a service, which works for itself. Fails if the secrets and settings cannot be
     /// read from the database.
@@ -194,11 +201,6 @@ impl Service {
             Millis::ZERO
         };
         Ok(self.storage.now().await?.plus(offset))
-    }
-
-    /// The settings in force.
-    pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Puts other settings in force until the stored ones change.

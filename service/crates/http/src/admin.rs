@@ -71,7 +71,7 @@ fn routes(purpose: Purpose) -> Routes {
         .admin(routes!(audit::export))
         .admin(routes!(audit::check))
         .any_token(bounded(routes!(tokens::current)))
-        .read(bounded(routes!(technologies::list)))
+        .any_token(bounded(routes!(technologies::list)))
         .read(routes!(encodings::list))
         .encode(routes!(encodings::start))
         .read(routes!(encodings::preview))

@@ -7,7 +7,7 @@ use super::auth::admins::Admins;
 use super::auth::clients::Clients;
 use super::countries::Countries;
 use super::rate_limiter::RateLimits;
-use app::service::Service;
+use app::service::{Service, Shared};
 use domain::admin_token::AdminToken;
 use storage::StorageError;
 
@@ -52,6 +52,11 @@ impl AppState {
 
     /// The service that the routers serve, working for itself.
     pub fn as_service(&self) -> &Arc<Service> {
+        &self.service
+    }
+
+    /// The parts of the service without its database, for code that works for a caller.
+    pub(super) fn shared(&self) -> &Shared {
         &self.service
     }
 

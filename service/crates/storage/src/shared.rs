@@ -139,8 +139,8 @@ pub(super) trait Transaction: Query {
     /// Runs a statement without a result, and returns how many rows it changed.
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
 
-    /// Runs a statement that writes, and returns the rows of its `RETURNING`. [`Query::query`]
-    /// refuses such statements: the audit log learns of a write from the function that ran it.
+    /// Runs a statement that writes, and returns the rows of its `RETURNING`. SQLite
+    /// refuses such statements in [`Query::query`]: the audit log learns of a write from the function that ran it.
     async fn write(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError>;
 
     /// The row of a [`Self::write`] that always returns one.

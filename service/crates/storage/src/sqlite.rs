@@ -446,7 +446,8 @@ impl SqliteStorage {
         let _ = self.store_notes().await;
         self.writer.settle_at_end().await;
         self.closed.store(true, Ordering::Release);
-        self.readers.close();
+        let readers = self.readers.clone();
+        let _ = tokio::task::spawn_blocking(move || readers.close()).await;
         self.writer.stop().await;
         // After this, another process may own the file.
         self.lock

@@ -17,11 +17,11 @@ CREATE TABLE configuration (
 INSERT INTO configuration (epoch) VALUES (1);
 
 -- The functions in this database, each from the file of its name. A starting node replaces those whose file has
--- another digest, unless a newer program created any.
+-- another digest, unless a newer program left its revision here.
 CREATE TABLE functions (
-    name    TEXT COLLATE "C" PRIMARY KEY,
-    digest  BYTEA NOT NULL, -- SHA-256 of its file
-    version TEXT NOT NULL   -- of the program that created it
+    name     TEXT COLLATE "C" PRIMARY KEY,
+    digest   BYTEA NOT NULL,  -- SHA-256 of its file
+    revision INTEGER NOT NULL -- of all functions of the newest program that started here
 );
 
 CREATE TABLE secrets (

@@ -2,14 +2,14 @@
 // screens of a connection share. A screen that comes back shows the last known response at once.
 
 import { get } from "./client";
-import { onChange, type About } from "./changes";
+import { onChange, type About, type Kind } from "./changes";
 import { perConnection } from "./connection.svelte";
 import { Loadable } from "./loadable";
 import type { AnswerOf, Given, PathOf } from "./operations";
 import { Problem } from "./problem";
 import { reach } from "./reach";
 
-/** Most values that are kept. The oldest is forgotten first; screens that show it keep it. */
+/** Most values that are kept, besides those that screens show. */
 const KEPT = 200;
 
 let reportTo: (error: unknown) => void = () => undefined;
@@ -22,33 +22,56 @@ export function reportFailures(to: (error: unknown) => void): void {
 /** A token that may not read the names gets along with ids. */
 const reported = (error: unknown) => (error instanceof Problem && error.status === 403) || reportTo(error);
 
-const kept = perConnection(() => new Map<string, Loadable<unknown>>());
+interface Entry {
+  path: string;
+  about: About;
+  value: Loadable<unknown>;
+}
+
+/** Marks a value that may have changed. What a write has removed is shown nowhere again. */
+function take({ value }: Entry, kind: Kind): void {
+  if (kind === "erasure") value.erase();
+  else if (kind === "write" && !value.shown) value.forget();
+  else value.outdate();
+}
+
+/** The values by path and parameters, the last used one last. */
+const kept = perConnection(() => {
+  const entries = new Map<string, Entry>();
+  onChange((isConcerned, kind) => entries.forEach((entry) => isConcerned(entry.path, entry.about) && take(entry, kind)));
+  // Nobody knows when it can be loaded again.
+  reach.onLost(() => entries.forEach(({ value }) => value.hideErased()));
+  return entries;
+});
 
 /**
- * Follows a value by the changes that concern it. Edits on other computers have no event: they are
- * found when the window gets the focus, and when a screen shows the value again.
+ * Follows a shown value. Edits on other computers have no event: they are found when the window gets
+ * the focus, and when a screen shows the value again.
  */
-function follow(path: string, about: About, outdate: () => void): () => void {
-  const stop = onChange((isConcerned) => isConcerned(path, about) && outdate());
+function follow(outdate: () => void): () => void {
   const back = reach.onBack(outdate);
-  addEventListener("focus", outdate);
+  const look = () => reach.lost || outdate();
+  addEventListener("focus", look);
   return () => {
-    stop();
     back();
-    removeEventListener("focus", outdate);
+    removeEventListener("focus", look);
   };
 }
 
 function entry(path: string, parameters: object, report?: (error: unknown) => void): Loadable<unknown> {
-  const key = path + JSON.stringify(parameters);
-  const found = kept.get(key);
-  if (found) return found;
+  const key = JSON.stringify([path, parameters, report !== undefined]);
   // The types of path and parameters have been checked by the functions below.
   const fetch = get as unknown as (path: string, parameters: object) => Promise<unknown>;
-  const made = new Loadable(() => fetch(path, parameters), { follow: (outdate) => follow(path, parameters, outdate), report });
-  kept.set(key, made);
-  if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
-  return made;
+  const found = kept.get(key) ?? { path, about: parameters, value: new Loadable(() => fetch(path, parameters), { follow, report }) };
+  kept.delete(key);
+  kept.set(key, found);
+  if (kept.size > KEPT) forgetOldest(key);
+  return found.value;
+}
+
+/** Removes the value that was not used for the longest time, and that no screen shows. */
+function forgetOldest(used: string): void {
+  for (const [key, { value }] of kept) if (key !== used && !value.shown) return void kept.delete(key);
 }
 
 /** The response of a path. The screen that shows it also shows its failure. */

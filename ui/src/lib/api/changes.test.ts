@@ -30,7 +30,14 @@ test.each([
   ["/tags/import?dry_run=false", "/experiences", true],
   ["/demo", "/experiences", true],
   ["/settings", "/tag-url", false],
-  ["/tag-url/check", "/settings", true],
+  ["/submissions/5/save", "/tags/{id}", true],
+  ["/submissions/erase", "/interactions/{id}", true],
+  ["/interactions/5/visitor", "/submissions", true],
+  ["/tags/7/traces", "/submissions", true],
+  ["/factory-orders/3/import?dry_run=false", "/inlays", true],
+  ["/demo", "/interactions", true],
+  ["/demo", "/url-templates", true],
+  ["/backup", "/encoding-root", true],
 ])("a write to %s concerns %s: %s", (written, path, concerned) => {
   expect(writeConcerns(written, path)).toBe(concerned);
 });

@@ -33,13 +33,14 @@ export function eventConcerns(event: LiveEvent, path: string, about: About): boo
 
 /** Writes that change more than the part of the API that they belong to. */
 const ALSO: [write: RegExp, parts: readonly string[]][] = [
-  [/^\/demo/, ["experiences", "tags", "inlays"]],
+  [/^\/demo/, ["experiences", "tags", "inlays", "interactions", "submissions", "url-templates"]],
   [/^\/tags/, ["inlays", "interactions", "submissions"]],
-  [/^\/(tags|factory-orders\/\d+)\/import/, ["experiences", "url-templates"]],
-  [/^\/tag-url/, ["settings"]],
+  [/^\/(tags|factory-orders\/\d+)\/import/, ["tags", "inlays", "experiences", "url-templates"]],
   [/^\/(inlays|master-keys|simulator)/, ["tags", "inlays", "url-templates"]],
   [/^\/(encodings|encoding-runs|backup)/, ["encoding-root", "inlays"]],
-  [/^\/(interactions|experiences)/, ["submissions"]],
+  [/^\/interactions/, ["submissions", "tags"]],
+  [/^\/submissions/, ["interactions", "tags"]],
+  [/^\/experiences/, ["submissions"]],
 ];
 
 /** Whether a write to one path may have changed the response of another. */
@@ -48,9 +49,12 @@ export function writeConcerns(written: string, path: string): boolean {
   return firstOf(written) === part || ALSO.some(([write, parts]) => write.test(written) && parts.includes(part));
 }
 
-type Heard = (isConcerned: (path: string, about: About) => boolean) => void;
+/** An event never removes data; a write may, and an erasure does. */
+export type Kind = "event" | "write" | "erasure";
+
+type Heard = (isConcerned: (path: string, about: About) => boolean, kind: Kind) => void;
 const hearing = new Set<Heard>();
-const announce: Heard = (isConcerned) => [...hearing].forEach((heard) => heard(isConcerned));
+const announce: Heard = (...change) => [...hearing].forEach((heard) => heard(...change));
 
 /** Calls `heard` with each change, until the returned function is called. */
 export function onChange(heard: Heard): () => void {
@@ -58,5 +62,6 @@ export function onChange(heard: Heard): () => void {
   return () => void hearing.delete(heard);
 }
 
-export const announceEvent = (event: LiveEvent): void => announce((path, about) => eventConcerns(event, path, about));
-export const announceWrite = (written: string): void => announce((path) => writeConcerns(written, path));
+export const announceEvent = (event: LiveEvent): void => announce((path, about) => eventConcerns(event, path, about), "event");
+export const announceWrite = (written: string, erases = false): void =>
+  announce((path) => writeConcerns(written, path), erases ? "erasure" : "write");

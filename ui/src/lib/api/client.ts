@@ -10,7 +10,7 @@ import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody
 import { Problem, Switched, Unreachable } from "./problem";
 import type * as schema from "./schema";
 import { service } from "./service";
-import { writes } from "./writes";
+import { erases, writes } from "./writes";
 
 export { Problem };
 
@@ -89,7 +89,7 @@ async function send(method: string, address: string, init: RequestInit = {}): Pr
   if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   const response = writes(method, address)
     ? // Even a change that failed may have been made.
-      await change(method, address, init).finally(() => announceWrite(address.replace(/^\/admin\/v1/, "")))
+      await change(method, address, init).finally(() => announceWrite(address.replace(/^\/admin\/v1/, ""), erases(method, address)))
     : await read(method, address, init);
   heardTime(response.headers.get("date"));
   if (response.ok) return response;

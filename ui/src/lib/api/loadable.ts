@@ -2,7 +2,9 @@
 // does, so that no screen begins, repeats or ends that by itself.
 
 import { createSubscriber } from "svelte/reactivity";
+import { present } from "../format/now.svelte";
 import { atMostEvery } from "./atMostEvery";
+import { Problem } from "./problem";
 
 /** The pause before a value is loaded again, in milliseconds: changes often come in groups. */
 const PAUSE_MS = 200;
@@ -13,6 +15,8 @@ export interface Shown<T> {
   readonly failure: unknown;
   load(): Promise<unknown>;
 }
+
+const isGone = (error: unknown) => error instanceof Problem && error.status === 404;
 
 export interface How {
   /** Begins to follow the value: calls `outdate` when it may have changed, until the returned function is called. */
@@ -30,9 +34,14 @@ export class Loadable<T> implements Shown<T> {
   #newest = 0;
   #shown = false;
   #outdated = false;
+  /** Whether the last known value may have been erased in the service. */
+  #erased = false;
+  #at = 0;
   #changed = (): void => undefined;
+  #dated = (): void => undefined;
   readonly #fetch: () => Promise<T>;
   readonly #show: () => void;
+  readonly #showTime = createSubscriber((dated) => void (this.#dated = dated));
   readonly #loadShown: () => void;
   readonly #again = atMostEvery(PAUSE_MS, () => this.#shown && this.#outdated && this.#loadShown());
 
@@ -49,6 +58,7 @@ export class Loadable<T> implements Shown<T> {
       return () => {
         this.#shown = false;
         stop?.();
+        this.hideErased();
       };
     });
   }
@@ -63,6 +73,18 @@ export class Loadable<T> implements Shown<T> {
   get failure(): unknown {
     this.#show();
     return this.#failure;
+  }
+
+  /** The time of the response with this value, in milliseconds by the service's clock; 0 before the first one. */
+  get at(): number {
+    this.#show();
+    this.#showTime();
+    return this.#at;
+  }
+
+  /** Whether a screen shows it. */
+  get shown(): boolean {
+    return this.#shown;
   }
 
   /** The last known value, for code that does not show it. */
@@ -80,7 +102,7 @@ export class Loadable<T> implements Shown<T> {
   set(value: T): void {
     this.#newest = this.#asked;
     this.#running = null;
-    this.#take(value, null);
+    this.#arrived(value);
   }
 
   /** Says that it may have changed: the next load does not share a request from before that. */
@@ -90,22 +112,52 @@ export class Loadable<T> implements Shown<T> {
     if (this.#shown) this.#again();
   }
 
+  /**
+   * Says that the service may have erased it. A screen that shows it keeps it only until the next
+   * load succeeds or fails; otherwise it is forgotten at once.
+   */
+  erase(): void {
+    if (!this.#shown) return this.forget();
+    this.#erased = true;
+    this.#newest = this.#asked;
+    this.outdate();
+  }
+
+  /** Forgets the value if it may have been erased and has not been loaded since. */
+  hideErased(): void {
+    if (this.#erased) this.forget();
+  }
+
+  /** Forgets the value. Requests that are on their way do not bring it back. */
+  forget(): void {
+    this.#running = null;
+    this.#at = 0;
+    this.#take(null, null, this.#asked);
+  }
+
   async #ask(number: number): Promise<T> {
     const isNewer = () => number > this.#newest;
     try {
       const value = await this.#fetch();
-      if (isNewer()) this.#take(value, null, number);
+      if (isNewer()) this.#arrived(value, number);
       return this.#now ?? value;
     } catch (error) {
-      if (isNewer()) this.#take(this.#now, error, number);
+      if (isNewer()) this.#take(this.#erased || isGone(error) ? null : this.#now, error, number);
       throw error;
     } finally {
       if (number === this.#asked) this.#running = null;
     }
   }
 
-  #take(value: T | null, failure: unknown, number = this.#newest): void {
+  #arrived(value: T, number = this.#newest): void {
+    this.#at = present();
+    this.#take(value, null, number);
+    this.#dated();
+  }
+
+  #take(value: T | null, failure: unknown, number: number): void {
     this.#newest = number;
+    this.#erased = false;
     const isSame = JSON.stringify(value) === JSON.stringify(this.#now);
     if (isSame && failure === this.#failure) return;
     // An equal value stays the same object, so that nothing that depends on it starts over.

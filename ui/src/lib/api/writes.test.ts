@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { writes } from "./writes";
+import { erases, writes } from "./writes";
 
 it("tells a request that changes the service from one that only looks", () => {
   for (const looks of [
@@ -30,4 +30,10 @@ it("tells a request that changes the service from one that only looks", () => {
   }
   expect(writes("DELETE", "/admin/v1/tags/1")).toBe(true);
   expect(writes("GET", "/admin/v1/tags/1")).toBe(false);
+});
+
+it("tells a request that erases data", () => {
+  expect(erases("DELETE", "/admin/v1/submissions/1")).toBe(true);
+  expect(erases("POST", "/admin/v1/submissions/erase")).toBe(true);
+  expect(erases("POST", "/admin/v1/tags")).toBe(false);
 });

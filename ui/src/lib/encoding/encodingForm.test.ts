@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Encoding } from "../api/types";
-import { finishFields, formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
-import "../inlays/knownChips";
+import { finishFields, formFields, isEncodable, isReady, newForm, previewFields } from "./encodingForm";
+import { lookup } from "../api/cache";
+import { knownChips } from "../inlays/knownChips";
 
 const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({
   id: 3,
@@ -65,9 +66,17 @@ describe("the form of an encoding", () => {
     const lrp = { ...template("https://a.example/{slug}?p={picc}&m={mac}", "ntag424dna"), mode: "lrp" as const };
     const form = { ...newForm(), choice: "3" };
     expect(isEncodable(lrp)).toBe(true);
-    expect([isAgreed(form, lrp), isAgreed({ ...form, lrp: true }, lrp), isAgreed(form, null)]).toEqual([false, true, true]);
+    expect([isReady(form, lrp), isReady({ ...form, lrp: true }, lrp), isReady(form, null)]).toEqual([false, true, true]);
     expect(formFields({ ...form, lrp: true }, lrp)).toEqual({ url_template_id: 3, own_keys: false, lrp: true });
     expect(formFields({ ...form, lrp: true }, { ...lrp, mode: "aes" })).toEqual({ url_template_id: 3, own_keys: false });
+  });
+
+  it("is not sent before the chips are known", () => {
+    const form = { ...newForm(), choice: "ntag213" };
+    lookup("/technologies").forget();
+    expect(isReady(form, null)).toBe(false);
+    lookup("/technologies").set(knownChips);
+    expect(isReady(form, null)).toBe(true);
   });
 
   it("asks about the chip on the reader if its UID is known, and shows what is for ever before it is agreed to", () => {

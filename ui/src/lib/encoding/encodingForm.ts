@@ -33,8 +33,12 @@ export const newForm = (): EncodingForm => ({
 export const isEncodable = ({ technology, template }: Pick<UrlTemplate, "technology" | "template">) =>
   isWritten(technology) && !template.includes("{*}") && /\{(slug|uid)\}/.test(template);
 
-/** Whether permanent changes were agreed to, if the template needs any. */
-export const isAgreed = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode"> | null) => lrp || template?.mode !== "lrp";
+/**
+ * Whether a form can be sent: the chips are known, and permanent changes were agreed to, if the
+ * template needs any. Without the chips, the members of a chip with keys would be sent for any chip.
+ */
+export const isReady = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode"> | null) =>
+  technologies.all.length > 0 && (lrp || template?.mode !== "lrp");
 
 /** The chip that a form is for. */
 export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "technology"> | null): Technology =>

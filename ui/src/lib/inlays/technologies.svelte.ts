@@ -1,30 +1,24 @@
-// The chips that the service knows. They are read once for each connection, because they stay the
-// same until the service is updated.
+// The chips that the service knows. The window shows them for as long as it is connected, so that
+// they are loaded again after a failure.
 
-import { get } from "../api/client";
-import { perConnection } from "../api/connection.svelte";
-import { reach } from "../api/reach";
+import { lookup } from "../api/cache";
 import type { TechnologyView } from "../api/types";
 
-class Technologies {
-  /** Every chip, family by family; empty until the service has answered. */
-  all = $state.raw<TechnologyView[]>([]);
+const listed = () => lookup("/technologies");
 
-  async load(): Promise<void> {
-    try {
-      this.all = (await get("/technologies")).items;
-    } catch {
-      const stop = reach.onBack(() => {
-        stop();
-        void this.load();
-      });
-    }
-  }
+export const technologies = {
+  /** Every chip, family by family; empty until the service has answered. */
+  get all(): readonly TechnologyView[] {
+    return listed().now?.items ?? [];
+  },
+
+  /** Loads them if they are not known yet: a form that depends on them must not be sent before. */
+  async need(): Promise<void> {
+    if (listed().known === null) await listed().load();
+  },
 
   /** The chip with this word; `undefined` for another word, such as one of a reader. */
   find(technology: string): TechnologyView | undefined {
     return this.all.find((one) => one.technology === technology);
-  }
-}
-
-export const technologies = perConnection(() => new Technologies());
+  },
+};

@@ -11,12 +11,12 @@ import {
   limits,
   staticChips,
 } from "./technologies";
-import { technologies } from "./technologies.svelte";
+import { lookup } from "../api/cache";
 import { knownChips } from "./knownChips";
 
 const load = (answer: () => Response) => {
   vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer());
-  return technologies.load();
+  return lookup("/technologies").load();
 };
 
 beforeEach(() => load(() => Response.json(knownChips)));
@@ -52,6 +52,7 @@ test("a chip has its other abilities", () => {
 });
 
 test("without an answer a chip is shown by its word", async () => {
-  await load(() => Response.json({ detail: "It failed." }, { status: 500 }));
+  lookup("/technologies").forget();
+  await expect(load(() => Response.json({ detail: "It failed." }, { status: 500 }))).rejects.toThrow("It failed.");
   expect([chipName("ntag213"), familyOf("ntag213"), lengthOf("ntag213", "aes", "uid")]).toEqual(["ntag213", undefined, null]);
 });

@@ -18,7 +18,7 @@ vi.mock("../../lib/api/client", () => {
     if (path === refuses.path) return Promise.reject(new Error("refused"));
     return Promise.resolve({ id: path === "/tags" ? 41 : 3, uid: "04DE5F1EACC040" });
   };
-  return { post: call("POST"), getVersion, patchVersion: call("PATCH") };
+  return { get: () => new Promise(() => undefined), post: call("POST"), getVersion, patchVersion: call("PATCH") };
 });
 
 const reading = (more: object = {}) =>

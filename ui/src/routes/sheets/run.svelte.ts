@@ -3,7 +3,7 @@
 
 import { wordsOf } from "../../lib/api/problem";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
-import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
+import type { Experience, RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/stores/names";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import { unlessSwitched } from "../../lib/api/connection.svelte";
@@ -26,12 +26,15 @@ export class Run {
   /** Names of the rows' tags by id, as far as they are loaded. */
   names = $state<Record<number, string>>({});
   #etag: string | null = null;
+  /** The experiences' names and the tag URL, for the verdicts. */
+  #known: Known = { experiences: [], tagUrl: "" };
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(readonly id: number) {}
 
   async load(): Promise<void> {
-    await Promise.all([experiences.load(), settings.load()]);
+    const [listed, { tag_url }] = await Promise.all([experiences.load(), settings.load()]);
+    this.#known = { experiences: listed, tagUrl: tag_url.value ?? "" };
     const { value, etag } = await getVersion("/sheets/{id}", { id: this.id });
     this.sheet = value;
     this.#etag = etag;
@@ -84,7 +87,7 @@ export class Run {
     }
     this.working = true;
     try {
-      const [verdict, found] = await judge(reading, sheet);
+      const [verdict, found] = await judge(reading, sheet, this.#known);
       const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason };
       const row = await post("/sheets/{id}/rows", fields, { id: this.id });
       this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
@@ -102,13 +105,18 @@ export class Run {
   }
 }
 
+interface Known {
+  experiences: readonly Experience[];
+  tagUrl: string;
+}
+
 type Found = Pick<RowFields, "uid" | "tag_id" | "counter">;
 
 /**
  * The verdict, and the data of the row. The tap is sent only if everything else matches the
  * expectations.
  */
-async function judge(reading: Insertion, sheet: WholeSheet): Promise<[Verdict, Found]> {
+async function judge(reading: Insertion, sheet: WholeSheet, { experiences, tagUrl }: Known): Promise<[Verdict, Found]> {
   const chip = uidOf(reading);
   const unreadable = judgeReading(reading);
   if (unreadable || reading.state !== "inlay") {
@@ -123,8 +131,8 @@ async function judge(reading: Insertion, sheet: WholeSheet): Promise<[Verdict, F
   if (copy) return [copy, { uid: chip, tag_id, counter }];
   const uid = check?.uid ?? chip;
   const found = { uid, tag_id, counter };
-  const tagUrl = expected.tag_url ?? settings.tagUrl ?? "";
-  const wrong = judgeRepeat(uid, rows) ?? judgeLock(reading, expected) ?? judgeTag(reading, known, expected, tagUrl, experiences.all);
+  const wrong =
+    judgeRepeat(uid, rows) ?? judgeLock(reading, expected) ?? judgeTag(reading, known, expected, expected.tag_url ?? tagUrl, experiences);
   if (wrong || !check) return [wrong ?? { name: "wrong_url", reason: "" }, found];
   const outcome = await send(reading, "service", false, tag_id);
   return [judgeTap(outcome, check, expected), found];

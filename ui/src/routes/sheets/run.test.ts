@@ -21,8 +21,10 @@ const sheet = {
   rows: [],
 };
 
-vi.mock("../../lib/stores/names", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
-vi.mock("../../lib/stores/settings", () => ({ settings: { tagUrl: "https://tags.example/t", load: () => Promise.resolve() } }));
+vi.mock("../../lib/stores/names", () => ({ experiences: { load: () => Promise.resolve([]) } }));
+vi.mock("../../lib/stores/settings", () => ({
+  settings: { load: () => Promise.resolve({ tag_url: { value: "https://tags.example/t" } }) },
+}));
 vi.mock("../../lib/ui/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
 vi.mock("../../lib/reader/bench.svelte", () => ({
   lookUp: () => Promise.resolve(service.known),

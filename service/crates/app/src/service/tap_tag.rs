@@ -19,7 +19,7 @@ const PLACE_BY_UID: usize = 40;
 #[derive(Debug)]
 pub struct TapTag {
     id: TagId,
-    /// 0 for none, which takes half the memory of an `Option`.
+    /// `None`: the tag has no experience.
     experience: Option<ExperienceId>,
     /// Slug, name, title, description and language, one after the other.
     texts: Box<str>,

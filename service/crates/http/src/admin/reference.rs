@@ -45,7 +45,7 @@ struct ReferencePage<'a> {
     responses((status = OK, body = String, content_type = "text/html", description = "The reference of the API"), Invalid, Addressed)
 )]
 pub(super) async fn page(State(state): State<AppState>, _: NoQuery) -> Response {
-    let nonce = pages::nonce(&*state.as_service().entropy);
+    let nonce = pages::nonce(&*state.shared().entropy);
     match (ReferencePage { nonce: &nonce }).render() {
         Ok(html) => pages::scripted(html, &nonce),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),

@@ -62,7 +62,7 @@ fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, Fie
 }
 
 fn takes_our_host(state: &AppState, template: &Template) -> bool {
-    let settings = state.as_service().settings();
+    let settings = state.shared().settings();
     let of_tag_url = host::of_url(&settings.tag_url).map(|host| host.to_string());
     let named = settings.hosts.iter().chain(&of_tag_url);
     let sample = Host::parse(&template.sample_host());

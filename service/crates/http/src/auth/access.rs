@@ -130,7 +130,7 @@ pub(crate) fn is_ours(state: &AppState, host: &Host) -> bool {
     if on_loopback || host::address(host).is_some_and(|address| state.listens_on(address)) {
         return true;
     }
-    let settings = state.as_service().settings();
+    let settings = state.shared().settings();
     host::of_url(&settings.tag_url).as_ref() == Some(host)
         || settings.hosts.contains(&host.to_string())
 }

@@ -99,7 +99,7 @@ pub(super) static TABLES: &[Table] = &[
         &[
             column("name", Text),
             column("digest", Bytes),
-            column("version", Text),
+            column("revision", Integer),
         ],
     )
     .only(Postgres),

@@ -79,7 +79,6 @@ pub(super) static TABLES: &[Table] = &[
         ],
     )
     .numbered(),
-    // Data of a single tap, used only for its own answer.
     Table::new(
         "counters",
         History,

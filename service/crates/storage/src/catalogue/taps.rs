@@ -15,7 +15,6 @@ const VISITOR: &str = "client = NULL, country = '', returning_month = FALSE, \
      language = NULL, visitor_group = NULL";
 
 pub(super) static TABLES: &[Table] = &[
-    // The order of commits only matters until webhooks got the taps.
     Table::new(
         "interactions",
         History,
@@ -71,8 +70,6 @@ pub(super) static TABLES: &[Table] = &[
         ],
     ),
     // The fact that there was an update stays.
-    // The attempt that consumed a key only matters while it lasts.
-    // The row's position in SQLite's table, which no query uses.
     Table::new(
         "updates",
         History,
@@ -147,7 +144,6 @@ pub(super) static TABLES: &[Table] = &[
             column("origin", Text),
         ],
     ),
-    // Data of a single tap, used only for its own answer.
     Table::new(
         "visits",
         History,

@@ -53,7 +53,6 @@ pub(super) static TABLES: &[Table] = &[
             column("again_outbox_seq", Integer),
         ],
     ),
-    // The order of commits, as in the interactions.
     Table::new(
         "outbox",
         History,

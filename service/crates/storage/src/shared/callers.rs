@@ -1,6 +1,7 @@
-//! Applies the caller to every operation: it sees only objects within the caller's reach, and its
-//! changes are written to the audit log in the same commit. All operations of a caller's
-//! [`Access`](crate::Access) go through here, so that no route can forget it.
+//! Applies the caller to the operations of `shared`: it sees only objects within the caller's reach, and its
+//! changes are written to the audit log in the same commit. They reach the
+//! database only through here, so that none can forget it. Operations that a backend implements by
+//! itself apply the reach themselves.
 
 use std::sync::Arc;
 

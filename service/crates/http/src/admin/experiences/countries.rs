@@ -6,7 +6,7 @@ use domain::experience::Content;
 
 /// A warning if no visitor can meet a condition on a country.
 pub(super) fn warning(state: &AppState, content: &Content) -> Option<String> {
-    let settings = state.as_service().settings();
+    let settings = state.shared().settings();
     // The header counts only if it comes from a trusted proxy.
     let header = settings.country_header.is_some() && !settings.trusted_proxies.is_empty();
     if header || state.edge.countries.is_open() {

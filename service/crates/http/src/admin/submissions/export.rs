@@ -209,7 +209,8 @@ async fn variables(
     place: Option<ExportPosition>,
 ) -> Result<BTreeSet<PropertyKey>, ApiError> {
     let mut variables = BTreeSet::new();
-    let mut before = place.and_then(|place| SubmissionId::try_from(place.bound + 1).ok());
+    let mut before =
+        place.and_then(|place| SubmissionId::try_from(place.bound.saturating_add(1)).ok());
     while before.is_some() {
         let found = service
             .storage
@@ -296,7 +297,7 @@ async fn send(
     mut sender: Sender<Bytes, StorageError>,
 ) {
     let mut text = head;
-    let before = place.map(|place| place.last.unwrap_or(place.bound + 1));
+    let before = place.map(|place| place.last.unwrap_or(place.bound.saturating_add(1)));
     let mut before = before.and_then(|before| SubmissionId::try_from(before).ok());
     loop {
         if !text.is_empty() && sender.send_data(text.into()).await.is_err() {

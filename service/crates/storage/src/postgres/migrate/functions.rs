@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, GenericClient, Transaction};
 
 /// The names of files in a folder, with their content.
@@ -19,7 +20,7 @@ macro_rules! files {
 
 /// The functions of this program. A function in SQL comes after those that it calls.
 pub(super) const OURS: Functions<'static> = Functions {
-    version: env!("CARGO_PKG_VERSION"),
+    revision: 1,
     files: files![
         "present",
         "simulated_ahead",
@@ -51,24 +52,24 @@ pub(super) const OURS: Functions<'static> = Functions {
     ],
 };
 
-/// All functions of a version of the program.
+/// All functions of a program.
 pub(super) struct Functions<'a> {
-    /// The version of the program: three numbers, such as `1.2.3`.
-    pub(super) version: &'a str,
+    /// Grows with each change of a file, so that an older program recognises newer functions.
+    pub(super) revision: i32,
     /// The name of each function, and the statements that create or replace it.
     pub(super) files: &'a [(&'a str, &'a str)],
 }
 
 impl Functions<'_> {
     /// Replaces functions whose file has changed, creates those that are missing, and removes those
-    /// that have no file any more. Leaves all as they are if a newer program created any.
+    /// that have no file any more. Leaves all as they are if a newer program has started here.
     pub(super) async fn replace(&self, transaction: &mut Transaction<'_>) -> Result<(), Error> {
-        let stored = "SELECT name, digest, version FROM functions";
+        let stored = "SELECT name, digest, revision FROM functions";
         let mut former = BTreeMap::new();
         for row in transaction.query(stored, &[]).await? {
-            let (name, digest, version): (String, Vec<u8>, String) =
+            let (name, digest, revision): (String, Vec<u8>, i32) =
                 (row.get(0), row.get(1), row.get(2));
-            if numbers(&version) > numbers(self.version) {
+            if revision > self.revision {
                 return Ok(());
             }
             former.insert(name, digest);
@@ -79,10 +80,10 @@ impl Functions<'_> {
                 continue;
             }
             create(transaction, name, sql).await?;
-            let note = "INSERT INTO functions (name, digest, version) VALUES ($1, $2, $3)
-                ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, version = excluded.version";
+            let note = "INSERT INTO functions (name, digest, revision) VALUES ($1, $2, $3)
+                ON CONFLICT (name) DO UPDATE SET digest = excluded.digest";
             transaction
-                .execute(note, &[name, &digest.as_slice(), &self.version])
+                .execute(note, &[name, &digest.as_slice(), &self.revision])
                 .await?;
         }
         for name in former.keys() {
@@ -90,38 +91,49 @@ impl Functions<'_> {
             let forget = "DELETE FROM functions WHERE name = $1";
             transaction.execute(forget, &[name]).await?;
         }
+        // On every row, because a newer program may have done nothing but remove a function.
+        let raise = "UPDATE functions SET revision = $1 WHERE revision < $1";
+        transaction.execute(raise, &[&self.revision]).await?;
         Ok(())
     }
 }
 
-/// A version as numbers, which compare as versions do.
-fn numbers(version: &str) -> Vec<u32> {
-    let numbers = version.split(|letter: char| !letter.is_ascii_digit());
-    numbers.filter_map(|number| number.parse().ok()).collect()
-}
-
 /// Creates a function, or replaces it in place, so that a call that is on its way does not fail. If
-/// that is impossible because its parameters or its result have changed, removes it first.
+/// that is impossible because its parameters or its result have changed, removes it first. Its
+/// triggers are made again by its file, which may name others than before.
 async fn create(transaction: &mut Transaction<'_>, name: &str, sql: &str) -> Result<(), Error> {
     let attempt = transaction.transaction().await?;
-    if attempt.batch_execute(sql).await.is_ok() && overloads(&attempt, name).await?.len() == 1 {
-        return attempt.commit().await;
+    remove_triggers(&attempt, name).await?;
+    match attempt.batch_execute(sql).await {
+        Ok(()) if overloads(&attempt, name).await?.len() == 1 => return attempt.commit().await,
+        // The parameters or the result have changed. Removing it would not help against other errors.
+        Err(error) if error.code() != Some(&SqlState::INVALID_FUNCTION_DEFINITION) => {
+            return Err(error);
+        }
+        Ok(()) | Err(_) => attempt.rollback().await?,
     }
-    attempt.rollback().await?;
     remove(transaction, name).await?;
     transaction.batch_execute(sql).await
 }
 
 /// Removes all functions of a name, and their triggers.
 async fn remove(transaction: &Transaction<'_>, name: &str) -> Result<(), Error> {
+    remove_triggers(transaction, name).await?;
     for oid in overloads(transaction, name).await? {
-        let statements = "SELECT sql FROM (
-                SELECT 1, format('DROP TRIGGER %I ON %s', tgname, tgrelid::REGCLASS)
-                    FROM pg_trigger WHERE tgfoid = $1 AND tgparentid = 0
-                UNION ALL SELECT 2, format('DROP FUNCTION %s', $1::OID::REGPROCEDURE)
-            ) AS statements (place, sql) ORDER BY place";
-        for row in transaction.query(statements, &[&oid]).await? {
-            transaction.batch_execute(row.get(0)).await?;
+        let drop = "SELECT format('DROP FUNCTION %s', $1::OID::REGPROCEDURE)";
+        let drop = transaction.query_one(drop, &[&oid]).await?;
+        transaction.batch_execute(drop.get(0)).await?;
+    }
+    Ok(())
+}
+
+/// Removes the triggers that call a function of this name.
+async fn remove_triggers(transaction: &Transaction<'_>, name: &str) -> Result<(), Error> {
+    for oid in overloads(transaction, name).await? {
+        let drops = "SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::REGCLASS)
+            FROM pg_trigger WHERE tgfoid = $1 AND tgparentid = 0";
+        for drop in transaction.query(drops, &[&oid]).await? {
+            transaction.batch_execute(drop.get(0)).await?;
         }
     }
     Ok(())
@@ -144,23 +156,23 @@ mod tests {
 
     use super::*;
 
-    const RELEASED: &str = "1.9.0";
+    const FIRST: i32 = 1;
     const ONE: &str = "CREATE OR REPLACE FUNCTION one() RETURNS INTEGER LANGUAGE sql AS 'SELECT 1'";
 
     /// A database with nothing but the table of functions and a table for triggers.
     async fn empty() -> (TestDatabase, Client) {
         let database = TestDatabase::create().await;
         let client = database.look_into().await;
-        let tables = "CREATE TABLE functions (name TEXT PRIMARY KEY, digest BYTEA NOT NULL, version TEXT NOT NULL);
+        let tables = "CREATE TABLE functions (name TEXT PRIMARY KEY, digest BYTEA NOT NULL, revision INTEGER NOT NULL);
             CREATE TABLE rows (x INTEGER);
             CREATE FUNCTION owners() RETURNS INTEGER LANGUAGE sql AS 'SELECT 7'";
         client.batch_execute(tables).await.unwrap();
         (database, client)
     }
 
-    async fn replace(client: &mut Client, version: &str, files: &[(&str, &str)]) {
+    async fn replace(client: &mut Client, revision: i32, files: &[(&str, &str)]) {
         let mut transaction = client.transaction().await.unwrap();
-        let functions = Functions { version, files };
+        let functions = Functions { revision, files };
         functions.replace(&mut transaction).await.unwrap();
         transaction.commit().await.unwrap();
     }
@@ -186,21 +198,21 @@ mod tests {
         let (_database, mut client) = empty().await;
         let two =
             "CREATE OR REPLACE FUNCTION two(a INTEGER) RETURNS INTEGER LANGUAGE sql AS 'SELECT 2'";
-        replace(&mut client, RELEASED, &[("one", ONE), ("two", two)]).await;
+        replace(&mut client, FIRST, &[("one", ONE), ("two", two)]).await;
         let before = found(&client).await;
         let owners = "owners() SELECT 7";
         assert_eq!(
             bodies(&client).await,
             ["one() SELECT 1", owners, "two(integer) SELECT 2"]
         );
-        replace(&mut client, RELEASED, &[("one", ONE), ("two", two)]).await;
+        replace(&mut client, FIRST, &[("one", ONE), ("two", two)]).await;
         assert_eq!(found(&client).await, before);
 
         // A change of the body keeps the function's id, by which running statements call it.
         let changed = ONE.replace('1', "10");
         replace(
             &mut client,
-            RELEASED,
+            FIRST,
             &[("one", changed.as_str()), ("two", two)],
         )
         .await;
@@ -221,15 +233,15 @@ mod tests {
         ] {
             replace(
                 &mut client,
-                RELEASED,
+                FIRST,
                 &[("one", changed.as_str()), ("two", two.as_str())],
             )
             .await;
             assert_eq!(bodies(&client).await, ["one() SELECT 10", owners, body]);
         }
-        replace(&mut client, RELEASED, &[("one", changed.as_str())]).await;
+        replace(&mut client, FIRST, &[("one", changed.as_str())]).await;
         assert_eq!(bodies(&client).await, ["one() SELECT 10", owners]);
-        replace(&mut client, RELEASED, &[]).await;
+        replace(&mut client, FIRST, &[]).await;
         assert_eq!(bodies(&client).await, [owners]);
         let noted = client.query("SELECT FROM functions", &[]).await.unwrap();
         assert!(noted.is_empty());
@@ -245,28 +257,56 @@ mod tests {
             let insert = "INSERT INTO rows VALUES (1) RETURNING x";
             client.query_one(insert, &[]).await.unwrap().get(0)
         };
-        replace(&mut client, RELEASED, &[("count_up", file)]).await;
+        replace(&mut client, FIRST, &[("count_up", file)]).await;
         assert_eq!(added(&client).await, 2);
         let changed = file.replace("+ 1", "+ 5");
-        replace(&mut client, RELEASED, &[("count_up", changed.as_str())]).await;
+        replace(&mut client, FIRST, &[("count_up", changed.as_str())]).await;
         assert_eq!(added(&client).await, 6);
-        replace(&mut client, RELEASED, &[]).await;
+        // Under another name it would run twice if the former one stayed.
+        let renamed = changed.replace("TRIGGER count_up BEFORE", "TRIGGER counts BEFORE");
+        replace(&mut client, FIRST, &[("count_up", renamed.as_str())]).await;
+        assert_eq!(added(&client).await, 6);
+        replace(&mut client, FIRST, &[]).await;
         assert_eq!(added(&client).await, 1);
     }
 
     #[tokio::test]
     async fn functions_of_a_newer_program_stay_when_an_older_node_starts() {
         let (_database, mut client) = empty().await;
-        replace(&mut client, RELEASED, &[("one", ONE)]).await;
+        replace(&mut client, FIRST, &[("one", ONE)]).await;
         let newer = ONE.replace('1', "10");
-        replace(&mut client, "1.10.0", &[("one", newer.as_str())]).await;
-        for files in [&[("one", ONE)][..], &[]] {
-            replace(&mut client, RELEASED, files).await;
+        let two = "CREATE OR REPLACE FUNCTION two() RETURNS INTEGER LANGUAGE sql AS 'SELECT 2'";
+        let both = [("one", newer.as_str()), ("two", two)];
+        replace(&mut client, FIRST + 1, &both).await;
+        // One that does nothing but remove a function is newer, too.
+        replace(&mut client, FIRST + 2, &both[..1]).await;
+        for (revision, files) in [
+            (FIRST, &[("one", ONE)][..]),
+            (FIRST, &[][..]),
+            (FIRST + 1, &both[..]),
+        ] {
+            replace(&mut client, revision, files).await;
             assert_eq!(
                 bodies(&client).await,
                 ["one() SELECT 10", "owners() SELECT 7"]
             );
         }
+    }
+
+    /// The digest of all files, at the revision that they have.
+    const DIGEST: &str = "cb46f14e618a0d22d1297ea65ed62becf69b97b8eff61e6c61844654a35a0e80";
+
+    #[test]
+    fn a_changed_file_has_a_higher_revision() {
+        let all = OURS.files.iter().fold(Sha256::new(), |all, (name, sql)| {
+            all.chain_update(name).chain_update(sql)
+        });
+        let digest = base16ct::lower::encode_string(&all.finalize());
+        assert_eq!(
+            (OURS.revision, digest.as_str()),
+            (1, DIGEST),
+            "raise the revision, and write it and the digest here"
+        );
     }
 
     #[test]

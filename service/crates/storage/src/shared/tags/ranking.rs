@@ -103,7 +103,7 @@ impl Ranking {
         } else {
             let begin = after.map_or(0, |after| tapped.partition_point(|entry| *entry <= after));
             let first = match after {
-                Some((key, id)) if key == never => id + 1,
+                Some((key, id)) if key == never => id.saturating_add(1),
                 Some(_) => i64::MAX,
                 None => 1,
             };
