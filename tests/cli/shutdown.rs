@@ -109,7 +109,10 @@ async fn after_sigterm_or_sighup_ready_is_503_and_everything_is_answered_until_t
 #[tokio::test]
 async fn after_the_delay_idle_connections_are_closed_and_the_exit_status_is_0() {
     for signal in ["TERM", "HUP"] {
-        let launch = launch().env("TAPDESK_SHUTDOWN_DELAY", "1");
+        let mut launch = launch().env("TAPDESK_SHUTDOWN_DELAY", "1");
+        // Whoever started these tests by nohup passed on that SIGHUP is ignored.
+        let as_usual = ["env", "--default-signal=HUP"].map(str::to_owned);
+        launch.command.splice(0..0, as_usual);
         let mut service = launch.start().await;
         let mut idle = RawClient::connect(service.authority()).await;
         idle.send(HEALTH).await;
