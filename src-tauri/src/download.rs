@@ -304,10 +304,10 @@ mod tests {
         let pieces = ["name\r\n\"two\r\nli", "nes\"\r\nLamp\r\n"];
         let ask = |_, _| async move { Ok(arriving(&pieces, false, None)) };
         let (_stop, stopped) = oneshot::channel();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hears = Arc::clone(&heard);
+        let messages = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::clone(&messages);
         let told = Channel::new(move |body| {
-            locked(&hears).push(body.deserialize::<Value>()?);
+            locked(&written).push(body.deserialize::<Value>()?);
             Ok(())
         });
         let received = download(&path).await.receive(ask, &[], stopped, &told);
@@ -315,7 +315,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, pieces.concat());
         assert_eq!(left(folder.path()), ["tags.csv"]);
-        let told = locked(&heard).last().cloned();
+        let told = locked(&messages).last().cloned();
         assert_eq!(told, Some(json!({"bytes": text.len(), "rows": 3})));
     }
 

@@ -6,9 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use reqwest::Method;
 use tapdesk_tests::client::TryAnswering as _;
 use tapdesk_tests::raw::statuses;
-use tapdesk_tests::{Answering as _, RawClient, eventually};
+use tapdesk_tests::{Answering as _, Launch, RawClient, eventually};
 
 use super::launch;
+
+/// Starts with SIGHUP as it usually is: whoever started the tests by nohup passed on to them that it
+/// is ignored.
+fn with_sighup(mut launch: Launch) -> Launch {
+    let as_usual = ["env", "--default-signal=HUP"].map(str::to_owned);
+    launch.command.splice(0..0, as_usual);
+    launch
+}
 
 #[tokio::test]
 async fn sigterm_under_load_loses_no_acknowledged_tap_and_exits_0() {
@@ -78,7 +86,7 @@ const FOR_LONG: (&str, &str) = ("TAPDESK_SHUTDOWN_DELAY", "600");
 async fn after_sigterm_or_sighup_ready_is_503_and_everything_is_answered_until_the_delay_is_over() {
     for signal in ["TERM", "HUP"] {
         let (name, value) = FOR_LONG;
-        let service = launch().env(name, value).start().await;
+        let service = with_sighup(launch()).env(name, value).start().await;
         let tag = service.redirecting_tag(serde_json::Value::Null).await;
         let mut idle = RawClient::connect(service.authority()).await;
         idle.send(HEALTH).await;
@@ -109,10 +117,7 @@ async fn after_sigterm_or_sighup_ready_is_503_and_everything_is_answered_until_t
 #[tokio::test]
 async fn after_the_delay_idle_connections_are_closed_and_the_exit_status_is_0() {
     for signal in ["TERM", "HUP"] {
-        let mut launch = launch().env("TAPDESK_SHUTDOWN_DELAY", "1");
-        // Whoever started these tests by nohup passed on that SIGHUP is ignored.
-        let as_usual = ["env", "--default-signal=HUP"].map(str::to_owned);
-        launch.command.splice(0..0, as_usual);
+        let launch = with_sighup(launch()).env("TAPDESK_SHUTDOWN_DELAY", "1");
         let mut service = launch.start().await;
         let mut idle = RawClient::connect(service.authority()).await;
         idle.send(HEALTH).await;

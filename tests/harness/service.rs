@@ -251,7 +251,7 @@ impl TestService {
     pub fn keep_house(&self) -> AbortOnDrop {
         let service = Arc::clone(self.service());
         AbortOnDrop(tokio::spawn(async move {
-            match tapdesk_service::housekeeping::run(&service).await {}
+            match Box::pin(tapdesk_service::housekeeping::run(&service)).await {}
         }))
     }
 

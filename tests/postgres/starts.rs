@@ -16,12 +16,12 @@ const APART: usize = 3;
 const MISSES: usize = 3;
 /// Makes the functions of a database those of an older program: one that has another text, one that
 /// is missing, and one that this program does not have.
-const OLDER: &str = "UPDATE functions SET version = '0.0.9';
+const OLDER: &str = "UPDATE functions SET revision = 0;
     UPDATE functions SET digest = '' WHERE name IN ('week', 'tell_update');
     CREATE OR REPLACE FUNCTION week() RETURNS BIGINT LANGUAGE sql AS 'SELECT 7::BIGINT';
     DELETE FROM functions WHERE name = 'drop_due';
     DROP FUNCTION drop_due;
-    INSERT INTO functions VALUES ('former', '', '0.0.9');
+    INSERT INTO functions VALUES ('former', '', 0);
     CREATE FUNCTION former() RETURNS BIGINT LANGUAGE sql AS 'SELECT 7::BIGINT'";
 
 /// Every column, function and trigger of the schema, and its version.

@@ -227,9 +227,10 @@ impl Access {
             let Some(caller) = self.caller() else {
                 return self.run_change(name, arguments, operation).await;
             };
-            let called = (arguments, operation, Arc::clone(caller));
-            let change: Change<_, (T, bool)> = |tx, called| Box::pin(callers::change(tx, called));
-            let (changed, recorded) = self.run_change(name, called, change).await?;
+            let on_behalf = (arguments, operation, Arc::clone(caller));
+            let change: Change<_, (T, bool)> =
+                |tx, on_behalf| Box::pin(callers::change(tx, on_behalf));
+            let (changed, recorded) = self.run_change(name, on_behalf, change).await?;
             if recorded {
                 caller.set_recorded();
             }

@@ -111,7 +111,7 @@ impl Aside {
                 .map(MasterKeyId::get),
             url_template_id: inlay
                 .and_then(|inlay| inlay.fields.url_template_id)
-                .map(|id| id.get()),
+                .map(UrlTemplateId::get),
             row: serde_json::to_string(&StoredRow::of(row)).map_err(unwritable)?,
             inlay: stored.transpose().map_err(unwritable)?,
         })

@@ -64,6 +64,10 @@ pub struct InteractionFilter {
 
 impl InteractionFilter {
     /// The single history to search, if the filter names a tag or the interactions without a tag.
+    #[expect(
+        clippy::option_option,
+        reason = "the inner `None` is the history of interactions without a tag"
+    )]
     pub(super) fn history(&self) -> Option<Option<TagId>> {
         self.tag_id.map(Some).or(self.no_tag.then_some(None))
     }

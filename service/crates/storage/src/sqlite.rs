@@ -323,6 +323,10 @@ impl SqliteStorage {
         self.events.subscribe()
     }
 
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "both databases have this operation, and PostgreSQL may not know the epoch"
+    )]
     pub(crate) fn configuration_epoch(&self) -> Option<u64> {
         Some(self.writer.epochs().newest())
     }

@@ -53,7 +53,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     };
     let mut file = Vec::new();
     let message = if container.readable {
-        message(card, &container, &mut file)?
+        message(card, container, &mut file)?
     } else {
         Message::Protected
     };
@@ -131,7 +131,7 @@ fn container(card: &mut Recorder<'_>) -> Result<Result<CapabilityContainer, Mess
 /// `file`.
 fn message(
     card: &mut Recorder<'_>,
-    container: &CapabilityContainer,
+    container: CapabilityContainer,
     file: &mut Vec<u8>,
 ) -> Result<Message, Fault> {
     if let Some(refused) = select(card, SELECT_MESSAGE, container.file)? {

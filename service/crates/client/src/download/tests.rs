@@ -5,11 +5,11 @@ use super::*;
 
 const PATH: &str = "/export?format=csv";
 
-fn cursor() -> Option<Cursor> {
-    Some(Cursor {
+fn cursor() -> Cursor {
+    Cursor {
         bound: "9".to_owned(),
         rows: Rows::Csv,
-    })
+    }
 }
 
 fn names(folder: &Path) -> Vec<OsString> {
@@ -68,13 +68,13 @@ fn without_a_whole_row_an_export_begins_again() {
     let place = folder.path().join("taps.csv");
     let mut download = Download::create(&place, PATH.to_owned()).unwrap();
     for text in ["id,na", "id,name\r\n", "id,name\r\n9,La"] {
-        download.begin(cursor());
+        download.begin(Some(cursor()));
         download.write_all(text.as_bytes()).unwrap();
         assert_eq!(download.interrupted().unwrap(), Interrupted::FromStart);
         assert_eq!(download.progress(), Progress::default());
         assert_eq!(download.path(), PATH);
     }
-    download.begin(cursor());
+    download.begin(Some(cursor()));
     download.write_all(b"id,name\r\n").unwrap();
     assert_eq!(download.finish().unwrap(), 9);
     assert_eq!(fs::read(&place).unwrap(), b"id,name\r\n");
@@ -90,7 +90,7 @@ fn another_process_continues_the_part_that_was_kept() {
     assert!(names(folder.path()).is_empty());
 
     let mut download = Download::create(&place, PATH.to_owned()).unwrap();
-    download.begin(cursor());
+    download.begin(Some(cursor()));
     download.write_all(b"id,name\r\n9,a\r\n8,\"b\r\n").unwrap();
     assert_eq!(download.interrupted().unwrap(), Interrupted::AfterRow);
     let (part, rest) = download.keep();
@@ -101,7 +101,7 @@ fn another_process_continues_the_part_that_was_kept() {
     let mut download = resumed(&rest).unwrap();
     let path = format!("{PATH}&columns=id%2Cname&cursor=9.9");
     assert_eq!(download.path(), path);
-    download.begin(cursor());
+    download.begin(Some(cursor()));
     download.write_all(b"8,b\r\n").unwrap();
     assert_eq!(download.finish().unwrap(), 19);
     assert_eq!(fs::read(&place).unwrap(), b"id,name\r\n9,a\r\n8,b\r\n");

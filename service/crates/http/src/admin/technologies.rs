@@ -17,6 +17,10 @@ pub(crate) struct Technologies {
 }
 
 /// A chip, and its abilities.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each ability stands for itself"
+)]
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TechnologyView {
     /// The word for the chip in other requests and answers.

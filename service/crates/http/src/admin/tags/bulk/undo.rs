@@ -65,7 +65,7 @@ pub(super) fn rest(
 fn add(ids: &mut Vec<Ids>, id: TagId) {
     match ids.last_mut() {
         Some(last) if last.bounds().1.get() + 1 == id.get() => {
-            *last = Ids::Range([last.bounds().0, id])
+            *last = Ids::Range([last.bounds().0, id]);
         }
         _ => ids.push(Ids::One(id)),
     }
