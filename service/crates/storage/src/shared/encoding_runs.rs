@@ -91,7 +91,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::RunClosed`](super::InUse::RunClosed), and [`InUse::RunFull`](super::InUse::RunFull)
+    /// [`InUse::RunClosed`](crate::InUse::RunClosed), and [`InUse::RunFull`](crate::InUse::RunFull)
     /// if no tag is left.
     pub async fn run_place(
         &self,

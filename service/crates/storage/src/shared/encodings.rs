@@ -65,7 +65,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// Those of [`insert_inlay`](super::Inlays::insert_inlay), if the inlay is bound.
+    /// Those of [`insert_inlay`](crate::Access::insert_inlay), if the inlay is bound.
     pub async fn store_turn(
         &self,
         turn: EncodingTurn,

@@ -130,8 +130,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`]; [`InUse::ByTags`](super::InUse::ByTags) and
-    /// [`InUse::ByImport`](super::InUse::ByImport).
+    /// [`Conflict::Changed`]; [`InUse::ByTags`](crate::InUse::ByTags) and
+    /// [`InUse::ByImport`](crate::InUse::ByImport).
     pub async fn delete_experience_if(
         &self,
         id: ExperienceId,
@@ -202,7 +202,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::Shown`](super::InUse::Shown).
+    /// [`InUse::Shown`](crate::InUse::Shown).
     pub async fn delete_image(
         &self,
         id: ExperienceId,

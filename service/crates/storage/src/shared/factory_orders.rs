@@ -82,7 +82,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::ByReceivedChips`](super::InUse::ByReceivedChips).
+    /// [`InUse::ByReceivedChips`](crate::InUse::ByReceivedChips).
     pub async fn delete_factory_order(
         &self,
         id: FactoryOrderId,

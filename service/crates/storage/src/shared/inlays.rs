@@ -44,7 +44,7 @@ impl Access {
     /// # Errors
     ///
     /// [`Conflict::Missing`] for the tag, the master key or the URL template,
-    /// [`Invalid::Inlay`](super::Invalid::Inlay) for a template that does not fit the inlay,
+    /// [`Invalid::Inlay`](crate::Invalid::Inlay) for a template that does not fit the inlay,
     /// [`Conflict::OtherWorld`], [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
     pub async fn insert_inlay(&self, new: NewInlay) -> Result<Inlay, StorageError> {
         self.change("insert_inlay", new, |tx, new| {
@@ -121,7 +121,7 @@ impl Access {
     /// # Errors
     ///
     /// The error of `edit`; [`Conflict::Missing`] for the tag, the master key or the URL template,
-    /// [`Invalid::Inlay`](super::Invalid::Inlay), [`Conflict::OtherWorld`].
+    /// [`Invalid::Inlay`](crate::Invalid::Inlay), [`Conflict::OtherWorld`].
     pub async fn edit_inlay(
         &self,
         id: InlayId,
@@ -134,7 +134,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::edit_inlay`]; [`Invalid::Inlay`](super::Invalid::Inlay) for a counter below
+    /// Those of [`Self::edit_inlay`]; [`Invalid::Inlay`](crate::Invalid::Inlay) for a counter below
     /// the last accepted one.
     pub async fn edit_inlay_and_spend(
         &self,
@@ -170,7 +170,7 @@ impl Access {
         .await
     }
 
-    /// The decision that [`record_tap`](super::Taps::record_tap) would make now about a code of
+    /// The decision that [`record_tap`](crate::Access::record_tap) would make now about a code of
     /// `inlay` by its counter. No counter moves.
     pub async fn dry_run_counter(
         &self,

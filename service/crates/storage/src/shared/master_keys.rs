@@ -91,8 +91,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`](crate::Conflict::Changed); [`InUse::ByInlays`](super::InUse::ByInlays) and
-    /// [`InUse::ByImport`](super::InUse::ByImport).
+    /// [`Conflict::Changed`](crate::Conflict::Changed); [`InUse::ByInlays`](crate::InUse::ByInlays) and
+    /// [`InUse::ByImport`](crate::InUse::ByImport).
     pub async fn delete_master_key_if(
         &self,
         id: MasterKeyId,

@@ -69,7 +69,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::Closed`](super::InUse::Closed) and [`InUse::Full`](super::InUse::Full).
+    /// [`InUse::Closed`](crate::InUse::Closed) and [`InUse::Full`](crate::InUse::Full).
     pub async fn append_sheet_row(
         &self,
         id: SheetId,

@@ -55,8 +55,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::NotSavable`](super::InUse::NotSavable) while the reason for the refusal persists,
-    /// and [`InUse::SavedAlready`](super::InUse::SavedAlready).
+    /// [`InUse::NotSavable`](crate::InUse::NotSavable) while the reason for the refusal persists,
+    /// and [`InUse::SavedAlready`](crate::InUse::SavedAlready).
     pub async fn save_submission(
         &self,
         id: SubmissionId,

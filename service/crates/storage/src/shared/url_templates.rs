@@ -68,10 +68,10 @@ impl Access {
     /// # Errors
     ///
     /// The error of `edit`, and those of [`Self::insert_url_template`].
-    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
-    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun) and
-    /// [`InUse::ByOrder`](super::InUse::ByOrder) if the edit would change a MAC while chips are
-    /// written with the template. [`InUse::ByFoundInlays`](super::InUse::ByFoundInlays) if it would
+    /// [`InUse::ByTemplateInlays`](crate::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](crate::InUse::ByEncodings), [`InUse::ByRun`](crate::InUse::ByRun) and
+    /// [`InUse::ByOrder`](crate::InUse::ByOrder) if the edit would change a MAC while chips are
+    /// written with the template. [`InUse::ByFoundInlays`](crate::InUse::ByFoundInlays) if it would
     /// remove a key that is the only way to identify inlays.
     pub async fn edit_url_template(
         &self,
@@ -88,9 +88,9 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`]; [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
-    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun),
-    /// [`InUse::ByOrder`](super::InUse::ByOrder) and [`InUse::ByImport`](super::InUse::ByImport).
+    /// [`Conflict::Changed`]; [`InUse::ByTemplateInlays`](crate::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](crate::InUse::ByEncodings), [`InUse::ByRun`](crate::InUse::ByRun),
+    /// [`InUse::ByOrder`](crate::InUse::ByOrder) and [`InUse::ByImport`](crate::InUse::ByImport).
     pub async fn delete_url_template_if(
         &self,
         id: UrlTemplateId,
