@@ -3,8 +3,10 @@
 
 mod admin;
 mod connections;
+mod moving;
 mod panics;
 mod routes;
 mod taps;
 mod unchanged;
 mod variants;
+mod workbooks;

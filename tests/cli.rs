@@ -7,7 +7,9 @@ mod headless;
 mod import;
 mod listen;
 mod migrate_store;
+mod moving;
 mod otlp;
+mod owner;
 mod postgres;
 mod rotate_key;
 mod settings;
@@ -16,6 +18,7 @@ mod sqlite;
 mod tour;
 mod traces;
 mod unit;
+mod unlisted;
 
 use std::path::Path;
 use std::process::Stdio;

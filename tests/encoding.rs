@@ -13,6 +13,7 @@ mod lrp;
 mod order_reports;
 mod orders;
 mod other_apps;
+mod other_keys;
 mod pages;
 mod places;
 mod preview;

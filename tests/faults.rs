@@ -12,6 +12,7 @@ mod keyring;
 mod load;
 mod locked;
 mod lost_answers;
+mod mail_certificates;
 mod proxies;
 mod sentinel;
 mod sqlite;

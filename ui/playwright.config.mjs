@@ -4,9 +4,14 @@
 import { defineConfig } from "@playwright/test";
 import { chromiumOptions } from "./tests/screens/chromium.mjs";
 
+// Pictures are for people: the stories come to the same screens, and look at them in every run.
+const { TAPDESK_TEST_LENGTH, UPDATE_SCREENSHOTS, EVERY_SCREENSHOT } = process.env;
+const takesPictures = TAPDESK_TEST_LENGTH === "soak" || Boolean(UPDATE_SCREENSHOTS || EVERY_SCREENSHOT);
+
 export default defineConfig({
   testDir: "tests/screens",
   testMatch: "*.test.mjs",
+  testIgnore: takesPictures ? [] : "pictures.test.mjs",
   workers: 2,
   // A slow machine is no failure; what never ends is one. Each wait of a test is shorter.
   timeout: 600_000,

@@ -12,6 +12,8 @@ export default mergeConfig(
   vite,
   defineConfig({
     test: {
+      // A slow machine is no failure.
+      testTimeout: 120_000,
       projects: [
         { extends: true, test: { name: "code", include: ["src/**/*.test.ts"], exclude: [mounted] } },
         {
@@ -21,8 +23,6 @@ export default mergeConfig(
           test: {
             name: "mounted",
             include: [mounted],
-            // A slow machine is no failure.
-            testTimeout: 120_000,
             expect: { poll: { timeout: 20_000 } },
             browser: {
               enabled: true,

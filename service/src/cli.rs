@@ -11,6 +11,7 @@ mod download;
 mod encoding_root;
 mod export;
 mod import;
+mod labels;
 mod listen;
 mod migrate_store;
 mod open_keys;
@@ -24,6 +25,7 @@ mod tail;
 mod tap;
 mod token;
 mod trigger;
+mod unlisted;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -75,10 +77,14 @@ enum Verb {
     Trigger(trigger::Options),
     /// Create, list and revoke admin tokens.
     Token(token::Options),
-    /// Import tags from a CSV file.
+    /// List the chips that are no inlays yet, enrol them, or undo what their taps created.
+    Unlisted(unlisted::Options),
+    /// Import tags from a spreadsheet (.xlsx, .ods) or a CSV file.
     Import(import::Options),
     /// Export tags, or interactions, to a file.
     Export(export::Options),
+    /// Print labels with QR codes to a PDF, images, a label printer's file or a table.
+    Labels(labels::Options),
     /// Find the template of one-time URLs.
     Solve(solve::Options),
     /// Back up the running service's database to a file.
@@ -129,8 +135,10 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Listen(options) => listen::run(&options),
         Verb::Trigger(options) => trigger::run(&options),
         Verb::Token(options) => token::run(&options),
+        Verb::Unlisted(options) => unlisted::run(&options),
         Verb::Import(options) => import::run(&options),
         Verb::Export(options) => export::run(&options),
+        Verb::Labels(options) => labels::run(&options),
         Verb::Solve(options) => solve::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::EncodingRoot(options) => encoding_root::run(&options),

@@ -220,7 +220,7 @@ async fn open(
 }
 
 /// Opens a database that no service uses, to change all of it. No service starts meanwhile.
-pub async fn open_alone(database: Database) -> Result<Storage, StartError> {
+pub async fn open_exclusive(database: Database) -> Result<Storage, StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     match database {
         Database::Sqlite(path) => {
@@ -233,7 +233,7 @@ pub async fn open_alone(database: Database) -> Result<Storage, StartError> {
         }
         #[cfg(feature = "postgres")]
         Database::Postgres(address) => {
-            let storage = PostgresStorage::open_alone(*address, clock, &OsEntropy).await?;
+            let storage = PostgresStorage::open_exclusive(*address, clock, &OsEntropy).await?;
             Ok(storage.into())
         }
     }
@@ -301,6 +301,7 @@ mod tests {
                     meta: None,
                     file: SealedKey::seal(&key, &service.keyring, &OsEntropy).unwrap(),
                 }),
+                other_keys: None,
                 blocked_at: None,
             },
             simulated: false,

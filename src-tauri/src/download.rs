@@ -172,10 +172,10 @@ impl Download {
             let before = file.progress().bytes;
             let ended;
             (file, ended) = match ask(file.path(), self.body.clone()).await {
-                Ok(Arriving { pieces, cursor }) => {
-                    file.begin(cursor);
-                    write(file, pieces, &mut stopped, told).await?
-                }
+                Ok(Arriving { pieces, cursor }) => match file.begin(cursor) {
+                    Ok(()) => write(file, pieces, &mut stopped, told).await?,
+                    Err(why) => (file, Ended::Broken(why.to_string())),
+                },
                 Err(why) => (file, Ended::Broken(why)),
             };
             let why = match ended {

@@ -99,6 +99,8 @@ pub(crate) enum Notice {
     Copied,
     /// The tag, or a link on its page, leads to a host that the kiosk does not show.
     OtherHost,
+    /// The tag is not in the group that the kiosk shows.
+    OtherGroup,
     /// The page could not be opened.
     Failed,
     /// The page's process ended.

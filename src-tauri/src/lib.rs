@@ -25,7 +25,7 @@ mod headless;
 pub mod keychain;
 #[cfg_attr(
     not(target_os = "linux"),
-    expect(dead_code, reason = "the kiosk is shown on Linux alone so far")
+    expect(dead_code, reason = "the kiosk is shown only on Linux so far")
 )]
 mod kiosk;
 pub mod listener;

@@ -127,11 +127,11 @@ fn interface(phones: bool) -> Ipv4Addr {
 /// here.
 pub fn routes(state: &AppState) -> Router {
     let here = router(state.clone(), Exposure::WithAdmin);
-    let elsewhere = router(state.clone(), Exposure::PublicOnly);
+    let others = router(state.clone(), Exposure::PublicOnly);
     Router::new().fallback(move |request: Request| {
         let peer = request.extensions().get::<Peer>();
         let is_here = peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback());
-        let router = if is_here { &here } else { &elsewhere };
+        let router = if is_here { &here } else { &others };
         router.clone().oneshot(request)
     })
 }

@@ -10,7 +10,7 @@ use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::rotate::files::KeyFiles;
 use tapdesk_service::rotate::places::KeyPlaces;
 use tapdesk_service::rotate::{self, Observer, Phase};
-use tapdesk_service::start::{Database, open_alone};
+use tapdesk_service::start::{Database, open_exclusive};
 
 use crate::folders::Folders;
 use crate::keychain::Keychain;
@@ -59,7 +59,7 @@ pub(crate) async fn run(
     tell: &mut (dyn FnMut(RotationProgress) + Send),
 ) -> Result<(), Stopped> {
     let database = Database::Sqlite(folders.database.clone());
-    let storage = open_alone(database).await.map_err(|error| Stopped {
+    let storage = open_exclusive(database).await.map_err(|error| Stopped {
         why: error.to_string(),
         half_way: false,
     })?;

@@ -21,9 +21,10 @@ use tapdesk_service::inlay::{MacFrom, Mirror};
 
 /// Operations that use a writing method and yet configure nothing: they look something up, or make
 /// or announce a tap or a read, which is an interaction or a part of one.
-const NO_CHANGE: [&str; 8] = [
+const NO_CHANGE: [&str; 9] = [
     "post_encodings_preview",
     "post_experiences_id_preview",
+    "post_labels_preview",
     "post_own_reads",
     "post_simulator_inlays_id_tap",
     "post_tags_import_table",
@@ -131,6 +132,11 @@ fn resources() -> Vec<Resource> {
             change: json!({"name": "S"}),
         },
         Resource {
+            list: "groups",
+            new: json!({"kind": "batch", "name": "Lot 3"}),
+            change: json!({"status": "recalled"}),
+        },
+        Resource {
             list: "inlays",
             new: chip_json(&chip(Mirror::Plain, MacFrom::None)),
             change: json!({"mac_from": "uid"}),
@@ -143,6 +149,13 @@ fn resources() -> Vec<Resource> {
         Resource {
             list: "webhooks",
             new: json!({"url": "https://hooks.example/tapdesk", "events": ["tap.verified"]}),
+            change: json!({"enabled": false}),
+        },
+        Resource {
+            list: "notifications",
+            new: json!({
+                "kind": "alert", "events": ["alert.disk_low"], "channel": {"mail": ["anna@example.com"]},
+            }),
             change: json!({"enabled": false}),
         },
         Resource {

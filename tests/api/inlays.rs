@@ -70,7 +70,7 @@ async fn an_inlay_is_shown_as_it_was_created() {
             "mode": "aes", "url_template_id": null, "mirror": "encrypted", "mac_from": "uid", "tag_id": tag.id, "last_counter": 0,
             "key_source": "own", "master_key_id": null, "meta_key_check": meta,
             "file_key_check": inlay.chip.keys.file.check().to_string(),
-            "factory_keys": false, "bureau_keys": false, "used_up": false, "blocked": false, "blocked_at": null, "simulated": false,
+            "has_other_keys": false, "factory_keys": false, "bureau_keys": false, "used_up": false, "blocked": false, "blocked_at": null, "simulated": false,
         })
     );
 }

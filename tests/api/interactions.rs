@@ -86,6 +86,8 @@ async fn interactions_are_selected_by_what_they_came_to() {
     service.tap(&bottle.path()).await; // 4: no code
     inlay.url(&bottle); // a read that never reaches the service
     service.tap(&inlay.url(&bottle)).await; // 5: verified after a gap
+    let listed = service.admin_get(&format!("/inlays/{}", inlay.id)).await;
+    let uid = listed["uid"].as_str().unwrap();
     let all = "2026-01-01T12:00:00Z";
     let later = "2026-01-01T12:01:00Z";
     for (query, expected) in [
@@ -95,6 +97,10 @@ async fn interactions_are_selected_by_what_they_came_to() {
         ("?tag_id=99".to_owned(), vec![]),
         ("?experience_id=1".to_owned(), vec![5, 4, 2, 1]),
         (format!("?inlay_id={}", inlay.id), vec![5, 2, 1]),
+        (format!("?uid={uid}"), vec![5, 2, 1]),
+        (format!("?uid={uid}&inlay_id=99"), vec![]),
+        (format!("?uid={uid}&reason=replayed"), vec![2]),
+        ("?uid=04AABBCCDDEEFF".to_owned(), vec![]),
         ("?verification=verified".to_owned(), vec![5, 1]),
         ("?verification=not_verified".to_owned(), vec![4, 2]),
         ("?verification=not_checked".to_owned(), vec![3]),
@@ -117,6 +123,7 @@ async fn interactions_are_selected_by_what_they_came_to() {
         "/interactions?reason=because",
         "/interactions?count=true",
         "/interactions?since=noon",
+        "/interactions?uid=04A1",
     ] {
         service
             .admin(Method::GET, path, Value::Null)

@@ -49,6 +49,27 @@ fn every_reference_in_the_document_leads_somewhere() {
     check(&document, &document);
 }
 
+/// An inlined type with a description of its own would be a text and an object at once, which no
+/// value is.
+#[test]
+fn no_value_has_to_be_of_two_types() {
+    fn check(value: &Value) {
+        match value {
+            Value::Object(members) => {
+                let parts = members.get("allOf").and_then(Value::as_array);
+                let types = parts.into_iter().flatten().map(|part| &part["type"]);
+                let types: std::collections::HashSet<_> =
+                    types.filter(|one| !one.is_null()).collect();
+                assert!(types.len() < 2, "{value}");
+                members.values().for_each(check);
+            }
+            Value::Array(items) => items.iter().for_each(check),
+            _ => {}
+        }
+    }
+    check(&serde_json::from_str(&document()).expect("JSON"));
+}
+
 #[test]
 fn the_header_that_continues_a_stream_of_events_is_documented() {
     let document: Value = serde_json::from_str(&document()).expect("JSON");
@@ -196,6 +217,22 @@ fn what_null_resets_is_in_the_schema_of_a_change() {
     }
 }
 
+/// Write-only keys are replaced together: nobody can see the ones that a merge would keep.
+#[test]
+fn the_other_keys_of_a_chip_are_all_required_in_a_change_too() {
+    let document = parsed();
+    let schemas = &document["components"]["schemas"];
+    let change = &schemas["InlayPatch"]["properties"]["other_keys"];
+    let whole = "#/components/schemas/OtherKeys";
+    assert_eq!(change["oneOf"][0]["$ref"], whole, "{change}");
+    assert_eq!(change["oneOf"][1], json!({"type": "null"}), "{change}");
+    assert_eq!(
+        schemas["OtherKeys"]["required"],
+        json!(["key_0", "key_3", "key_4"])
+    );
+    assert!(schemas.get("OtherKeysPatch").is_none());
+}
+
 /// Limits are in the schemas, and not only in descriptions.
 #[test]
 fn limits_are_in_the_schemas() {
@@ -226,7 +263,7 @@ const LIMITS: [(&str, &str, &str); 57] = [
     (
         "TagFields.language_code",
         "pattern",
-        r#""^[A-Za-z0-9_-]{2,35}$""#,
+        r#""^([A-Za-z0-9_-]{2,35})?$""#,
     ),
     ("Properties", "maxProperties", "256"),
     ("Properties.keys", "pattern", r#""^[A-Za-z0-9_.-]{1,64}$""#),

@@ -36,7 +36,7 @@ fn invalid_tags() -> Vec<Invalid> {
         ("/tags", json!({"name": ""}), Some("name")),
         ("/tags", json!({"name": 5}), Some("name")),
         ("/tags", json!({"name": "x", "nmae": "y"}), Some("nmae")),
-        ("/tags", json!({"name": "x", "slug": "A"}), Some("slug")),
+        ("/tags", json!({"name": "x", "slug": "a b"}), Some("slug")),
         ("/tags", json!({"name": "x", "title": long}), Some("title")),
         (
             "/tags",

@@ -1,5 +1,9 @@
 //! `/admin/v1/reports`, compared with counts of exported interactions.
 
+mod calendar;
+mod oracle;
+mod parts;
+
 use std::collections::BTreeMap;
 
 use reqwest::Method;
@@ -57,13 +61,14 @@ fn reported(report: &Value, list: &str, member: &str) -> BTreeMap<String, u64> {
 
 /// Asserts that report and export agree, whether or not the report's counts are already stored.
 async fn compare(service: &TestService) -> Value {
-    let report = service.admin_get("/reports?bucket=hour").await;
+    let report = service.admin_get("/reports?step=hour").await;
     for (list, member, of_export) in [
         ("experiences", "experience_id", "experience_id"),
         ("technologies", "value", "tech"),
         ("countries", "value", "country"),
         ("systems", "value", "system"),
         ("languages", "value", "language"),
+        ("reasons", "value", "reason"),
     ] {
         let expected = recounted(service, of_export).await;
         assert_eq!(reported(&report, list, member), expected, "{list}");
@@ -79,6 +84,12 @@ async fn compare(service: &TestService) -> Value {
     }
     assert_eq!(report["complete"], true);
     report
+}
+
+/// The taps of all buckets.
+fn bucket_sum(report: &Value) -> u64 {
+    let buckets = report["buckets"].as_array().expect("buckets").iter();
+    buckets.filter_map(|bucket| bucket["taps"].as_u64()).sum()
 }
 
 async fn fold(service: &TestService) {
@@ -148,9 +159,11 @@ async fn an_update_and_a_submission_count_at_their_tap() {
     for _ in 0..2 {
         let report = service.admin_get("/reports").await;
         let (totals, before) = (&report["totals"], &report["totals"]["before"]);
-        let expected = json!({"taps": 3, "updates": 2, "submissions": 1, "before": before});
+        let expected = json!({"taps": 3, "updates": 2, "submissions": 1, "visitors": 2, "programs": 0, "before": before});
         assert_eq!(totals, &expected);
-        assert_eq!(before, &json!({"taps": 0, "updates": 0, "submissions": 0}));
+        let expected =
+            json!({"taps": 0, "updates": 0, "submissions": 0, "visitors": 0, "programs": 0});
+        assert_eq!(before, &expected);
         let path = format!("/reports?experience_id={}", form.experience);
         let of_form = service.admin_get(&path).await;
         assert_eq!(of_form["totals"]["taps"], 1);
@@ -165,7 +178,7 @@ async fn an_update_and_a_submission_count_at_their_tap() {
     erased.expect(204);
     // A period consists of whole days: on the eighth day the first day is in the previous period.
     service.advance(8 * 24 * 3_600_000);
-    let report = service.admin_get("/reports?bucket=day").await;
+    let report = service.admin_get("/reports?step=day").await;
     assert_eq!(report["totals"]["taps"], 0);
     assert_eq!(
         report["totals"]["before"]["taps"], 3,
@@ -321,8 +334,8 @@ async fn a_stretch_of_time_that_is_none_or_too_long_is_refused() {
     for query in [
         "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
         "since=2025-01-01T00:00:00Z",
-        "since=0001-01-01T00:00:00Z&bucket=day",
-        "bucket=week",
+        "since=0001-01-01T00:00:00Z&step=day",
+        "step=year",
         "experience=7",
     ] {
         for path in ["/reports", "/reports/export"] {
@@ -354,20 +367,31 @@ async fn sqlite_counts_outlive_the_history() {
     let listed = service.admin_get("/interactions").await;
     assert_eq!(listed["items"], json!([]));
     let report = service
-        .admin_get("/reports?bucket=day&since=2026-01-01T00:00:00Z")
+        .admin_get("/reports?step=day&since=2026-01-01T00:00:00Z")
         .await;
     assert_eq!(report["totals"]["taps"], 3);
     // Hourly counts are kept for 2,000 hours more.
-    let hours = "/reports?bucket=hour&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
+    let hours = "/reports?step=hour&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
     assert_eq!(service.admin_get(hours).await["totals"]["taps"], 3);
     service.advance(80 * 24 * 3_600_000);
     tapdesk_service::housekeeping::sweep(service.service())
         .await
         .expect("swept");
-    let gone = service.admin(Method::GET, hours, Value::Null).await;
-    gone.expect(422);
-    let days = hours.replace("bucket=hour", "bucket=day");
-    assert_eq!(service.admin_get(&days).await["totals"]["taps"], 3);
+    // The hours of whole days of UTC are kept for ever.
+    for step in ["step=hour", "step=day"] {
+        let kept = service.admin_get(&hours.replace("step=hour", step)).await;
+        assert_eq!(kept["totals"]["taps"], 3, "{step}");
+        assert_eq!(bucket_sum(&kept), 3, "{step}");
+    }
+    // A part of a day needs what is removed.
+    let part = hours.replace("T00:00:00Z&until", "T01:00:00Z&until");
+    for gone in [
+        &part,
+        "/reports?step=day&time_zone=Europe/Berlin&since=2026-01-01T12:00:00Z&until=2026-01-03T00:00:00Z",
+    ] {
+        let gone = service.admin(Method::GET, gone, Value::Null).await;
+        gone.expect(422);
+    }
 }
 
 #[tokio::test]
@@ -380,7 +404,7 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
     }
     service.advance(3_600_000);
     let keep_since = "2026-01-01T13:00:00Z";
-    let hours = |since: &str| format!("/reports?bucket=hour&since=2026-01-01T{since}:00:00Z");
+    let hours = |since: &str| format!("/reports?step=hour&since=2026-01-01T{since}:00:00Z");
     let storage = &service.service().storage;
     // PostgreSQL stores counts once no transaction of the whole server can still add to them.
     let refused = eventually("the first hour is counted and removed", async || {
@@ -396,10 +420,10 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
     })
     .await;
     let problem = refused.json();
-    assert_eq!(problem["errors"][0]["field"], "bucket");
+    assert_eq!(problem["errors"][0]["field"], "since");
     let detail = problem["detail"].as_str().expect("words");
     assert!(
-        detail.contains("since 2026-01-01T13:00:00Z") && detail.contains("days"),
+        detail.contains("since 2026-01-01T13:00:00Z") && detail.contains("whole days of UTC"),
         "{detail}"
     );
     // The previous period would lack an hour, too.
@@ -408,7 +432,7 @@ async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_
     let whole = service.admin_get(&hours("14")).await;
     assert_eq!(whole["totals"]["taps"], 1);
     assert_eq!(whole["totals"]["before"]["taps"], 0);
-    let day = service.admin_get("/reports?bucket=day").await;
+    let day = service.admin_get("/reports?step=day").await;
     assert_eq!(day["totals"]["taps"], 4);
     let of_week = day["hours"].as_array().expect("hours").iter();
     let taps: Vec<_> = of_week.map(|hour| (&hour["hour"], &hour["taps"])).collect();

@@ -197,7 +197,7 @@ async fn publishing_needs_its_scope_however_it_is_done() {
 async fn a_token_tells_what_it_may_do() {
     let service = service().await;
     let own = service.admin_get("/tokens/current").await;
-    let expected = json!({"id": null, "name": "", "scopes": ["admin"], "experience_ids": null, "expires_at": null});
+    let expected = json!({"id": null, "name": "", "scopes": ["admin"], "experience_ids": null, "group_ids": null, "expires_at": null});
     assert_eq!(own, expected);
     let experience = service.redirect("https://owner.example/").await;
     let client = token(
@@ -210,7 +210,7 @@ async fn a_token_tells_what_it_may_do() {
     .await;
     let told = client.admin_get("/tokens/current").await;
     let expected = json!({
-        "id": told["id"], "name": "Shop", "scopes": ["read", "tags"], "experience_ids": [experience],
+        "id": told["id"], "name": "Shop", "scopes": ["read", "tags"], "experience_ids": [experience], "group_ids": null,
         "expires_at": "2027-01-01T00:00:00Z",
     });
     assert_eq!(told, expected);

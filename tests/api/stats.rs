@@ -24,7 +24,7 @@ async fn taps_are_counted_by_the_hour_and_what_needs_attention_is_told() {
 
     let stats = service.admin_get("/stats?since=2026-01-01T12:30:00Z").await;
     let expected = json!({
-        "since": "2026-01-01T12:00:00Z", "until": "2026-01-01T14:00:00Z", "bucket": "hour",
+        "since": "2026-01-01T12:00:00Z", "until": "2026-01-01T14:00:00Z", "step": "hour", "time_zone": "UTC",
         "buckets": [
             bucket("2026-01-01T12:00:00Z", 1, 1, 0),
             bucket("2026-01-01T13:00:00Z", 0, 0, 0),
@@ -34,13 +34,13 @@ async fn taps_are_counted_by_the_hour_and_what_needs_attention_is_told() {
         "reasons": [{"reason": "replayed", "taps": 1}, {"reason": "verified", "taps": 1}],
         "previews": 0,
         "top_tags": [{"tag_id": tag.id, "slug": tag.slug, "tag_name": "Bottle 41", "taps": 2}],
-        "attention": {"replays": 1, "counter_gaps": 0, "unset_tags": 0, "factory_keys": 0, "used_up": 0, "opened_tags": 0, "low_disk_mebibytes": null},
+        "attention": {"replays": 1, "counter_gaps": 0, "unset_tags": 0, "factory_keys": 0, "used_up": 0, "opened_tags": 0, "failing_notifications": 0, "low_disk_mebibytes": null},
         "complete": true,
     });
     assert_eq!(stats, expected, "up to now, which is 14:00");
 
     service.advance(1);
-    let stats = service.admin_get("/stats?bucket=day").await;
+    let stats = service.admin_get("/stats?step=day").await;
     let buckets = stats["buckets"].as_array().expect("buckets");
     assert_eq!(buckets.len(), 8, "seven days back, and today");
     assert_eq!(buckets[7], bucket("2026-01-01T00:00:00Z", 2, 1, 2));
@@ -61,7 +61,7 @@ async fn taps_are_counted_by_the_hour_and_what_needs_attention_is_told() {
     );
     assert_eq!(
         stats["attention"],
-        json!({"replays": 1, "counter_gaps": 1, "unset_tags": 1, "factory_keys": 0, "used_up": 0, "opened_tags": 0, "low_disk_mebibytes": null})
+        json!({"replays": 1, "counter_gaps": 1, "unset_tags": 1, "factory_keys": 0, "used_up": 0, "opened_tags": 0, "failing_notifications": 0, "low_disk_mebibytes": null})
     );
 }
 
@@ -172,8 +172,8 @@ async fn a_stretch_of_time_that_is_none_or_too_long_is_refused() {
         "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
         "since=2026-01-01T00:00:00Z&until=2026-01-01T00:00:00Z",
         "since=2025-01-01T00:00:00Z",
-        "since=0001-01-01T00:00:00Z&bucket=day",
-        "bucket=week",
+        "since=0001-01-01T00:00:00Z&step=day",
+        "step=year",
     ] {
         let path = format!("/stats?{query}");
         service
@@ -182,7 +182,7 @@ async fn a_stretch_of_time_that_is_none_or_too_long_is_refused() {
             .expect(422);
     }
     service
-        .admin_get("/stats?since=2025-01-01T00:00:00Z&bucket=day")
+        .admin_get("/stats?since=2025-01-01T00:00:00Z&step=day")
         .await;
 }
 

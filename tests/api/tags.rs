@@ -4,20 +4,23 @@ mod all_or_none;
 mod bulk;
 mod cells;
 mod export;
+mod filters;
 mod form_variables;
 mod import;
 mod list;
 mod properties;
 mod round_trip;
 mod save;
+mod search;
+mod spreadsheets;
 mod url;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Answer, Answering as _, TestService};
+use tapdesk_tests::{Answer, Answering as _, Client, TestService};
 
 /// All items of a list, page by page.
-async fn all(service: &TestService, path: &str, limit: usize) -> Vec<Value> {
+async fn all(service: &Client, path: &str, limit: usize) -> Vec<Value> {
     let separator = if path.contains('?') { '&' } else { '?' };
     let mut items = Vec::new();
     let mut after = String::new();

@@ -118,7 +118,7 @@ async fn a_token_is_shown_once_alone() {
     assert!(!listed.body.contains(&token));
     let expected = json!({"items": [
         {
-            "id": created.json()["id"], "name": "Script", "scopes": ["admin"], "experience_ids": null,
+            "id": created.json()["id"], "name": "Script", "scopes": ["admin"], "experience_ids": null, "group_ids": null,
             "expires_at": null, "last_used_at": null, "created_at": "2026-01-01T12:00:00Z",
         }
     ], "next": null});

@@ -24,6 +24,17 @@ async fn newest_row(service: &TestService) -> Value {
     service.admin_get("/audit?limit=1").await["items"][0].clone()
 }
 
+/// The mail server, with its members.
+async fn mail_server(service: &TestService) -> (String, Value) {
+    let server = json!({
+        "host": "mail.example.com", "port": 465, "security": "tls", "user": "anna",
+        "password": "horse", "from": "tapdesk@example.com",
+    });
+    let set = service.admin(Method::PUT, "/mail", server.clone()).await;
+    set.expect(200);
+    ("/mail".to_owned(), server)
+}
+
 /// A resource that an operation can change, with its present members.
 async fn resource(service: &TestService, operation: &str) -> (String, Value) {
     let create = async |path: &str, body: Value| {
@@ -50,6 +61,10 @@ async fn resource(service: &TestService, operation: &str) -> (String, Value) {
             create("/experiences", redirect).await,
             json!({"name": "R", "target_url": "https://owner.example/"}),
         ),
+        "patch_groups_id" => {
+            let group = json!({"kind": "batch", "name": "Lot 41", "attributes": {"colour": "red"}});
+            (create("/groups", group.clone()).await, group)
+        }
         "patch_inlays_id" => {
             let inlay = json!({
                 "uid": "04112233445566", "technology": "ntag424dna", "mirror": "plain", "file_key": key,
@@ -98,6 +113,15 @@ async fn resource(service: &TestService, operation: &str) -> (String, Value) {
             let same = json!({"name": "V", "template": template["template"]});
             (path, same)
         }
+        "patch_notifications_id" => {
+            let notification = json!({
+                "kind": "alert", "events": ["alert.disk_low"], "time_zone": "Europe/Berlin",
+                "channel": {"chat": "https://chat.example/hook/x"},
+            });
+            let path = create("/notifications", notification.clone()).await;
+            (path, notification)
+        }
+        "put_mail" => mail_server(service).await,
         "patch_webhooks_id" => (create("/webhooks", webhook.clone()).await, webhook),
         "put_tags_id_attributes_key" => {
             let path = tag().await + "/attributes/sku";

@@ -54,7 +54,7 @@ async fn a_dry_run_says_what_a_tap_would_be_and_changes_nothing() {
             assert_eq!(
                 verification,
                 json!({
-                    "tag_id": tag.id, "inlay_id": inlay.id, "uid": uid.to_string(), "at_tag_url": true, "url_template_id": null, "chip": null,
+                    "tag_id": tag.id, "group_ids": [], "inlay_id": inlay.id, "uid": uid.to_string(), "at_tag_url": true, "url_template_id": null, "chip": null,
                     "counter": 4, "tag_verified": true, "reason": "verified",
                     "steps": [
                         {"name": "url", "verdict": "ok", "detail": format!("{} · uid {uid} · counter 4", tag.slug)},

@@ -1,6 +1,6 @@
 //! Tags that are found at URL templates: by a slug, by the UID in clear, or by PICC data that one
-//! of the template's shared meta keys opens. A million inlays share the address. Each way
-//! alternates with the slug.
+//! of the template's shared meta keys opens; and chips that are no inlays, found by a key that all
+//! chips share. A million inlays share the address. Each way alternates with the slug.
 
 use std::time::Duration;
 
@@ -11,7 +11,11 @@ use tapdesk_service::inlay::check::Read;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
-use tapdesk_service::inventory::{SharedKey, SharedKeySource, UrlTemplateFields};
+use tapdesk_service::inventory::{
+    CREATE_LIMIT_MAX, ChipPlace, SealedKey, SharedKey, SharedKeySource, UnlistedMode, UnlistedRule,
+    UrlTemplateFields,
+};
+use tapdesk_service::storage::ExperienceFilter;
 use tapdesk_service::text::Name;
 
 use crate::fixture::{FILE_KEY, Fixture, slug, uid};
@@ -29,6 +33,8 @@ const TURN: Duration = Duration::from_millis(1_500);
 /// Taps that are prepared per connection and turn. Preparing one in LRP mode takes about 0.1 ms.
 const TAPS: usize = 700;
 const HOST: &str = "tags.example";
+/// The numbers of chips that are no inlays, and that are not listed as such.
+const NEWCOMERS: u32 = 1 << 30;
 /// The meta key that all inlays share.
 const META_KEY: [u8; 16] = [0xa5; 16];
 
@@ -36,6 +42,10 @@ const META_KEY: [u8; 16] = [0xa5; 16];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Slug,
+    /// By its slug in capitals, which is found in another case.
+    Capitals,
+    /// By its slug, where the experience and the texts come from groups, four levels above it.
+    Grouped,
     Uid,
     /// By PICC data in AES mode with this number of shared keys, of which the last one fits.
     Picc(u8),
@@ -43,17 +53,26 @@ pub(crate) enum Way {
     Lrp(u8),
     /// By PICC data of unknown keys, which find nothing, with this number of shared keys.
     Nothing(u8),
+    /// First taps of chips that are no inlays, beside this number of unlisted chips. They are kept.
+    Unlisted(u32),
+    /// The same, and each tap creates its tag.
+    Created,
 }
 
 /// All ways, the slug first.
-const WAYS: [Way; 7] = [
+const WAYS: [Way; 12] = [
     Way::Slug,
+    Way::Capitals,
+    Way::Grouped,
     Way::Uid,
     Way::Picc(1),
     Way::Picc(64),
     Way::Nothing(64),
     Way::Lrp(1),
     Way::Lrp(4),
+    Way::Unlisted(0),
+    Way::Unlisted(TAGS),
+    Way::Created,
 ];
 
 /// The cost of one way, and of the slug next to it.
@@ -85,31 +104,45 @@ impl Way {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Slug => "by its slug".to_owned(),
+            Self::Capitals => "by its slug in capitals".to_owned(),
+            Self::Grouped => "by its slug, led by groups of four levels".to_owned(),
             Self::Uid => "by the UID in clear".to_owned(),
             Self::Picc(keys) => format!("by PICC data, {keys} AES keys"),
             Self::Lrp(keys) => format!("by PICC data, {keys} LRP keys"),
             Self::Nothing(keys) => format!("nobody: PICC data of other keys, {keys} AES keys"),
+            Self::Unlisted(0) => "first tap of an unlisted chip".to_owned(),
+            Self::Unlisted(chips) => format!("the same, beside {chips} unlisted chips"),
+            Self::Created => "first tap that creates its tag".to_owned(),
         }
     }
 
     fn case(self) -> Case {
         match self {
-            Self::Nothing(_) => Case::Nobody,
+            Self::Nothing(_) | Self::Unlisted(_) => Case::Nobody,
             _ => Case::Tap,
         }
     }
 
     fn keys(self) -> u8 {
         match self {
-            Self::Slug | Self::Uid => 0,
+            Self::Slug
+            | Self::Capitals
+            | Self::Grouped
+            | Self::Uid
+            | Self::Unlisted(_)
+            | Self::Created => 0,
             Self::Picc(keys) | Self::Lrp(keys) | Self::Nothing(keys) => keys,
         }
     }
 
     fn template(self) -> Result<Template> {
         let text = match self {
-            Self::Slug => "https://tags.example/{slug}?picc_data={picc}&cmac={mac}",
-            Self::Uid => "https://tags.example/v?uid={uid}&ctr={counter}&cmac={mac}",
+            Self::Slug | Self::Capitals | Self::Grouped => {
+                "https://tags.example/{slug}?picc_data={picc}&cmac={mac}"
+            }
+            Self::Uid | Self::Unlisted(_) | Self::Created => {
+                "https://tags.example/v?uid={uid}&ctr={counter}&cmac={mac}"
+            }
             _ => "https://tags.example/v?picc_data={picc}&cmac={mac}",
         };
         let mut settings = TemplateSettings::new(text, Technology::Ntag424Dna);
@@ -129,6 +162,8 @@ struct Seat {
     /// The chips' source of randomness.
     random: SeededEntropy,
     keys: InlayKeys,
+    /// The number of chips that were tapped first, for ways in which each tap is a first one.
+    newcomers: u32,
     /// The database, which is deleted with this.
     _fixture: Fixture,
 }
@@ -172,20 +207,51 @@ impl Seat {
             Ok(SharedKey {
                 fingerprint: AesKey::from_bytes(key).fingerprint(),
                 source: SharedKeySource::Own(keyring.wrap(&key, &OsEntropy)?),
+                opens: true,
             })
         });
         let storage = fixture.open().await?;
+        let experience = storage
+            .as_service()
+            .experiences(ExperienceFilter::default(), None, 1)
+            .await?;
+        let unlisted = match way {
+            Way::Unlisted(_) | Way::Created => UnlistedRule {
+                mode: match way {
+                    Way::Created => UnlistedMode::Create,
+                    _ => UnlistedMode::Refuse,
+                },
+                create_limit: CREATE_LIMIT_MAX,
+                place: ChipPlace {
+                    experience_id: experience.first().map(|experience| experience.id),
+                    group_id: None,
+                },
+                file_key: Some(SealedKey::seal(
+                    &AesKey::from_bytes(FILE_KEY),
+                    &keyring,
+                    &OsEntropy,
+                )?),
+            },
+            _ => UnlistedRule::default(),
+        };
         let stored = storage
             .as_service()
             .insert_url_template(UrlTemplateFields {
                 name: Name::new("A URL template", way.name())?,
                 template: template.clone(),
                 keys: keys.collect::<Result<_>>()?,
+                unlisted,
             })
             .await?;
         storage.close().await;
         let wrapped = keyring.wrap(&META_KEY, &OsEntropy)?;
         fixture.at_template(stored.id, template.settings().mode, &wrapped)?;
+        if let Way::Unlisted(chips) = way {
+            fixture.with_unlisted_chips(stored.id, chips)?;
+        }
+        if way == Way::Grouped {
+            fixture.in_groups()?;
+        }
         let meta = match way {
             Way::Nothing(_) => [0x77; 16],
             _ => META_KEY,
@@ -202,6 +268,7 @@ impl Seat {
                 meta: Some(AesKey::from_bytes(meta)),
                 file: AesKey::from_bytes(FILE_KEY),
             }),
+            newcomers: 0,
             _fixture: fixture,
         })
     }
@@ -224,7 +291,13 @@ impl Seat {
     }
 
     fn tap(&mut self, connection: u32) -> Vec<u8> {
-        let (id, counter) = self.visitors.tap(connection);
+        let (id, counter) = match self.way {
+            Way::Unlisted(_) | Way::Created => {
+                self.newcomers += 1;
+                (NEWCOMERS + self.newcomers, 1)
+            }
+            _ => self.visitors.tap(connection),
+        };
         let read = Read {
             uid: uid(id),
             counter,
@@ -239,6 +312,10 @@ impl Seat {
         let code = code.expect("the chip has keys of its kind");
         let url = self.template.url(Some(&slug), &code);
         let (_, path) = url.split_once(HOST).expect("the host is the template's");
-        request("GET", path, HOST, u64::from(id % 16), "")
+        let path = match self.way {
+            Way::Capitals => path.replacen(&slug, &slug.to_uppercase(), 1),
+            _ => path.to_owned(),
+        };
+        request("GET", &path, HOST, u64::from(id % 16), "")
     }
 }

@@ -6,6 +6,7 @@
 //! million tags are inserted by SQL, because one call per tag would take longer than the
 //! measurements.
 
+mod attributes;
 mod history;
 mod postgres;
 mod sqlite;
@@ -27,6 +28,8 @@ use tapdesk_tests::TestDatabase;
 use tapdesk_tests::postgres::Cluster;
 use tempfile::TempDir;
 use tokio_postgres::Client;
+
+pub(crate) use attributes::of as attributes;
 
 pub(crate) const FILE_KEY: [u8; 16] = [0x5a; 16];
 
@@ -73,6 +76,22 @@ impl Fixture {
     /// Makes all inlays write their URLs by a template, with one meta key.
     pub(crate) fn at_template(&self, id: UrlTemplateId, mode: Mode, meta_key: &[u8]) -> Result<()> {
         sqlite::at_template(self, id, mode, meta_key)
+    }
+
+    /// Puts all tags into a batch below three other groups. The top one has the experience, and the
+    /// tags have only their names left.
+    pub(crate) fn in_groups(&self) -> Result<()> {
+        sqlite::in_groups(self)
+    }
+
+    /// Adds this number of unlisted chips of a URL template.
+    pub(crate) fn with_unlisted_chips(&self, of: UrlTemplateId, chips: u32) -> Result<()> {
+        sqlite::with_unlisted_chips(self, of, chips)
+    }
+
+    /// Gives each tag of the SQLite file five attributes.
+    pub(crate) fn with_attributes(&self) -> Result<()> {
+        attributes::add(self)
     }
 
     /// The key that wraps the inlays' keys.
@@ -174,4 +193,15 @@ pub(crate) fn slug(id: u32) -> String {
 pub(crate) fn uid(id: u32) -> Uid {
     let [a, b, c, d] = id.to_be_bytes();
     Uid::from_bytes([0x04, 0xde, 0x5f, a, b, c, d])
+}
+
+/// The text of a tag that searches compare, as the service writes it, with these values of
+/// attributes.
+fn folded(id: u32, values: &[String]) -> String {
+    let mut text = format!("\u{1f}bottle {id}\u{1f}{}\u{1f}bottle\u{1f}", slug(id));
+    for value in values {
+        text += value;
+        text.push('\u{1f}');
+    }
+    text
 }

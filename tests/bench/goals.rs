@@ -225,6 +225,7 @@ fn ratio_of(rates: &Rates, database: &str) -> Option<f64> {
 }
 
 /// Goals of all other measurements.
+#[expect(clippy::too_many_lines, reason = "each goal, one after the other")]
 fn others(figures: &Figures) -> Vec<Goal> {
     let alone = figures.alone.iter().map(|round| {
         let ours = round.tap.saturating_sub(round.bare);
@@ -242,6 +243,10 @@ fn others(figures: &Figures) -> Vec<Goal> {
     };
     let nobody = way(Way::Nothing(64)).map(cpu);
     let nobody = nobody.zip(way(Way::Picc(64)).map(cpu));
+    let grouped = way(Way::Grouped).map(|found| {
+        let ratio = |beside: &Beside| beside.ours.cpu.as_secs_f64() / beside.slug.cpu.as_secs_f64();
+        median(found.rounds.iter().map(ratio))
+    });
     let aes = figures.codes.iter().find(|cost| cost.what == codes::AES);
     let import = figures.import.as_ref();
     let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
@@ -261,6 +266,12 @@ fn others(figures: &Figures) -> Vec<Goal> {
         .last()
         .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
     vec![
+        at_most(
+            "CPU of a tap led by groups of four levels : by itself",
+            1.05,
+            None,
+            grouped,
+        ),
         at_most(
             "memory after 10,000,000 taps : after half of them",
             1.05,

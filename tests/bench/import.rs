@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use reqwest::Method;
+use rust_xlsxwriter::Workbook;
 use tapdesk_tests::Client;
 use tapdesk_tests::service::ADMIN_TOKEN;
 
@@ -18,27 +19,73 @@ const ROWS: u32 = 1_000_000;
 pub(crate) struct Import {
     pub(crate) rows: u32,
     pub(crate) elapsed: Duration,
-    /// Peak memory of the service, in bytes. The file has a tenth of a gigabyte.
+    /// Peak memory of the service, in bytes. The CSV file has a tenth of a gigabyte.
     pub(crate) peak: u64,
 }
 
+/// The kind of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Csv,
+    Xlsx,
+}
+
+/// The columns of the file.
+const HEADER: [&str; 8] = [
+    "slug",
+    "name",
+    "variable:registered",
+    "variable:owner",
+    "uid",
+    "technology",
+    "mirror",
+    "file_key",
+];
+
+/// The cells of a row.
+fn row(id: u32) -> [String; 8] {
+    let key = format!("{:032X}", u128::from(id) << 64 | 0x5a);
+    [
+        slug(id),
+        format!("Bottle {id}"),
+        "false".to_owned(),
+        String::new(),
+        uid(id).to_string(),
+        "ntag424dna".to_owned(),
+        "plain".to_owned(),
+        key,
+    ]
+}
+
+fn csv() -> Result<Vec<u8>> {
+    let mut file = HEADER.join(",") + "\n";
+    for id in 1..=ROWS {
+        writeln!(file, "{}", row(id).join(","))?;
+    }
+    Ok(file.into_bytes())
+}
+
+fn xlsx() -> Result<Vec<u8>> {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet_with_constant_memory()?;
+    sheet.write_row(0, 0, HEADER)?;
+    for id in 1..=ROWS {
+        sheet.write_row(id, 0, row(id))?;
+    }
+    Ok(book.save_to_buffer()?)
+}
+
 /// Imports once, because it takes long enough to be steady.
-pub(crate) async fn million() -> Result<Import> {
+pub(crate) async fn million(kind: Kind) -> Result<Import> {
     let fixture = Fixture::sqlite(0).await?;
     let server = Server::service(&fixture)?;
-    let mut file =
-        "slug,name,variable:registered,variable:owner,uid,technology,mirror,file_key\n".to_owned();
-    for id in 1..=ROWS {
-        let (slug, uid) = (slug(id), uid(id));
-        writeln!(
-            file,
-            "{slug},Bottle {id},false,,{uid},ntag424dna,plain,{:032X}",
-            u128::from(id) << 64 | 0x5a
-        )?;
-    }
+    let file = match kind {
+        Kind::Csv => csv()?,
+        Kind::Xlsx => xlsx()?,
+    };
     let client = Client::new(format!("http://{}", server.address), ADMIN_TOKEN);
     let request = client.admin_request(Method::POST, "/tags/import");
-    let request = request.header("content-type", "text/csv").body(file);
+    let request = request.body(file);
     let started = Instant::now();
     let mut answer = request.send().await?;
     // Results arrive line by line, with the sums at the end.

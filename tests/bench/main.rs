@@ -51,7 +51,7 @@ use addresses::Found;
 use codes::Cost;
 use commits::{Alone, Pair};
 use fixture::Fixture;
-use import::Import;
+use import::{Import, Kind};
 use imports::Imports;
 use lists::Listed;
 use load::Case;
@@ -83,6 +83,7 @@ struct Figures {
     /// With grouped commits, compared with one commit per tap.
     groups: Rates,
     import: Option<Import>,
+    import_xlsx: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
     memory: Vec<Seen>,
     starts: Vec<Duration>,
@@ -137,7 +138,9 @@ async fn measure(subjects: &Subjects, cluster: &Cluster, figures: &mut Figures) 
     }
     if subjects.has(Subject::Import) {
         eprintln!("an import of a million tags");
-        figures.import = Some(import::million().await?);
+        figures.import = Some(import::million(Kind::Csv).await?);
+        eprintln!("the same as a workbook");
+        figures.import_xlsx = Some(import::million(Kind::Xlsx).await?);
     }
     if subjects.has(Subject::Imports) {
         eprintln!("taps beside an import");
@@ -176,7 +179,9 @@ async fn measure(subjects: &Subjects, cluster: &Cluster, figures: &mut Figures) 
             figures.starts = start::starts(&fixture).await?;
         }
         if subjects.has(Subject::Lists) {
-            figures.lists = lists::under_load(&fixture).await?;
+            let bottles = fixture.copied()?;
+            bottles.with_attributes()?;
+            figures.lists = lists::under_load(&bottles).await?;
         }
         if subjects.has(Subject::Start) {
             figures.starts_after_crashes = start::after_crashes(&fixture).await?;

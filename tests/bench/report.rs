@@ -26,10 +26,11 @@ pub(crate) fn print(figures: &Figures) {
             median(pairs.iter().map(|pair| pair.other)),
         );
     }
-    if let Some(import) = &figures.import {
+    for (kind, import) in [("csv", &figures.import), ("xlsx", &figures.import_xlsx)] {
+        let Some(import) = import else { continue };
         let seconds = import.elapsed.as_secs_f64();
         println!(
-            "\nimport of {} tags with inlays: {seconds:.1} s, peak of memory {} MB",
+            "\nimport of {} tags with inlays, {kind}: {seconds:.1} s, peak of memory {} MB",
             import.rows,
             import.peak / 1_000_000
         );

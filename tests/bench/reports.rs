@@ -27,14 +27,14 @@ pub(crate) const GOAL_MILLIS: f64 = 1_000.0;
 
 /// Name, days before today, and query of each report.
 const REPORTS: [(&str, i64, &str); 5] = [
-    ("the last 7 days by the hour", 7, "bucket=hour"),
-    ("the last 40 days by the hour", 40, "bucket=hour"),
-    ("the last 90 days by the day", 90, "bucket=day"),
-    ("the last 180 days by the day", 180, "bucket=day"),
+    ("the last 7 days by the hour", 7, "step=hour"),
+    ("the last 40 days by the hour", 40, "step=hour"),
+    ("the last 90 days by the day", 90, "step=day"),
+    ("the last 180 days by the day", 180, "step=day"),
     (
         "the same of one experience",
         180,
-        "bucket=day&experience_id=1",
+        "step=day&experience_id=1",
     ),
 ];
 

@@ -69,6 +69,44 @@ async fn a_tap_prints_a_one_time_url_that_verifies_once() {
     }
 }
 
+/// The rule of a tap: the exact slug, a former one, or the only one in another case.
+#[tokio::test]
+async fn a_tap_finds_the_tag_that_a_path_with_the_slug_names() {
+    let service = with_demo().await;
+    let tag = async |slug: &str| {
+        let new = serde_json::json!({"name": slug, "slug": slug});
+        service.admin_create("/tags", new).await["id"].clone()
+    };
+    let renamed = tag("Former-One").await;
+    let path = format!("/tags/{renamed}");
+    let slug = serde_json::json!({"slug": "Present-One"});
+    service.admin_patch(&path, slug).await;
+    tag("Twice-aa").await;
+    tag("Twice-AA").await;
+    for (asked, slug) in [
+        ("Present-One", "Present-One"),
+        ("PRESENT-ONE", "Present-One"),
+        ("Former-One", "Former-One"),
+        ("former-one", "former-one"),
+        ("Twice-aa", "Twice-aa"),
+        ("Twice-AA", "Twice-AA"),
+    ] {
+        let url = run_at(&service, &["tap", asked]).await.good();
+        let path = format!("/t/{slug}");
+        assert!(
+            url.trim().to_lowercase().ends_with(&path.to_lowercase()),
+            "{asked}: {url}"
+        );
+        assert_eq!(service.tap(url.trim()).await.status, 200, "{asked}: {url}");
+    }
+    let first = run_at(&service, &["tap", "DEMO-BOTTLE"]).await.good();
+    assert!(first.contains("/t/demo-bottle?"), "{first}");
+    for nobody in ["twice-AA", "twice-aa", "a/b", "demo bottle", "%"] {
+        let said = run_at(&service, &["tap", nobody]).await.refused();
+        assert!(said.contains("no tag with the slug"), "{nobody}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn the_demo_poster_has_a_plain_url_and_nothing_to_verify() {
     let service = with_demo().await;

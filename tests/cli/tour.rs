@@ -15,8 +15,15 @@ fn block(document: &str) -> &str {
     block
 }
 
-/// Runs the tour of a document in a shell, and expects these outputs in order.
-async fn take(document: &str, expected: &[&str]) {
+/// All blocks of shell commands in a document, one after the other.
+pub(super) fn blocks(document: &str) -> String {
+    let blocks = document.split("```bash\n").skip(1);
+    let blocks = blocks.filter_map(|rest| Some(rest.split_once("```\n")?.0));
+    blocks.collect()
+}
+
+/// Runs commands of a document in a shell, and expects these outputs in order.
+pub(super) async fn take(commands: &str, expected: &[&str]) {
     let service = launch().start().await;
     run_at(&service, &["demo"]).await.good();
 
@@ -30,7 +37,7 @@ async fn take(document: &str, expected: &[&str]) {
 
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c"])
-        .arg(block(document).replace("127.0.0.1:8787", service.authority()))
+        .arg(commands.replace("127.0.0.1:8787", service.authority()))
         .env("TAPDESK_URL", service.base())
         .current_dir(clone)
         .kill_on_drop(true)
@@ -56,7 +63,7 @@ async fn the_tour_in_the_readme_works_when_pasted_into_a_shell() {
         r#""tag_verified":true"#,
         r#"{"success": true, "message": "User Data updated"}"#,
     ];
-    take(README, &expected).await;
+    take(block(README), &expected).await;
     let lines = block(README).lines().count();
     assert!(lines <= 13, "the tour in the README has {lines} lines");
 }
@@ -73,5 +80,5 @@ async fn the_five_minute_tour_works_when_pasted_into_a_shell() {
         r#""slug":"bottle-41""#,
         "https://example.com/register?sn=A-1&rk=",
     ];
-    take(TOUR, &expected).await;
+    take(block(TOUR), &expected).await;
 }

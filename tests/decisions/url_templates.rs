@@ -1,6 +1,7 @@
 //! URL templates (decisions, "URL templates"): tags that are tapped at other addresses than tag
 //! URLs.
 
+mod by_uid;
 mod chips;
 mod encoding_sheets;
 mod guesses;
@@ -8,17 +9,21 @@ mod hosts;
 mod keys;
 mod management;
 mod moving;
+mod nxp_layout;
 mod places;
+mod shared_address;
+mod slugs;
 mod solving;
 mod tables;
 mod tamper;
+mod unlisted;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::inlay::check::Read;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
-use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
+use tapdesk_service::inlay::template::{Lookup, MacStart, Template, TemplateSettings};
 use tapdesk_service::inlay::{Technology, Uid};
 use tapdesk_tests::client::{Answer, Answering, TapResult};
 use tapdesk_tests::fixtures::hex;

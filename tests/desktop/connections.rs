@@ -55,6 +55,24 @@ async fn a_remote_service_is_shown_in_place_of_the_embedded_one_until_another_is
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_is_limited_to_a_product_makes_a_connection_that_sees_only_its_tags() {
+    let shop = TestService::start().await;
+    let wine = json!({"kind": "product", "name": "Wine"});
+    let wine = shop.admin_create("/groups", wine).await["id"].clone();
+    shop.tag(json!({"name": "Bottle", "group_id": wine})).await;
+    shop.tag(json!({"name": "Lamp"})).await;
+    let limited = json!({"name": "Colleague", "scopes": ["read"], "group_ids": [wine]});
+    let limited = shop.admin_create("/tokens", limited).await;
+    let limited = token(limited["token"].as_str().unwrap());
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let added = shell.add_connection("Shop", shop.base(), limited).await;
+    shell.connect(&added.unwrap().id).await.unwrap();
+    assert_eq!(tag_names(&shell).await, ["Bottle"]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_was_sent_before_a_switch_does_not_act_on_the_other_service() {
     let shop = TestService::start().await;
     let installation = Installation::new();

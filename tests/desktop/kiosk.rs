@@ -52,6 +52,12 @@ async fn made(window: &Window, path: &str, body: Value) -> Value {
 impl Hall {
     /// Sets the kiosk up in the owner's window, with a tag that opens the exhibit.
     async fn set_up(idle_seconds: u16) -> (Self, VirtualNtag424) {
+        Self::set_up_with(idle_seconds, false).await
+    }
+
+    /// The same. With `of_group` the kiosk shows only the tags of a group; that of the exhibit is in
+    /// a group below it, and the tag `lamp-01` is in none.
+    async fn set_up_with(idle_seconds: u16, of_group: bool) -> (Self, VirtualNtag424) {
         let mut desk = Desk::new();
         desk.plug_readers_in();
         let exhibit = Exhibit::open().await;
@@ -60,8 +66,17 @@ impl Hall {
         let target = format!("{}/landing?rk={{{{ interaction:rk }}}}", exhibit.base());
         let experience = json!({"name": "Exhibit", "kind": "redirect", "target_url": target});
         let experience = made(&window, "/experiences", experience).await["id"].clone();
-        let tag = json!({"name": "Vase", "slug": "vase-01", "experience_id": experience,
-                         "variables": {"registered": "false"}});
+        let mut group = Value::Null;
+        let mut tag = json!({"name": "Vase", "slug": "vase-01", "experience_id": experience,
+                             "variables": {"registered": "false"}});
+        if of_group {
+            let vases = json!({"kind": "product", "name": "Vases"});
+            group = made(&window, "/groups", vases).await["id"].clone();
+            let lot = json!({"kind": "batch", "name": "L03", "parent_id": group});
+            tag["group_id"] = made(&window, "/groups", lot).await["id"].clone();
+            let lamp = json!({"name": "Lamp", "slug": "lamp-01", "experience_id": experience});
+            made(&window, "/tags", lamp).await;
+        }
         let tag = made(&window, "/tags", tag).await["id"].clone();
         let inlay = chip(Mirror::Plain, MacFrom::None);
         let mut body = chip_json(&inlay);
@@ -75,6 +90,7 @@ impl Hall {
         let mut chosen = settings["chosen"].clone();
         chosen["idle_seconds"] = idle_seconds.into();
         chosen["hosts"] = json!([exhibit.host()]);
+        chosen["group_id"] = group;
         let kept = window
             .value_of(&invoke("kiosk_choose", &json!({"chosen": chosen})))
             .await;
@@ -185,6 +201,32 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
     for code in ["404", "502", "refused", "error", "Error"] {
         assert!(!words.contains(code), "{words}");
     }
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_kiosk_of_a_group_opens_only_the_tags_below_it() {
+    let (hall, card) = Hall::set_up_with(60, true).await;
+    let window = hall.open().await;
+    let readers = hall.desk.readers();
+    let lamp = format!("{}/t/lamp-01", hall.service);
+    let lamp = VirtualType2::with_url(Type2Chip::Ntag215, [4, 1, 2, 3, 4, 5, 7], &lamp);
+    let laid = readers.lay_down(lamp);
+    window
+        .see("//*[@role='status'][contains(., 'belongs to another reader')]")
+        .await;
+    hall.leave_picture(&window, "kiosk-other-group").await;
+    laid.take_away();
+    let laid = readers.lay_down(card);
+    hall.exhibit.next_visit().await;
+    window.see(DONE).await;
+    laid.take_away();
+    let today = fs::read_to_string(hall.desk.database().with_file_name("kiosk/today.json"));
+    let today: Value = serde_json::from_str(&today.unwrap()).unwrap();
+    assert_eq!(
+        (&today["other_group"], &today["visits"]),
+        (&json!(1), &json!(1))
+    );
     window.quit().await;
 }
 

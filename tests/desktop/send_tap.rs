@@ -206,3 +206,52 @@ async fn a_url_of_a_template_goes_to_the_service_under_its_host_and_never_to_the
     assert_eq!(again.unwrap().payload.unwrap()["tag_verified"], false);
     shell.stop().await;
 }
+
+/// Apps append parameters without a question mark, and put a slash at the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_that_an_app_changed_is_sent_as_the_service_reads_it() {
+    let shop = TestService::start().await;
+    let (tag, mut inlay) = shop.bottle().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = Zeroizing::new(shop.admin_token().to_owned());
+    let added = shell.add_connection("Shop", shop.base(), secret).await;
+    shell.connect(&added.unwrap().id).await.unwrap();
+    for between in ["?", "/?", "&", "/&", "&brid=abc&", "/&brid=abc?"] {
+        let url = inlay.url(&tag).replace('?', between);
+        for host in ["https://somewhere.example", shop.base()] {
+            let sent = send(&shell, &format!("{host}{url}"), Destination::Service, None).await;
+            let payload = sent.unwrap().payload.unwrap();
+            // The second one opens the same code again.
+            assert_eq!(payload["tag_verified"], host != shop.base(), "{host}{url}");
+            assert_eq!(payload["metadata"]["tag_id"], tag.id, "{host}{url}");
+        }
+    }
+    shell.stop().await;
+}
+
+/// The path of a URL template is the template's own, also with the slug as its first segment.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slug_as_first_segment_is_sent_under_the_host_of_its_template() {
+    let shop = TestService::start().await;
+    let tag = shop.redirecting_tag(Value::Null).await;
+    let new = serde_json::json!({
+        "name": "Short links", "technology": "ntag424dna",
+        "template": "https://m.not-on-the-network.example/{slug}?p={picc}&c={mac}",
+    });
+    shop.admin_create("/url-templates", new).await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = Zeroizing::new(shop.admin_token().to_owned());
+    let added = shell.add_connection("Shop", shop.base(), secret).await;
+    shell.connect(&added.unwrap().id).await.unwrap();
+    for end in ["", "/", "&brid=abc", "/&brid=abc"] {
+        let url = format!("https://m.not-on-the-network.example/{}{end}", tag.slug);
+        let sent = send(&shell, &url, Destination::Service, None)
+            .await
+            .unwrap();
+        assert_eq!(sent.status, 302, "{url}");
+        assert_eq!(sent.payload.unwrap()["metadata"]["tag_id"], tag.id, "{url}");
+    }
+    shell.stop().await;
+}

@@ -10,12 +10,15 @@ use serde_json::{Value, json};
 use tapdesk::carriers::Carriers;
 use tapdesk::shell::Shell;
 use tapdesk::state::{KeyStoreKind, ProblemKind};
-use tapdesk_tests::{Client, free_port, skip};
+use tapdesk_tests::{Client, free_ports, skip};
 
 use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
 
+/// Ports above a taken one that no other test gets: the desktop proposes the next free one.
+const ABOVE: u16 = 8;
+
 fn taken_port() -> (TcpListener, u16) {
-    let port = free_port();
+    let port = free_ports(1 + ABOVE);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
     (listener, port)
 }

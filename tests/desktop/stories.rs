@@ -1,6 +1,7 @@
 //! Typical tasks of people, from the first start to the result.
 
 mod bottles;
+mod day;
 mod exhibition;
 mod field_staff;
 mod first_chip;

@@ -30,7 +30,7 @@ const RUNTIME: &[&str] = &["socket2", "tokio", "tokio-util"];
 const WORLD: &[&str] = &["chrono", "getrandom", "tempfile"];
 
 /// From the bottom up.
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 8] = [
     Layer {
         name: "inlay",
         crates: &[],
@@ -52,13 +52,18 @@ const LAYERS: [Layer; 7] = [
         forbidden: &[HTTP_CLIENT, HTTP_SERVER],
     },
     Layer {
+        name: "label",
+        crates: &["domain"],
+        forbidden: &[HTTP_CLIENT, HTTP_SERVER, SQL, RUNTIME, WORLD],
+    },
+    Layer {
         name: "app",
-        crates: &["domain", "encoding", "inlay", "storage"],
+        crates: &["domain", "encoding", "inlay", "label", "storage"],
         forbidden: &[HTTP_SERVER, SQL],
     },
     Layer {
         name: "http",
-        crates: &["app", "domain", "encoding", "inlay", "storage"],
+        crates: &["app", "domain", "encoding", "inlay", "label", "storage"],
         forbidden: &[SQL],
     },
     Layer {

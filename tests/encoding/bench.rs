@@ -246,7 +246,8 @@ impl Bench {
             .iter()
             .filter(|one| one.slots[usize::from(slot)] != SlotState::Planned);
         let names = sent.map(|one| Candidate::Recorded(one.number));
-        [Candidate::Factory].into_iter().chain(names).find(|name| {
+        let others = [Candidate::Factory, Candidate::Imported];
+        others.into_iter().chain(names).find(|name| {
             self.journal.key(slot, *name, &self.roots).as_ref() == Some(chip.key(slot))
         })
     }
@@ -256,7 +257,7 @@ impl Bench {
         let Some(number) = self.encoding.generation else {
             return false;
         };
-        self.encoding.state == State::Verified
+        self.encoding.state.is_verified()
             && (0..5).all(|slot| {
                 self.name(chip, slot) == Some(Candidate::Recorded(number))
                     && chip.key_version(slot) == number
@@ -273,12 +274,10 @@ fn encoding(uid: Uid, goal: Goal) -> Encoding {
         run_id: None,
         form: None,
         generation: None,
-        state: State::Planned,
-        reason: None,
+        state: State::PLANNED,
         seq: 0,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),
-        outcome: None,
         progress: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::encoding::{Reason, State};
+use tapdesk_service::encoding::{Reason, StateWord};
 use tapdesk_tests::TestService;
 use tapdesk_tests::relay::answers;
 use tapdesk_tests::virtual_card::VirtualCard as _;
@@ -28,7 +28,7 @@ fn a_delay_is_neither_a_refusal_nor_a_tear() {
         let turn = bench.encoding.turn().unwrap();
         assert_eq!(
             (turn.state, turn.reason),
-            (State::Interrupted, Some(Reason::Delayed))
+            (StateWord::Interrupted, Some(Reason::Delayed))
         );
         assert_eq!((bench.journal.torn, bench.journal.refusals), (0, 0));
     }
@@ -48,7 +48,7 @@ fn a_chip_in_lrp_mode_that_delays_is_not_told_as_locked() {
     let turn = bench.encoding.turn().unwrap();
     assert_eq!(
         (turn.state, turn.reason),
-        (State::Rejected, Some(Reason::Lrp))
+        (StateWord::Rejected, Some(Reason::Lrp))
     );
 }
 

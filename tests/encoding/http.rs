@@ -53,7 +53,7 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
         .await
         .unwrap()
         .unwrap();
-    let outcome = serde_json::to_string(&stored.outcome).unwrap();
+    let outcome = serde_json::to_string(&stored.state.outcome()).unwrap();
     assert!(!outcome.contains("token"), "{outcome}");
     assert!(turn["result"]["url"].as_str().unwrap().contains("token"));
     let inlays = service

@@ -6,7 +6,7 @@ use ntag424::types::file_settings::CryptoMode;
 use ntag424::{AuthenticatedSession as _, KeyNumber, Response, Session, Transport};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::encoding::{Goal, Reason, State};
+use tapdesk_service::encoding::{Goal, Reason, StateWord};
 use tapdesk_service::id::TagId;
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::virtual_card::VirtualCard as _;
@@ -28,13 +28,13 @@ fn chip() -> VirtualNtag424 {
 fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
     let (before, spoke) = (chip.tally(), chip.speaks_lrp());
     bench.lay(chip, |_| None);
-    assert_eq!(bench.encoding.state, State::Rejected);
+    assert_eq!(bench.encoding.state.word(), StateWord::Rejected);
     assert!(chip.tally().refusals - before.refusals <= 2);
     assert_eq!(
         (chip.tally().writes, chip.speaks_lrp()),
         (before.writes, spoke)
     );
-    bench.encoding.reason
+    bench.encoding.state.reason()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;
+use tapdesk_tests::client::Answering as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard};
@@ -105,6 +106,36 @@ async fn uid_and_counter_are_mirrored_and_counted() {
         chip.power_on();
         assert!(chip.read_url().ends_with(&other.path()));
     }
+}
+
+#[tokio::test]
+async fn a_chip_that_is_found_by_its_uid_is_encoded_without_a_slug() {
+    let service = TestService::start().await;
+    let template = json!({
+        "name": "Reel", "technology": "ntag213", "lookup": "unverified",
+        "template": "https://reel.example/r?m={uid}x{counter}",
+    });
+    let template = service.admin_create("/url-templates", template).await["id"].clone();
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+    let mut wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id});
+    wish["url_template_id"] = template;
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    chip.power_on();
+    let url = chip.read_url();
+    let path = url
+        .strip_prefix("https://reel.example")
+        .expect("its own URL");
+    let tap = service
+        .request(Method::GET, path)
+        .header("host", "reel.example");
+    assert_eq!(tap.answer().await.status, 302, "{url}");
+    let newest = service.admin_get("/interactions?limit=1").await["items"][0].clone();
+    assert_eq!(
+        (&newest["tag_id"], &newest["reason"]),
+        (&json!(tag.id), &json!("no_mac"))
+    );
 }
 
 #[tokio::test]

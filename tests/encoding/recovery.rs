@@ -2,7 +2,8 @@
 
 use tapdesk_service::encoding::journal::{TORN_MAX, UNPROVED_MAX};
 use tapdesk_service::encoding::{
-    Candidate, Generation, Goal, Imported, Journal, Reason, Root, SlotState, Source, State,
+    Candidate, Generation, Goal, Imported, Journal, Reason, Root, SlotState, Source, Stage, State,
+    StateWord,
 };
 use tapdesk_service::id::{EncodingRootId, TagId};
 use tapdesk_service::inlay::key::AesKey;
@@ -21,8 +22,8 @@ fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
     let after = chip.tally();
     assert!(after.refusals - before.refusals <= 2, "{after:?}");
     assert_eq!(after.writes, before.writes, "nothing is written");
-    assert_eq!(bench.encoding.state, State::Rejected);
-    bench.encoding.reason
+    assert_eq!(bench.encoding.state.word(), StateWord::Rejected);
+    bench.encoding.state.reason()
 }
 
 fn other_keys(byte: u8) -> [AesKey; 5] {
@@ -173,8 +174,8 @@ fn keys_that_another_chip_may_have_heard_are_never_sent_again() {
         });
         let heard: Vec<_> = (0..5).map(|slot| imitation.key(slot).clone()).collect();
         bench.lay(&mut itself, |_| None);
-        if bench.encoding.state == State::Rejected {
-            assert_eq!(bench.encoding.reason, Some(Reason::NotGenuine));
+        if let State::Rejected(reason) = bench.encoding.state {
+            assert_eq!(reason, Reason::NotGenuine);
             continue;
         }
         assert!(bench.is_whole(&itself), "{at}: {:?}", bench.encoding.turn());
@@ -233,8 +234,8 @@ fn a_chip_that_reads_back_otherwise_than_it_was_written_is_given_up() {
         let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip().with_other_settings_shown());
         bench.anew(goal);
         bench.lay(&mut chip, |_| None);
-        let ended = (bench.encoding.state, bench.encoding.reason);
-        let expected = (State::Rejected, Some(Reason::NotEncodable));
+        let ended = &bench.encoding.state;
+        let expected = &State::Rejected(Reason::NotEncodable);
         assert_eq!(ended, expected, "{goal:?}");
         let used = bench.journal.generations.len();
         assert!(used <= 4, "{used} generations of keys");
@@ -306,10 +307,7 @@ fn who_may_replace_keys_gives_a_chip_its_chances_back() {
 #[test]
 fn keys_that_a_chip_was_imported_with_open_its_slots() {
     let [_, meta, file, ..] = other_keys(3);
-    let imported = || Imported {
-        meta: Some(meta.clone()),
-        file: Some(file.clone()),
-    };
+    let imported = || Imported([None, Some(meta.clone()), Some(file.clone()), None, None]);
     for version in [0, 1, 9] {
         let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
         chip.set_key(1, meta.clone(), version);
@@ -340,15 +338,15 @@ fn another_chip_that_lies_there_meanwhile_does_not_end_an_encoding() {
     bench.lay(&mut itself, |number| {
         (Some(number) == place).then_some(Trouble::Swapped)
     });
-    let waits = (State::Interrupted, Some(Reason::UidMismatch));
-    assert_eq!((bench.encoding.state, bench.encoding.reason), waits);
+    let waits = State::Open(Stage::Interrupted, Some(Reason::UidMismatch));
+    assert_eq!(bench.encoding.state, waits);
     for mut other in [
         VirtualNtag424::new(uid(2)),
         chip().with_random_uid(),
         chip().with_version([[4, 1, 1, 1, 0, 0x13, 4], [4, 1, 1, 1, 0, 0x13, 4]], [0; 7]),
     ] {
         bench.lay(&mut other, |_| None);
-        assert_eq!((bench.encoding.state, bench.encoding.reason), waits);
+        assert_eq!(bench.encoding.state, waits);
         assert_eq!(other.tally().writes, 0);
     }
     bench.lay(&mut itself, |_| None);

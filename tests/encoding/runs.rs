@@ -252,7 +252,7 @@ async fn a_chip_that_another_run_finished_is_told_from_a_duplicate_and_from_any_
     let mut chip = VirtualNtag424::new(uid(1));
     assert_eq!(next(&service, one, &mut chip).await, "verified");
     let writes = chip.tally().writes;
-    assert_eq!(next(&service, other, &mut chip).await, "in_use_elsewhere");
+    assert_eq!(next(&service, other, &mut chip).await, "in_other_run");
     // In its own run it is verified once more, and keeps its tag.
     assert_eq!(next(&service, one, &mut chip).await, "verified");
     let tag = service.tag(json!({"name": "Bottle"})).await;

@@ -63,7 +63,7 @@ fn a_chip_without_a_loop_is_refused_before_a_key_is_asked_for() {
     let mut bench = Bench::of(uid(1), 1, tamper_form);
     let mut chip = VirtualNtag424::new(uid(1));
     bench.lay(&mut chip, |_| None);
-    assert_eq!(bench.encoding.reason, Some(Reason::NotEncodable));
+    assert_eq!(bench.encoding.state.reason(), Some(Reason::NotEncodable));
     assert_eq!((chip.tally().writes, chip.failures(0).total), (0, 0));
 }
 

@@ -2,16 +2,18 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::encoding::{Exchange, State};
+use tapdesk_service::encoding::{EncodingOutcome, Exchange, Goal, State};
 use tapdesk_service::id::{EncodingId, TagId, UrlTemplateId};
+use tapdesk_service::inlay::check::Read;
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::technology::Mode;
-use tapdesk_service::inlay::template::TemplateSettings;
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::inlay::{MacFrom, Technology};
 use tapdesk_service::inventory::{InlayFields, NewInlay};
 use tapdesk_service::storage::{Conflict, EncodingTurn, Ending, StorageError, StoredEncoding};
-use tapdesk_tests::TestService;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::{Tear, TornOut};
+use tapdesk_tests::{Answering as _, TestService};
 
 use super::bench::uid;
 use super::http::lay;
@@ -154,6 +156,7 @@ async fn a_chip_that_was_written_by_another_text_of_its_template_is_not_bound() 
         mirror: None,
         mac_from: MacFrom::None,
         keys: None,
+        other_keys: None,
         blocked_at: None,
     };
     turn.ending = Ending::Bound(Box::new(NewInlay {
@@ -165,7 +168,13 @@ async fn a_chip_that_was_written_by_another_text_of_its_template_is_not_bound() 
     let mut form = encoding.form.unwrap();
     form.template.template = MOVED.to_owned();
     turn.encoding.form = Some(form);
-    turn.encoding.state = State::Verified;
+    turn.encoding.state = State::Verified(EncodingOutcome {
+        inlay_id: None,
+        counter: 1,
+        technology: None,
+        mode: None,
+        address: None,
+    });
     turn.encoding.seq += 1;
     let refused = service.service().storage.store_turn(turn).await;
     let Err(StorageError::Conflict(why)) = refused else {
@@ -198,4 +207,88 @@ async fn of_the_commands_of_an_encoding_the_newest_are_kept() {
     assert_eq!(kept.len(), 1_000);
     assert_eq!(kept[0]["name"], "Command 401");
     assert_eq!(kept[999]["name"], "Command 1400");
+}
+
+/// Only a place in a run creates a tag. Without one, the row would mean a wipe.
+#[tokio::test]
+async fn the_goal_of_a_new_tag_is_not_stored_without_its_place_in_a_run() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Cask"})).await.id;
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag});
+    let (encoding, mut turn) = stored(&service, wish).await;
+    turn.encoding.goal = Goal::NewTag;
+    turn.encoding.seq += 1;
+    let storage = &service.service().storage;
+    let refused = storage.store_turn(turn).await;
+    assert!(
+        matches!(refused, Err(StorageError::Failed(_))),
+        "{refused:?}"
+    );
+    let kept = storage.encoding(encoding.id.unwrap()).await;
+    let kept = kept.unwrap().unwrap();
+    assert_eq!(kept.goal, Goal::Tag(TagId::new(tag)));
+    assert_eq!(kept.seq, encoding.seq);
+}
+
+/// An encoded chip has file keys of its own, also if its template has a shared one: whoever learns
+/// the shared key cannot imitate it.
+#[tokio::test]
+async fn a_chip_that_is_encoded_for_a_template_with_a_shared_file_key_has_its_own() {
+    const TEXT: &str = "https://casks.example/u?uid={uid}&ctr={counter}&cmac={mac}";
+    let service = TestService::start().await;
+    let settings = TemplateSettings::new(TEXT, Technology::Ntag424Dna);
+    let shared = AesKey::from_bytes([0x22; 16]);
+    for (number, unlisted) in [(1, "refuse"), (2, "create")] {
+        let mut body = serde_json::to_value(&settings).unwrap();
+        body["name"] = "Casks".into();
+        body["shared_file_key"] = "22".repeat(16).into();
+        body["unlisted"] = unlisted.into();
+        body["template"] = TEXT.replace("/u", &format!("/{unlisted}")).into();
+        let id = service.admin_create("/url-templates", body.clone()).await["id"].clone();
+        let tag = service.redirecting_tag(Value::Null).await;
+        let wish = json!({"uid": uid(number).to_string(), "tag_id": tag.id, "url_template_id": id});
+        let mut chip = VirtualNtag424::new(uid(number));
+        let turn = lay(&service, &mut chip, &wish).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        let open = async |url: &str| {
+            let path = url.split_once("casks.example").unwrap().1.to_owned();
+            let asked = service.get(&path).header("host", "casks.example");
+            asked.answer().await.status
+        };
+        assert_eq!(open(&chip.read_url()).await, 302);
+        let newest = service.admin_get("/interactions?limit=1").await["items"][0].clone();
+        assert_eq!(newest["tag_verified"], true, "{newest}");
+        assert_eq!(newest["tag_id"], tag.id, "{newest}");
+
+        // A code of its UID that the shared key made.
+        let settings: TemplateSettings =
+            TemplateSettings::new(body["template"].as_str().unwrap(), Technology::Ntag424Dna);
+        let template = Template::new(settings).unwrap();
+        let keys = InlayKeys::Aes(Keys {
+            meta: None,
+            file: shared.clone(),
+        });
+        let read = Read {
+            uid: uid(number),
+            counter: 500,
+            keys: &keys,
+            picc: None,
+            tamper: "",
+            file_data: &[],
+            random: [3; 24],
+        };
+        let forged = template.url(None, &template.make_code(None, &read).unwrap());
+        assert_eq!(open(&forged).await, 404);
+        let last = service.admin_get("/interactions?limit=1").await["items"][0]["id"].clone();
+        assert_eq!(last, newest["id"]);
+        assert_eq!(
+            service.admin_get("/unlisted-chips?count=true").await["count"],
+            0
+        );
+        assert_eq!(
+            open(&chip.read_url()).await,
+            302,
+            "the chip's own codes still verify"
+        );
+    }
 }

@@ -1,8 +1,9 @@
 //! Every step with every fault, and random faults on thousands of chips.
 
-use tapdesk_service::encoding::{Goal, State};
+use tapdesk_service::encoding::{Goal, Imported, State};
 use tapdesk_service::entropy::{SeededEntropy, bytes};
 use tapdesk_service::id::TagId;
+use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::length;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
@@ -33,6 +34,10 @@ enum Story {
     Lrp,
     /// One of our chips in AES mode that is switched to LRP mode.
     AgainLrp,
+    /// A chip with five keys of another program, which were imported.
+    Imported,
+    /// The same, back to the factory state.
+    ImportedWipe,
 }
 
 impl Story {
@@ -62,16 +67,28 @@ impl Story {
                 bench.lay(&mut chip, |_| None);
                 bench.anew(Goal::Factory);
             }
+            Self::Imported | Self::ImportedWipe => {
+                let keys =
+                    [0x10, 0x21, 0x32, 0x43, 0x54].map(|byte| AesKey::from_bytes([byte; 16]));
+                bench.journal.imported = Imported(keys.clone().map(Some));
+                // The versions that other programs write say nothing.
+                chip = chip.with_keys(keys, u8::try_from(seed % 3).unwrap());
+                if matches!(self, Self::ImportedWipe) {
+                    bench.anew(Goal::Factory);
+                }
+            }
         }
         (bench, chip)
     }
 
     fn ended_well(self, bench: &Bench, chip: &VirtualNtag424) -> bool {
         match self {
-            Self::Blank | Self::Again => bench.is_whole(chip) && !chip.speaks_lrp(),
+            Self::Blank | Self::Again | Self::Imported => {
+                bench.is_whole(chip) && !chip.speaks_lrp()
+            }
             Self::Loop => bench.is_whole(chip) && chip.measures_loop(),
             Self::Lrp | Self::AgainLrp => bench.is_whole(chip) && chip.speaks_lrp(),
-            Self::Wipe => {
+            Self::Wipe | Self::ImportedWipe => {
                 bench.encoding.state == State::Reset
                     && (0..5).all(|slot| chip.key(slot).is_factory() && chip.key_version(slot) == 0)
                     && !chip.ndef_settings().has_sdm()
@@ -89,6 +106,8 @@ fn every_step_with_every_trouble_is_finished_when_the_chip_is_laid_down_again() 
         Story::Loop,
         Story::Lrp,
         Story::AgainLrp,
+        Story::Imported,
+        Story::ImportedWipe,
     ] {
         let (mut bench, mut chip) = story.begin(1);
         let commands = bench.lay(&mut chip, |_| None);
@@ -124,6 +143,8 @@ fn through_random_trouble(number: u64) -> u16 {
     let story = match (number % 128, number % 4) {
         (126, _) => Story::Lrp,
         (127, _) => Story::AgainLrp,
+        (112..=118, _) => Story::Imported,
+        (119..=125, _) => Story::ImportedWipe,
         (_, 0 | 1) => Story::Blank,
         (_, 2) => Story::Again,
         _ => Story::Wipe,

@@ -64,8 +64,8 @@ pub(super) fn certificate(
     Certified(der, PrivatePkcs8KeyDer::from(key.serialize_der()).into())
 }
 
-/// A server on `address` that answers 204 to clients that accept its certificate. Returns its port.
-pub(super) fn server(address: IpAddr, Certified(certificate, key): Certified) -> u16 {
+/// A configuration for a server that presents a certificate.
+pub(super) fn config(Certified(certificate, key): Certified) -> Arc<ServerConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -73,7 +73,12 @@ pub(super) fn server(address: IpAddr, Certified(certificate, key): Certified) ->
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .expect("a certificate with its key");
-    let config = Arc::new(config);
+    Arc::new(config)
+}
+
+/// A server on `address` that answers 204 to clients that accept its certificate. Returns its port.
+pub(super) fn server(address: IpAddr, certified: Certified) -> u16 {
+    let config = config(certified);
     let listener = TcpListener::bind((address, 0)).expect("a free port");
     let port = listener.local_addr().expect("it is bound").port();
     std::thread::spawn(move || {

@@ -87,7 +87,7 @@ async fn service_with(target: &str, attributes: serde_json::Value) -> (ServicePr
         .env("TAPDESK_TAG_URL", "https://tags.example/t");
     let service = launch.start().await;
     let more = json!({
-        "slug": "a".repeat(32),
+        "slug": "a".repeat(64),
         "variables": {"a": "", "b": ""},
         "attributes": attributes,
     });

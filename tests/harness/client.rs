@@ -272,7 +272,7 @@ impl Client {
     /// such an address to chips confirms that, unless its body has `allow_unproved_address` itself.
     pub async fn admin(&self, method: Method, path: &str, mut body: Value) -> Answer {
         if method == Method::POST
-            && ["/encodings", "/encoding-runs", "/factory-orders"].contains(&path)
+            && ["/encodings", "/encoding-runs", "/factory-orders", "/labels"].contains(&path)
             && let Some(body) = body.as_object_mut()
         {
             let allow = body.entry("allow_unproved_address");

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use tapdesk_service::entropy::{self, OsEntropy};
-use tapdesk_service::inlay::key::{AesKey, Keys};
+use tapdesk_service::inlay::check::Read;
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
-use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 
 use crate::client::Client;
 
@@ -277,6 +279,56 @@ impl Client {
 
 /// The host of the tests' URL templates.
 pub const TEMPLATE_HOST: &str = "tags.example";
+
+/// The URLs of chips that are no inlays.
+const UNLISTED: &str = "https://tags.example/unlisted?uid={uid}&ctr={counter}&cmac={mac}";
+
+/// A URL template whose chips share a file key, so that it knows chips that are no inlays.
+///
+/// # Panics
+///
+/// When `more` is no object.
+pub fn unlisted_template(more: &Value) -> Value {
+    let mut template = json!({
+        "name": "Bottles", "template": UNLISTED, "technology": "ntag424dna",
+        "shared_file_key": "22".repeat(16),
+    });
+    let members = template.as_object_mut().expect("it is an object");
+    members.extend(more.as_object().expect("they are members").clone());
+    template
+}
+
+/// The UID of the chip of this template with this number.
+pub fn unlisted_uid(number: u8) -> Uid {
+    Uid::from_bytes([4, 0x11, 0x22, 0x33, 0x44, 0x55, number])
+}
+
+/// Path and query of a read of that chip.
+///
+/// # Panics
+///
+/// Never: the chip has the keys that its template needs.
+pub fn unlisted_url(number: u8, counter: u32) -> String {
+    let settings = TemplateSettings::new(UNLISTED, Technology::Ntag424Dna);
+    let template = Template::new(settings).expect("a chip can write it");
+    let keys = InlayKeys::Aes(Keys {
+        meta: None,
+        file: AesKey::from_bytes([0x22; 16]),
+    });
+    let read = Read {
+        uid: unlisted_uid(number),
+        counter,
+        keys: &keys,
+        picc: None,
+        tamper: "",
+        file_data: b"",
+        random: [9; 24],
+    };
+    let code = template.make_code(None, &read).expect("it has the keys");
+    let url = template.url(None, &code);
+    let (_, path) = url.split_once(TEMPLATE_HOST).expect("it has the host");
+    path.to_owned()
+}
 
 /// Whether `TAPDESK_TEST_URLS` selects URL templates for the taps. The chips and their codes are
 /// the same; only their place in the URL differs.

@@ -3,12 +3,15 @@
 //! | Module | Subject |
 //! |---|---|
 //! | [`receiver`] | a server that receives webhooks, or refuses them |
+//! | [`mail_server`] | a server that receives mails, or refuses them |
 //! | [`service`] | a separate service for a test, in this process |
 //! | [`process`] | the real binary in its own process |
 //! | [`strace`] | the same under strace: traced, or killed in a system call |
 //! | [`client`] | clients of a service: visitor, owner's domain, administrator |
 //! | [`raw`] | a client that may violate HTTP |
 //! | [`fixtures`] | experiences, tags and inlays for the tests |
+//! | [`workbooks`](mod@workbooks) | spreadsheets as Excel and LibreOffice write them |
+//! | [`libre_office`](mod@libre_office) | opens spreadsheets and saves them |
 //! | [`injection`] | malicious input of strangers |
 //! | [`postgres`] | a separate PostgreSQL server, and databases on it |
 //! | [`virtual_card`] | chips in software, APDU by APDU |
@@ -25,6 +28,8 @@ pub mod described;
 pub mod fixtures;
 pub mod injection;
 pub mod length;
+pub mod libre_office;
+pub mod mail_server;
 pub mod ports;
 pub mod postgres;
 mod problems;
@@ -39,13 +44,15 @@ pub mod tables;
 pub mod virtual_card;
 #[cfg(unix)]
 pub mod virtual_reader;
+pub mod workbooks;
 
 pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
 pub use described::assert_described;
 pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};
-pub use ports::free_port;
+pub use mail_server::{Encryption, MailServer, TakenMail};
+pub use ports::{free_port, free_ports};
 pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;

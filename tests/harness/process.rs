@@ -125,7 +125,10 @@ impl Launch {
     /// The database in the form of the service's option.
     pub async fn database_url(&self) -> String {
         match &self.postgres {
-            Some(database) => database.get_or_init(TestDatabase::create).await.url(),
+            Some(database) => database
+                .get_or_init(TestDatabase::create_migrated)
+                .await
+                .url(),
             None => format!("sqlite:{}", self.database().display()),
         }
     }

@@ -300,7 +300,10 @@ async fn open(
             storage.expect("the database can be opened").into()
         }
         "postgres" => {
-            let url = postgres.get_or_init(TestDatabase::create).await.url();
+            let url = postgres
+                .get_or_init(TestDatabase::create_migrated)
+                .await
+                .url();
             let address = Address::parse(&url, |_| None).expect("the address is one");
             let storage = PostgresStorage::open(address, clock, Time::Standing, &OsEntropy);
             storage.await.expect("the database can be opened").into()

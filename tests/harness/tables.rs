@@ -1,5 +1,7 @@
-//! Tables from public threads of people who import them, byte for byte.
+//! Tables as people have them: most are from public threads of people who import them, byte for
+//! byte.
 
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// UIDs that a spreadsheet turned into numbers (sqlitebrowser/sqlitebrowser#160,
@@ -37,4 +39,29 @@ pub const BOLTCARD_KEYS: &str = "card_name,uid,k0,k1,k2,k3,k4,last_counter_value
 
 fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// 5,000 bottles of two wines as a German Excel saves them: semicolons, Windows-1252, and headings
+/// of the owner. The column `Charge` has the path of a batch. A thousand numbers share its name
+/// (`L03` from 3,000), and odd numbers are white.
+pub fn german_bottles() -> Vec<u8> {
+    let mut text = String::from("Bezeichnung;Seriennummer;Farbe;Charge\r\n");
+    for number in 1..=5_000 {
+        let (wine, colour) = match number % 2 {
+            0 => ("Château Rouge", "rot"),
+            _ => ("Weißer Riesling – trocken", "weiß"),
+        };
+        let lot = number / 1_000;
+        writeln!(
+            text,
+            "Flasche {number};SN-{number:06};{colour};Weine / {wine} / L0{lot}\r"
+        )
+        .expect("a string takes every text");
+    }
+    // All other letters of this table have the same number in Windows-1252 and in Unicode.
+    let bytes = text.chars().map(|letter| match letter {
+        '–' => 0x96,
+        letter => u8::try_from(u32::from(letter)).expect("a letter of Windows-1252"),
+    });
+    bytes.collect()
 }

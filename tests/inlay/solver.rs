@@ -1,6 +1,8 @@
 //! The solver: published URLs are solved, random ones are solved or left open, and none is solved
 //! wrongly.
 
+mod forms;
+mod parts;
 mod published;
 
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
@@ -270,10 +272,15 @@ fn a_text_that_could_be_a_slug_is_left_open() {
             assert!(texts.contains(&text), "{texts:?}");
         }
     }
-    // Another service's names are not slugs here, and a version identifies nothing.
-    for (name, other) in [("abc1", "abc2"), ("BOTTLE-41", "BOTTLE-42")] {
+    // Another service's names are slugs here if they have their characters, and a version identifies
+    // nothing.
+    for (name, other, placeholder) in [
+        ("abc1", "abc2", "{slug}"),
+        ("BOTTLE-41", "BOTTLE-42", "{slug}"),
+        ("b+1", "b+2", "{*}"),
+    ] {
         let place = |segment: &str| format!("https://x.example/api/v1/{segment}?m={MIRROR}");
-        let (literal, any) = (place(name), place("{*}"));
+        let (literal, any) = (place(name), place(placeholder));
         let urls = |chips: [(&str, &str); 2]| {
             let reads = (1..).zip(chips);
             reads

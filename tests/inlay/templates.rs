@@ -1,5 +1,6 @@
 //! The parsing, validation and matching of templates.
 
+mod attribution;
 mod overlap;
 mod refused;
 

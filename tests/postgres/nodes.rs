@@ -1,13 +1,17 @@
 //! One node continues the work of another; if many requests race over both nodes, one wins.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_tests::{
-    Answering as _, Client, PATIENCE, Receiver, TapResult, TestDatabase, at_once, eventually,
+    Answering as _, Client, MailServer, PATIENCE, Receiver, TapResult, TestDatabase, at_once,
+    eventually,
 };
+
+use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_url};
 
 use crate::postgres::{node, two};
 
@@ -310,4 +314,72 @@ async fn a_test_tap_that_is_announced_at_one_node_is_known_at_the_other() {
         (page["items"][0]["origin"] == "kiosk").then_some(())
     })
     .await;
+}
+
+/// Both nodes look for due mails twice a second.
+#[tokio::test]
+async fn of_two_nodes_one_sends_each_mail() {
+    let [one, _other] = two(&TestDatabase::create().await).await;
+    let server = MailServer::start();
+    let settings = json!({
+        "host": "127.0.0.1", "port": server.port(), "security": "none", "from": "tapdesk@example.com",
+    });
+    let set = one.admin(Method::PUT, "/mail", settings).await;
+    set.expect(200);
+    let addresses: Vec<String> = (0..20).map(|n| format!("a{n}@example.com")).collect();
+    let notification = json!({
+        "kind": "alert", "events": ["alert.copied_url"], "channel": {"mail": addresses},
+    });
+    one.admin_create("/notifications", notification).await;
+    let (tag, mut inlay) = one.bottle().await;
+    let url = inlay.url(&tag);
+    for _ in 0..12 {
+        one.tap(&url).await;
+    }
+    server.wait_for(20).await;
+    // A mail that both took would come within a moment.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let taken = server.taken();
+    let recipients: HashSet<&str> = taken.iter().map(|mail| mail.to.as_str()).collect();
+    assert_eq!((taken.len(), recipients.len()), (20, 20));
+}
+
+/// Two first taps of one unlisted chip at the same moment: one tag, and both are taps of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let experience = nodes[0].redirect("https://shop.example/").await;
+    let rule = json!({"unlisted": "create", "experience_id": experience});
+    nodes[0]
+        .admin_create("/url-templates", unlisted_template(&rule))
+        .await;
+    let clients = [nodes[0].another(), nodes[1].another()];
+    eventually("the other node knows the template", async || {
+        let other = clients[1].get(&unlisted_url(100, 1));
+        let status = other.header("host", TEMPLATE_HOST).answer().await.status;
+        (status == 302).then_some(())
+    })
+    .await;
+    for number in 0..20 {
+        // The same code on both nodes, or different ones.
+        let counters = [5, 5 + u32::from(number % 2)];
+        let taps = at_once(2, |i| {
+            let request = clients[i].get(&unlisted_url(number, counters[i]));
+            let request = request.header("host", TEMPLATE_HOST);
+            async move { request.answer().await.status }
+        });
+        assert_eq!(taps.await, [302, 302]);
+    }
+    let count = async |list: &str| {
+        let page = nodes[1]
+            .admin_get(&format!("/{list}?count=true&limit=500"))
+            .await;
+        (page["count"].clone(), page["items"].clone())
+    };
+    let (tags, items) = count("tags").await;
+    assert_eq!((tags, count("inlays").await.0), (json!(21), json!(21)));
+    let counts = items.as_array().unwrap().iter();
+    let scans: u64 = counts.map(|tag| tag["scan_count"].as_u64().unwrap()).sum();
+    assert_eq!(scans, 41);
+    assert_eq!(count("unlisted-chips").await.0, 0);
 }

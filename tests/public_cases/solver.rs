@@ -68,12 +68,50 @@ async fn u1_several_urls_in_one_text_are_each_read() {
     let answer = solved(&service, "U3", &[&text]).await;
     assert_member(&answer, "certainty", "proved");
     assert_eq!(answer["urls"], json!(urls("U3")));
+    // Of more than five, the first are read and the others named.
     let many: Vec<_> = (0..6)
         .map(|n| format!("https://a.example/?q={n}"))
         .collect();
-    let asked = json!({"urls": [many.join(" ")]});
-    let path = "/url-templates/solve";
-    service.admin(Method::POST, path, asked).await.expect(422);
+    let answer = solved(&service, "U3", &[&many.join(" ")]).await;
+    assert_eq!(answer["urls"], json!(many[..5]));
+    let unused = answer["unused"].as_array().unwrap();
+    let sixth = unused.iter().find(|piece| piece["text"] == json!(many[5]));
+    assert_eq!(sixth.unwrap()["reason"], json!("too_many"), "{answer}");
+}
+
+/// Siblings of the forum's URL, as mail programs, chats and developers' tools show it.
+#[tokio::test]
+async fn u1_other_escapes_are_no_part_of_a_url_either() {
+    let service = TestService::start().await;
+    let plain = "https://ntag.nxp.com/424?e=EF963FF7828658A599F3041510671E88&c=94EED9EE65337086";
+    let encoded = plain
+        .replace(':', "%3A")
+        .replace('/', "%2F")
+        .replace('?', "%3F");
+    let encoded = encoded.replace('=', "%3D").replace('&', "%26");
+    for text in [
+        plain.replace('&', "\\u0026"),
+        plain.replace('/', "\\/"),
+        plain.replace('&', "&amp%3B"),
+        plain.replace("ntag.", "ntag.\u{200B}"),
+        plain.replace('=', "&#x3D;"),
+        encoded.clone(),
+        format!("https://safelinks.example/?url={encoded}&data=05%7C02&reserved=0"),
+        format!("[the tag]({plain})"),
+        format!("<{plain}|ntag.nxp.com>"),
+    ] {
+        let answer = solved(&service, "U1", &[&text]).await;
+        assert_eq!(answer["urls"][0], json!(plain), "{text}");
+        let candidate = &answer["candidates"][0];
+        assert_member(
+            candidate,
+            "template",
+            "https://ntag.nxp.com/424?e={picc}&c={mac}",
+        );
+        assert_member(candidate, "proved_by", 1);
+        assert_ne!(answer["notes"], json!([]), "{text}");
+        assert!(!answer.to_string().contains("amp;c"), "{answer}");
+    }
 }
 
 #[tokio::test]
@@ -84,6 +122,8 @@ async fn u2_another_scheme_is_no_web_address_and_no_wrong_key() {
     let notes = answer["notes"].to_string();
     assert!(notes.contains("no web address"), "{notes}");
     assert!(notes.contains("myprefix://"), "{notes}");
+    assert_eq!(answer["unused"][0]["reason"], json!("no_web_address"));
+    assert_eq!(answer["unused"][0]["text"], json!(urls("U2")[0]));
     let asked = json!({"url": urls("U2")[0]});
     let checked = service.admin(Method::POST, "/verification", asked).await;
     let detail = checked.expect(422)["detail"].to_string();
@@ -198,4 +238,21 @@ async fn u7_a_value_that_was_cut_off_is_named() {
     assert_ne!(answer["certainty"], json!("proved"), "{answer}");
     let notes = answer["notes"].to_string();
     assert!(notes.contains("\\\"f\\\" has 31 hex digits"), "{notes}");
+    assert_eq!(answer["unused"][0]["reason"], json!("cut"), "{answer}");
+}
+
+/// The same tap with a whole MAC: an address of digits and a port are no reason to refuse.
+#[tokio::test]
+async fn u7_an_ip_address_with_a_port_is_an_address() {
+    let service = TestService::start().await;
+    let cut = urls("U7")[0];
+    let (start, _) = cut.split_once("&f=").unwrap();
+    let answer = solved(&service, "U7", &[&format!("{start}&f=AAFB274DC79B413E")]).await;
+    assert_member(&answer, "certainty", "proved");
+    let candidate = &answer["candidates"][0];
+    let template = "http://192.168.188.114:5001/tag?d={picc}&f={mac}";
+    assert_member(candidate, "template", template);
+    assert_member(candidate, "uid", "046B75CA9C1790");
+    assert_member(candidate, "counter", 3);
+    assert_member(candidate, "refused", Value::Null);
 }

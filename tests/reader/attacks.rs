@@ -1,6 +1,6 @@
 //! Malicious chips: every read ends, without a panic.
 
-use tapdesk::reader::board::Lying;
+use tapdesk::reader::board::OnReader;
 use tapdesk::reader::inlay::read;
 use tapdesk_tests::length;
 use tapdesk_tests::virtual_card::VirtualCard as _;
@@ -32,7 +32,7 @@ fn whatever_a_card_answers_the_reader_reads_the_next_one() {
             let card = pcscd.lay_down(HostileCard::new(seed));
             // It is read, or fails, or was removed before either.
             watch.until(&format!("the card of seed {seed} is over"), |on| {
-                matches!(on, Lying::Inlay(_) | Lying::Failed(_))
+                matches!(on, OnReader::Inlay(_) | OnReader::Failed(_))
             });
             drop(card);
             watch.until_empty();

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use tapdesk::reader::board::Lying;
+use tapdesk::reader::board::OnReader;
 use tapdesk::reader::card::Card as _;
 use tapdesk::reader::copy_check;
-use tapdesk::reader::inlay::{Chip, Codes, Lock, Message, Reading, read};
+use tapdesk::reader::inlay::{Chip, Codes, Message, Reading, read};
 use tapdesk_service::inlay::Uid;
+use tapdesk_service::inlay::technology::Access;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{ByPage, VirtualCard};
@@ -55,7 +56,7 @@ fn a_chip_that_only_states_the_size_of_an_ntag_is_called_none() {
                 (Chip::OtherType2, &Codes::Unknown),
                 "{kind:?}"
             );
-            assert_eq!(read.lock, Lock::Unknown, "{kind:?}: {}", read.sentence);
+            assert_eq!(read.lock, Access::Unknown, "{kind:?}: {}", read.sentence);
             assert_eq!(read.url.as_deref(), Some(URL), "{kind:?}");
             assert_eq!(
                 told(&read),
@@ -100,13 +101,16 @@ fn a_chip_says_its_version_on_readers_that_pass_the_question_on() {
                 let read = reading(card.on_reader(way));
                 assert_eq!((read.chip, read.codes), (chip, codes.clone()), "{way:?}");
                 assert!(read.chip.technology().is_some());
-                assert!(matches!(read.lock, Lock::Open | Lock::Unknown), "{kind:?}");
+                assert!(
+                    matches!(read.lock, Access::Open | Access::Unknown),
+                    "{kind:?}"
+                );
             }
         }
         // A password hides its memory, but not its kind.
         let card = VirtualType2::with_url(Type2Chip::Ntag216, UID, URL).protect_from(4);
         let read = reading(card.on_reader(way));
-        assert_eq!((read.chip, read.lock), (Chip::Ntag216, Lock::Key));
+        assert_eq!((read.chip, read.lock), (Chip::Ntag216, Access::Key));
         assert_eq!(read.message, Message::Protected);
     }
 }
@@ -237,7 +241,7 @@ fn on_the_smart_card_service_a_module_is_passed_by_and_inlays_beside_it_are_read
         };
         let module = pcscd.lay_on(1, module);
         let mut watch = Watch::start();
-        watch.until("the module's slot", |on| *on == Lying::Module);
+        watch.until("the module's slot", |on| *on == OnReader::Module);
         for insertion in 1..=2 {
             let laid = pcscd.lay_on(0, bottle());
             let read = watch.until_inlay();
@@ -248,7 +252,7 @@ fn on_the_smart_card_service_a_module_is_passed_by_and_inlays_beside_it_are_read
             assert_eq!(laid.take_away().counter(), 1);
             watch.table("it is taken away", |table| {
                 let mut on = table.readers.iter().map(|place| &place.on);
-                on.all(|on| matches!(on, Lying::Nothing | Lying::Module))
+                on.all(|on| matches!(on, OnReader::Nothing | OnReader::Module))
                     .then_some(())
             });
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use tapdesk::reader::board::Lying;
+use tapdesk::reader::board::OnReader;
 use tapdesk::reader::inlay::Chip;
 use tapdesk_tests::length;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
@@ -52,7 +52,7 @@ fn two_readers_are_read_at_once() {
         let second = pcscd.lay_on(1, VirtualType2::with_url(Type2Chip::Ntag215, [4; 7], url));
         let chips = watch.table("two inlays", |table| {
             let chips = table.readers.iter().map(|place| match &place.on {
-                Lying::Inlay(laid) => Some(laid.reading.chip),
+                OnReader::Inlay(laid) => Some(laid.reading.chip),
                 _ => None,
             });
             chips
@@ -63,8 +63,9 @@ fn two_readers_are_read_at_once() {
         drop(second);
         watch.table("one goes, one stays", |table| {
             let on =
-                |wanted: fn(&Lying) -> bool| table.readers.iter().any(|place| wanted(&place.on));
-            (on(|on| matches!(on, Lying::Inlay(_))) && on(|on| *on == Lying::Nothing)).then_some(())
+                |wanted: fn(&OnReader) -> bool| table.readers.iter().any(|place| wanted(&place.on));
+            (on(|on| matches!(on, OnReader::Inlay(_))) && on(|on| *on == OnReader::Nothing))
+                .then_some(())
         });
         assert_eq!(first.take_away().counter(), 1);
     });
@@ -80,8 +81,8 @@ fn a_card_torn_out_after_any_command_is_told_and_the_next_is_read() {
         watch.until_empty();
         for answered in 0..whole {
             let torn = pcscd.lay_down(TornOut::after(answered, bottle()));
-            let failed = watch.until("a card torn out", |on| matches!(on, Lying::Failed(_)));
-            let Lying::Failed(failed) = failed else {
+            let failed = watch.until("a card torn out", |on| matches!(on, OnReader::Failed(_)));
+            let OnReader::Failed(failed) = failed else {
                 panic!("{failed:?}");
             };
             assert_eq!(

@@ -1,7 +1,8 @@
 //! Dishonest chips: genuine URLs on other chips, false locks, invented sizes and UIDs. The report
 //! contains only data that was read.
 
-use tapdesk::reader::inlay::{Chip, Codes, Lock, Reading, read};
+use tapdesk::reader::inlay::{Chip, Codes, Reading, read};
+use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
@@ -192,22 +193,22 @@ fn a_type_2_chip_is_locked_only_if_every_page_is() {
     for kind in [Type2Chip::Ntag213, Type2Chip::Ntag215, Type2Chip::Ntag216] {
         let card = || VirtualType2::with_url(kind, UID, TAG_URL);
         for (card, lock) in [
-            (card(), Lock::Open),
-            (card().lock(), Lock::Locked),
-            (card().lock_first_pages(), Lock::Partly),
-            (card().mark_read_only(), Lock::Marked),
-            (card().lock_first_pages().mark_read_only(), Lock::Partly),
-            (card().password_from(4), Lock::Key),
-            (card().password_from(0), Lock::Key),
-            (card().password_from(8), Lock::Partly),
-            (card().lock_first_pages().password_from(4), Lock::Key),
-            (card().lock().password_from(4), Lock::Locked),
-            (card().protect_from(4), Lock::Key),
+            (card(), Access::Open),
+            (card().lock(), Access::Locked),
+            (card().lock_first_pages(), Access::Partly),
+            (card().mark_read_only(), Access::Marked),
+            (card().lock_first_pages().mark_read_only(), Access::Partly),
+            (card().password_from(4), Access::Key),
+            (card().password_from(0), Access::Key),
+            (card().password_from(8), Access::Partly),
+            (card().lock_first_pages().password_from(4), Access::Key),
+            (card().lock().password_from(4), Access::Locked),
+            (card().protect_from(4), Access::Key),
             // Its readable part does not identify the chip, unless the chip itself can be asked.
-            (card().protect_from(30), Lock::Unknown),
+            (card().protect_from(30), Access::Unknown),
             (
                 card().protect_from(30).on_reader(PassesOn::InSession),
-                Lock::Partly,
+                Access::Partly,
             ),
         ] {
             assert_eq!(reading(card).lock, lock, "{kind:?}");
@@ -215,19 +216,22 @@ fn a_type_2_chip_is_locked_only_if_every_page_is() {
     }
     // It has no pages after 15, and no password.
     let small = || VirtualType2::with_url(Type2Chip::Ultralight, UID, "https://a.example/b");
-    assert_eq!(reading(small()).lock, Lock::Open);
-    assert_eq!(reading(small().lock()).lock, Lock::Locked);
-    assert_eq!(reading(small().mark_read_only()).lock, Lock::Marked);
+    assert_eq!(reading(small()).lock, Access::Open);
+    assert_eq!(reading(small().lock()).lock, Access::Locked);
+    assert_eq!(reading(small().mark_read_only()).lock, Access::Marked);
 }
 
 #[test]
 fn an_ntag_424_is_locked_only_if_nobody_can_change_that() {
     for (settings, lock) in [
-        (FileSettings::plain(FREE, NEVER, NEVER, NEVER), Lock::Locked),
-        (FileSettings::plain(FREE, NEVER, NEVER, 0), Lock::Key),
-        (FileSettings::plain(FREE, NEVER, NEVER, FREE), Lock::Open),
-        (FileSettings::plain(FREE, 2, NEVER, NEVER), Lock::Key),
-        (FileSettings::plain(FREE, FREE, NEVER, NEVER), Lock::Open),
+        (
+            FileSettings::plain(FREE, NEVER, NEVER, NEVER),
+            Access::Locked,
+        ),
+        (FileSettings::plain(FREE, NEVER, NEVER, 0), Access::Key),
+        (FileSettings::plain(FREE, NEVER, NEVER, FREE), Access::Open),
+        (FileSettings::plain(FREE, 2, NEVER, NEVER), Access::Key),
+        (FileSettings::plain(FREE, FREE, NEVER, NEVER), Access::Open),
     ] {
         let mut chip = VirtualNtag424::new(Uid::from_bytes(UID));
         chip.set_url(TAG_URL);

@@ -1,7 +1,8 @@
 //! The reading of each kind of chip, command by command and without a reader.
 
 use tapdesk::reader::card::{Card, Fault};
-use tapdesk::reader::inlay::{Chip, Lock, Message, Original, Reading, read};
+use tapdesk::reader::inlay::{Chip, Message, Original, Reading, read};
+use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::fixtures::chip;
@@ -69,7 +70,7 @@ fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
                 assert_eq!(reading.chip, Chip::Ntag424Dna);
                 assert_eq!(reading.uid, Some(inlay.uid.to_string()));
                 assert_eq!(reading.memory, Some(254));
-                assert_eq!(reading.lock, Lock::Key);
+                assert_eq!(reading.lock, Access::Key);
             }
         }
     }
@@ -173,8 +174,8 @@ fn each_type_2_chip_is_known_by_its_size_and_read_to_its_end() {
         assert_eq!((reading.chip, reading.memory), (expected, Some(memory)));
         assert_eq!(reading.url, Some(url.clone()));
         assert_eq!(reading.uid.as_deref(), Some("04112233445566"));
-        assert_eq!(reading.lock, Lock::Open);
-        assert_eq!(self::reading(card.lock()).lock, Lock::Locked);
+        assert_eq!(reading.lock, Access::Open);
+        assert_eq!(self::reading(card.lock()).lock, Access::Locked);
     }
 }
 
@@ -211,14 +212,14 @@ fn blank_unformatted_protected_and_broken_are_told_apart() {
 
     let new = VirtualNtag424::new(Uid::from_bytes(UID));
     let new = reading(new);
-    assert_eq!((new.message, new.lock), (Message::Blank, Lock::Open));
+    assert_eq!((new.message, new.lock), (Message::Blank, Access::Open));
 
     let mut hidden = bottle();
     hidden.set_ndef_settings(FileSettings::plain(2, NEVER, NEVER, 0));
     let hidden = reading(hidden);
     assert_eq!(
         (hidden.message, hidden.lock),
-        (Message::Protected, Lock::Key),
+        (Message::Protected, Access::Key),
         "key 0 may change its settings"
     );
 

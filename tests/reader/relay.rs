@@ -11,7 +11,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 use tapdesk::backend::{Backend, RemoteService};
-use tapdesk::reader::board::{Board, Laid, Lying};
+use tapdesk::reader::board::{Board, OnReader, PlacedInlay};
 use tapdesk::reader::encode::{Progress, Wanted, encode};
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
@@ -119,11 +119,11 @@ fn reset() -> Value {
 }
 
 /// The inlay on some reader, and the reader's name.
-pub(crate) fn laid(watch: &mut Watch) -> (String, Laid) {
+pub(crate) fn laid(watch: &mut Watch) -> (String, PlacedInlay) {
     watch.table("an inlay", |table| {
         let mut places = table.readers.into_iter();
         places.find_map(|place| match place.on {
-            Lying::Inlay(laid) => Some((place.name, *laid)),
+            OnReader::Inlay(laid) => Some((place.name, *laid)),
             _ => None,
         })
     })
@@ -333,7 +333,7 @@ fn two_readers_work_side_by_side_and_the_monitor_keeps_off() {
                 .readers
                 .into_iter()
                 .filter_map(|place| match place.on {
-                    Lying::Inlay(laid) => Some((place.name, *laid)),
+                    OnReader::Inlay(laid) => Some((place.name, *laid)),
                     _ => None,
                 })
                 .collect();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tapdesk::reader::board::{Lying, Table};
+use tapdesk::reader::board::{OnReader, Table};
 use tapdesk::reader::card::{Card, Context, Fault, Occupant, Slot, Stack};
 use tapdesk::reader::doctor::{self, Sight};
 use tapdesk::reader::monitor::Monitor;
@@ -173,8 +173,8 @@ fn a_swap_that_the_service_misses_is_told_and_read_only_when_it_is_laid_down_aga
     let first = watch.until_inlay();
     let other = VirtualNtag424::new(Uid::from_bytes([0x04, 9, 9, 9, 9, 9, 9]));
     *script.swapped.lock().unwrap() = Some(other);
-    let failed = watch.until("it is told", |on| matches!(on, Lying::Failed(_)));
-    assert!(matches!(&failed, Lying::Failed(failed)
+    let failed = watch.until("it is told", |on| matches!(on, OnReader::Failed(_)));
+    assert!(matches!(&failed, OnReader::Failed(failed)
         if failed.trouble.kind == "swapped" && failed.insertion == first.insertion + 1));
     let again = Says::Slots(vec![slot("A", card(), 3)]);
     script.says.lock().unwrap().push_back(again);
@@ -193,8 +193,8 @@ fn a_card_that_stops_answering_is_gone_though_the_service_does_not_say_so() {
     watch.until_empty();
     assert!(script.cards.lock().unwrap().is_empty());
     // The card that answers now was placed unnoticed.
-    let failed = watch.until("it is told", |on| matches!(on, Lying::Failed(_)));
-    assert!(matches!(&failed, Lying::Failed(failed)
+    let failed = watch.until("it is told", |on| matches!(on, OnReader::Failed(_)));
+    assert!(matches!(&failed, OnReader::Failed(failed)
         if failed.trouble.kind == "swapped" && failed.insertion == first.insertion + 1));
 }
 
@@ -221,8 +221,8 @@ fn a_card_that_stays_is_read_once_however_often_the_service_tells_of_it() {
 fn a_card_that_another_program_holds_is_read_as_soon_as_it_lets_go() {
     let held = [Err(Fault::Sharing), Err(Fault::Sharing), Ok(())];
     let (mut watch, _) = watch([Says::Slots(vec![slot("A", card(), 1)])], &held);
-    let held = watch.until("it is held", |on| matches!(on, Lying::Failed(_)));
-    assert!(matches!(&held, Lying::Failed(failed) if failed.trouble.kind == "sharing"));
+    let held = watch.until("it is held", |on| matches!(on, OnReader::Failed(_)));
+    assert!(matches!(&held, OnReader::Failed(failed) if failed.trouble.kind == "sharing"));
     watch.until_inlay();
 }
 
@@ -236,9 +236,9 @@ fn each_rare_error_is_told_in_words_and_the_next_card_is_read() {
         (Fault::Other("Card protocol mismatch".to_owned()), "other"),
     ] {
         let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[Err(fault)]);
-        let failed = watch.until("it fails", |on| matches!(on, Lying::Failed(_)));
+        let failed = watch.until("it fails", |on| matches!(on, OnReader::Failed(_)));
         assert!(
-            matches!(&failed, Lying::Failed(failed) if failed.trouble.kind == kind && failed.trouble.text.ends_with('.'))
+            matches!(&failed, OnReader::Failed(failed) if failed.trouble.kind == kind && failed.trouble.text.ends_with('.'))
         );
         script
             .says
@@ -260,8 +260,8 @@ fn a_card_that_does_not_answer_and_a_reader_that_does_not_are_told_apart() {
         let [a, b] = &table.readers[..] else {
             return None;
         };
-        let mute = matches!(&a.on, Lying::Failed(failed) if failed.trouble.kind == "mute");
-        (mute && b.on == Lying::Unavailable).then_some(())
+        let mute = matches!(&a.on, OnReader::Failed(failed) if failed.trouble.kind == "mute");
+        (mute && b.on == OnReader::Unavailable).then_some(())
     });
 }
 
@@ -270,7 +270,7 @@ fn a_slot_of_a_security_module_is_never_read() {
     let sam = "ACS ACR1252 1S CL Reader [ACR1252 SAM Interface] 01 00";
     let says = [Says::Slots(vec![slot(sam, card(), 1)])];
     let (mut watch, _) = watch(says.clone(), &[]);
-    watch.until("the module's slot", |on| *on == Lying::Module);
+    watch.until("the module's slot", |on| *on == OnReader::Module);
     let mut script = Script::default();
     script.says.lock().unwrap().extend(says);
     assert_eq!(doctor::look(&mut script), [Sight::Module(sam.to_owned())]);
@@ -309,7 +309,7 @@ fn a_security_module_is_told_by_its_answer_to_reset_whatever_its_slot_is_called(
             ])
         };
         let (mut watch, script) = watch([both(0, Occupant::Nothing)], &[]);
-        watch.until("the module's slot", |on| *on == Lying::Module);
+        watch.until("the module's slot", |on| *on == OnReader::Module);
         // Inlays on the other slot are read as usual, and the module is never connected to.
         for events in [1_u32, 3] {
             let laid = both(events, card());
@@ -324,7 +324,7 @@ fn a_security_module_is_told_by_its_answer_to_reset_whatever_its_slot_is_called(
             watch.table("it is taken away", |table| {
                 let on = table.readers.iter().map(|place| &place.on);
                 let on: Vec<_> = on.collect();
-                (on == [&Lying::Nothing, &Lying::Module]).then_some(())
+                (on == [&OnReader::Nothing, &OnReader::Module]).then_some(())
             });
         }
         let mut script = Script::default();

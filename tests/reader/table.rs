@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tapdesk::reader::board::{Board, Laid, Lying, Table};
+use tapdesk::reader::board::{Board, OnReader, PlacedInlay, Table};
 use tapdesk::reader::monitor::Monitor;
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::clock::SystemClock;
@@ -62,7 +62,7 @@ impl Watch {
     }
 
     /// Waits until a reader has such content.
-    pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Lying) -> bool) -> Lying {
+    pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&OnReader) -> bool) -> OnReader {
         self.table(what, |table| {
             let mut places = table.readers.into_iter();
             places.find_map(|place| wanted(&place.on).then_some(place.on))
@@ -70,9 +70,9 @@ impl Watch {
     }
 
     /// Waits for an inlay that was read.
-    pub(crate) fn until_inlay(&mut self) -> Laid {
-        match self.until("an inlay", |on| matches!(on, Lying::Inlay(_))) {
-            Lying::Inlay(laid) => *laid,
+    pub(crate) fn until_inlay(&mut self) -> PlacedInlay {
+        match self.until("an inlay", |on| matches!(on, OnReader::Inlay(_))) {
+            OnReader::Inlay(laid) => *laid,
             other => panic!("{other:?}"),
         }
     }
@@ -84,8 +84,8 @@ impl Watch {
     pub(crate) fn stays_the_same(&mut self, looks: u32) {
         let insertions = |table: &Table| {
             let places = table.readers.iter().map(|place| match &place.on {
-                Lying::Inlay(laid) => laid.insertion,
-                Lying::Failed(failed) => failed.insertion,
+                OnReader::Inlay(laid) => laid.insertion,
+                OnReader::Failed(failed) => failed.insertion,
                 _ => 0,
             });
             places.collect::<Vec<_>>()
@@ -107,7 +107,10 @@ impl Watch {
     /// Waits until readers exist, and all of them are empty.
     pub(crate) fn until_empty(&mut self) {
         self.table("empty readers", |table| {
-            let empty = table.readers.iter().all(|place| place.on == Lying::Nothing);
+            let empty = table
+                .readers
+                .iter()
+                .all(|place| place.on == OnReader::Nothing);
             (empty && !table.readers.is_empty()).then_some(())
         });
     }

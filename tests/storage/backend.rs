@@ -242,6 +242,7 @@ pub(super) fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
             mirror: Some(Mirror::Encrypted),
             mac_from: MacFrom::None,
             keys: Some(keys(number)),
+            other_keys: None,
             blocked_at: None,
         },
         simulated: false,

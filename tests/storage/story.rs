@@ -12,9 +12,11 @@ pub(super) mod inlays;
 pub(super) mod panics;
 pub(super) mod reopening;
 pub(super) mod rotation;
+pub(super) mod search;
 pub(super) mod sheets;
 pub(super) mod tags;
 pub(super) mod taps;
+pub(super) mod unlisted;
 pub(super) mod updates;
 pub(super) mod visitors;
 
@@ -66,6 +68,7 @@ macro_rules! story {
                 inlays_go_on_tags_of_their_own_world_that_exist
                 inlays_that_may_explain_a_code_are_those_of_other_tags
                 a_master_key_goes_when_no_inlay_uses_it
+                the_other_keys_of_a_chip_are_keys_as_any
                 a_virtual_inlay_counts_its_reads_and_stays_simulated
                 what_makes_half_a_virtual_inlay_makes_nothing;
             reopening: everything_is_found_again
@@ -76,6 +79,8 @@ macro_rules! story {
                 what_was_acknowledged_outlives_a_crash;
             rotation: a_rotation_goes_on_wherever_it_was_ended
                 a_secret_that_no_key_opens_is_told_before_anything_is_changed;
+            search: a_search_finds_the_tags_that_contain_all_of_its_words
+                a_search_for_a_uid_finds_the_tags_of_however_many_inlays;
             sheets: rows_are_kept_in_their_order_until_the_sheet_is_closed;
             tags: a_tag_is_found_as_it_was_stored
                 a_tag_that_breaks_a_rule_is_refused_alone
@@ -88,6 +93,10 @@ macro_rules! story {
                 taps_are_counted_where_they_were_made
                 the_first_tap_at_a_template_is_noted_with_it_or_not_at_all
                 a_test_tap_is_known_from_its_commit_on;
+            unlisted: what_a_tap_creates_is_created_with_its_record_or_not_at_all
+                what_was_acknowledged_of_an_unlisted_chip_outlives_a_crash
+                another_key_of_a_chip_has_another_counter
+                the_newest_unlisted_chips_of_each_template_are_kept;
             updates: a_key_updates_once
                 of_many_updates_at_once_with_one_key_one_is_done
                 the_same_request_is_answered_again_and_no_other

@@ -14,7 +14,7 @@ use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::postgres::{self, Address};
-use tapdesk_service::storage::{Examination, sqlite};
+use tapdesk_service::storage::{Examination, NotificationTrouble, sqlite};
 
 use super::client::Connection;
 use crate::options::{self, KeyFile, Listening};
@@ -64,6 +64,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ("Database", found),
         ("Audit log", audit(&database, examination.as_ref())?),
         ("Backups", backups(&database, examination.as_ref())),
+        (
+            "Notifications",
+            notifications(&database, examination.as_ref(), now)?,
+        ),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
@@ -207,6 +211,61 @@ fn backups(database: &Database, examination: Option<&Examination>) -> Finding {
     } else {
         Bad(wrong.join(" "))
     }
+}
+
+/// Checks that messages of notifications arrive.
+fn notifications(
+    database: &Database,
+    examination: Option<&Examination>,
+    now: Timestamp,
+) -> Result<Finding> {
+    if examination.is_none_or(|examination| !examination.missing_tables.is_empty()) {
+        return Ok(Good("there are none yet".to_owned()));
+    }
+    let trouble = match database {
+        Database::Sqlite(path) => {
+            sqlite::notification_trouble(path, now).map_err(|error| error.to_string())
+        }
+        Database::Postgres(address) => {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            let trouble = runtime.block_on(postgres::notification_trouble(address, now));
+            trouble.map_err(|error| error.to_string())
+        }
+    };
+    let NotificationTrouble {
+        failing,
+        restored,
+        lacks_server,
+    } = match trouble {
+        Ok(trouble) => trouble,
+        Err(error) => return Ok(Bad(error)),
+    };
+    let mut warnings = Vec::new();
+    if failing > 0 {
+        warnings.push(format!(
+            "Messages of {} do not arrive. The settings say why.",
+            counted(failing, "notification")
+        ));
+    }
+    if lacks_server {
+        warnings.push(
+            "There is no mail server, and notifications go by mail. Set one in the settings."
+                .to_owned(),
+        );
+    }
+    if restored > 0 {
+        warnings.push(format!(
+            "A restore or a move switched off {}. Switch them on in the settings if this service replaces the original.",
+            counted(restored, "notification")
+        ));
+    }
+    Ok(if warnings.is_empty() {
+        Good("no message is late or refused".to_owned())
+    } else {
+        Warning(warnings.join(" "))
+    })
 }
 
 fn lacks(database: &dyn Display, examination: &Examination) -> Finding {

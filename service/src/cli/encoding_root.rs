@@ -56,7 +56,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     writeln!(
         out,
-        "{} with keys of a compromised root. Lay each down again for its tag:",
+        "{} with keys of a compromised root. Place each on the reader again for its tag:",
         counted(exposed, "inlay")
     )?;
     for inlay in service.list("/encoding-root/inlays?")? {

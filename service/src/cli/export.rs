@@ -1,9 +1,9 @@
-//! `export`: exports tags to a CSV file, or interactions or submissions to a file of either format.
+//! `export`: exports tags, interactions or submissions to a file.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use tapdesk_service::client::{self, Cursor, Download, Interrupted};
 use ureq::Body;
@@ -17,6 +17,10 @@ pub(super) struct Options {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     #[arg(required = true)]
     file: Option<PathBuf>,
+
+    /// File format. Default: xlsx if the name of the file ends with .xlsx, else csv.
+    #[arg(long, value_enum)]
+    format: Option<TagFormat>,
 
     #[command(flatten)]
     connection: Connection,
@@ -38,9 +42,9 @@ struct Rows {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
-    /// File format.
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    /// File format. Default: xlsx if the name of the file ends with .xlsx, else csv.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 
     /// The columns, separated by commas. Default: all; for interactions, all except `uid` and
     /// `file_data`.
@@ -60,9 +64,55 @@ struct Rows {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum TagFormat {
+    Csv,
+    Xlsx,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Csv,
     Jsonl,
+    Xlsx,
+}
+
+impl From<TagFormat> for Format {
+    fn from(format: TagFormat) -> Self {
+        match format {
+            TagFormat::Csv => Self::Csv,
+            TagFormat::Xlsx => Self::Xlsx,
+        }
+    }
+}
+
+impl Format {
+    /// The format of a file without a choice.
+    fn of(file: &Path) -> Self {
+        let ending = file.extension().unwrap_or_default();
+        if ending.eq_ignore_ascii_case("xlsx") {
+            Self::Xlsx
+        } else {
+            Self::Csv
+        }
+    }
+
+    /// Its name in the API.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Xlsx => "xlsx",
+        }
+    }
+
+    /// The rows of an export that can continue after an interruption.
+    const fn rows(self) -> Option<client::Rows> {
+        match self {
+            Self::Csv => Some(client::Rows::Csv),
+            Self::Jsonl => Some(client::Rows::Jsonl),
+            Self::Xlsx => None,
+        }
+    }
 }
 
 fn filter(text: &str) -> Result<(String, String), &'static str> {
@@ -77,12 +127,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
         None => {
             let file = options.file.as_ref().context("Name a file.")?;
             let service = options.connection.open()?;
-            let path = "/tags/export";
+            let format = options
+                .format
+                .map_or_else(|| Format::of(file), Format::from);
+            let path = format!("/tags/export?format={}", format.name());
             if file == Path::new("-") {
-                return print(service.fetch(path)?.into_body());
+                return print(service.fetch(&path)?.into_body());
             }
-            let mut download = Download::create(file, path.to_owned())?;
-            receive(&mut download, service.fetch(path)?.into_body(), file)?;
+            let mut download = Download::create(file, path.clone())?;
+            receive(&mut download, service.fetch(&path)?.into_body(), file)?;
             say_saved(file, "tags", download.finish()?)
         }
     }
@@ -90,12 +143,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
 
 impl Rows {
     fn save(&self, what: &str) -> Result<()> {
-        let (format, rows) = match self.format {
-            Format::Csv => ("csv", client::Rows::Csv),
-            Format::Jsonl => ("jsonl", client::Rows::Jsonl),
-        };
+        let format = self.format.unwrap_or_else(|| Format::of(&self.file));
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("format", format);
+        query.append_pair("format", format.name());
         if let Some(columns) = &self.columns {
             query.append_pair("columns", columns);
         }
@@ -109,12 +159,13 @@ impl Rows {
             };
             return print(service.fetch(&path)?.into_body());
         }
-        let mut download = match &self.cursor {
-            Some(cursor) => Download::resume(&self.file, path, cursor.clone(), rows)?,
-            None => Download::create(&self.file, path)?,
+        let mut download = match (&self.cursor, format.rows()) {
+            (Some(_), None) => bail!("A workbook cannot be continued. Export it again, or as CSV."),
+            (Some(cursor), Some(rows)) => Download::resume(&self.file, path, cursor.clone(), rows)?,
+            (None, _) => Download::create(&self.file, path)?,
         };
         let answer = service.fetch(&download.path())?;
-        download.begin(Cursor::of(answer.headers()));
+        download.begin(Cursor::of(answer.headers()))?;
         match receive(&mut download, answer.into_body(), &self.file) {
             Ok(()) => say_saved(&self.file, what, download.finish()?),
             Err(error) => Err(interrupted(download, error)),

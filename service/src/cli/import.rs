@@ -1,4 +1,4 @@
-//! `import`: imports tags from a CSV file. Refused rows are printed while the import runs.
+//! `import`: imports tags from a spreadsheet or a CSV file. Refused rows are printed while the import runs.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
@@ -14,7 +14,7 @@ use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The CSV file, with a header row.
+    /// The file, with a header row: .xlsx, .ods or CSV.
     file: PathBuf,
 
     /// Check everything without writing.
@@ -33,17 +33,30 @@ pub(super) struct Options {
     #[arg(long, default_value = "refuse")]
     unknown_experience: UnknownExperience,
 
-    /// The service that wrote the file: csv, ixkio, gototags or boltcard.
+    /// Create the groups in the column `group` that do not exist.
+    #[arg(long)]
+    create_groups: bool,
+
+    /// The service that wrote the file: csv, ixkio, gototags, boltcard, bluebite or `sdm_backend`.
     #[arg(long)]
     preset: Option<String>,
 
-    /// With --preset: the URL template of all rows with a UID.
+    /// The URL template of rows with a UID that contain none.
     #[arg(long, value_name = "ID")]
     url_template_id: Option<i64>,
 
-    /// With --preset: the master key of all rows with a UID, if the file contains no keys.
+    /// The master key of rows with a UID that contain no file key.
     #[arg(long, value_name = "ID")]
     master_key_id: Option<i64>,
+
+    /// The chip of rows with a UID, such as ntag424dna, if neither the file nor the URL template
+    /// defines it.
+    #[arg(long, value_name = "CHIP")]
+    technology: Option<String>,
+
+    /// Accept factory keys in rows with a UID. Codes with them prove nothing.
+    #[arg(long)]
+    allow_factory_keys: bool,
 
     /// Number format of counters, if their column does not define it.
     #[arg(long)]
@@ -97,7 +110,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
         File::open(&options.file).map_err(|error| anyhow!("{file} cannot be read: {error}."))?;
     let path = format!("/tags/import?{}", query(options));
     let service = options.connection.open()?;
-    let answer = service.upload(&path, "text/csv", content)?;
+    // The service knows the kind of the file from its bytes.
+    let answer = service.upload(&path, "application/octet-stream", content)?;
     let body = answer
         .into_body()
         .into_with_config()
@@ -168,7 +182,16 @@ fn query(options: &Options) -> String {
             "master_key_id",
             options.master_key_id.map(|id| id.to_string()),
         ),
+        ("technology", options.technology.clone()),
         ("counter", counter.map(str::to_owned)),
+        (
+            "allow_factory_keys",
+            options.allow_factory_keys.then(|| "true".to_owned()),
+        ),
+        (
+            "create_groups",
+            options.create_groups.then(|| "true".to_owned()),
+        ),
     ] {
         if let Some(value) = value {
             query.append_pair(name, &value);

@@ -2,7 +2,7 @@
 //! address and stores nothing: events are not sent while it is not running. If the service restarts
 //! meanwhile, it continues after the last tap.
 
-mod told;
+mod webhook_events;
 
 use std::io::{self, BufRead as _, Write as _};
 use std::time::Duration;
@@ -111,9 +111,9 @@ impl Stream<'_> {
                 say(&missed(&event))?;
                 continue;
             }
-            match told::of(self.service, &event) {
-                Ok(told) => {
-                    for (id, body) in told {
+            match webhook_events::of(self.service, &event) {
+                Ok(events) => {
+                    for (id, body) in events {
                         self.post(&id, &body)?;
                     }
                 }

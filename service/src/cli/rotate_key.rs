@@ -13,7 +13,7 @@ use tapdesk_service::plural::counted;
 use tapdesk_service::rotate::files::KeyFiles;
 use tapdesk_service::rotate::places::KeyPlaces;
 use tapdesk_service::rotate::{self, Observer, Phase};
-use tapdesk_service::start::{Database, open_alone};
+use tapdesk_service::start::{Database, open_exclusive};
 use tapdesk_service::storage::Storage;
 
 use crate::options::{Installation, KeyFile};
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .enable_all()
         .build()?
         .block_on(async {
-            let storage = open_alone(database).await?;
+            let storage = open_exclusive(database).await?;
             let rotated = rotate(&storage, &places).await;
             storage.close().await;
             rotated

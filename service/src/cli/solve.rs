@@ -1,5 +1,6 @@
 //! `solve`: finds the template of one-time URLs.
 
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -50,12 +51,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
         (Some("proved"), _) => "Proved: the URLs verify.",
         (Some("narrowed"), 1) => "Not proved: no key verifies them. By its shape it could be this.",
         (Some("narrowed"), _) => "Not proved. It could be one of these.",
-        _ => "It cannot be told. Send another URL of the same batch, or its keys.",
+        _ => "It cannot be determined. Send another URL of the same batch, or its keys.",
     };
     writeln!(out, "{verdict}")?;
     let notes = solved["notes"].as_array();
     for note in notes.into_iter().flatten().filter_map(Value::as_str) {
         writeln!(out, "{note}")?;
+    }
+    let unused = solved["unused"].as_array();
+    for piece in unused.into_iter().flatten() {
+        let text = |member: &str| piece[member].as_str().unwrap_or_default();
+        writeln!(out, "Not used: {}: {}", text("text"), text("why"))?;
     }
     for candidate in candidates {
         let text = |member: &str| match &candidate[member] {
@@ -68,17 +74,38 @@ pub(super) fn run(options: &Options) -> Result<()> {
             "mode",
             "mac_from",
             "ndef_prefix",
+            "lookup",
             "derivation",
-            "slots",
-            "uid",
-            "counter",
+            "preset",
+            "refused",
         ] {
             if !candidate[member].is_null() {
                 writeln!(out, "  {member}: {}", text(member))?;
             }
         }
+        for chip in candidate["chips"].as_array().into_iter().flatten() {
+            let url = chip["url"].as_u64().unwrap_or_default() + 1;
+            let uid = chip["uid"].as_str().unwrap_or("unknown");
+            writeln!(out, "  URL {url}: UID {uid}{}", read(chip))?;
+        }
     }
     Ok(())
+}
+
+/// The counter and the keys of a URL's chip, counted from 1.
+fn read(chip: &Value) -> String {
+    let counter = chip["counter"].as_u64();
+    let mut words = counter.map_or_else(String::new, |counter| format!(", counter {counter}"));
+    for (slot, name) in [
+        ("meta", "meta key"),
+        ("file", "file key"),
+        ("master", "master key"),
+    ] {
+        if let Some(index) = chip["slots"][slot].as_u64() {
+            let _ = write!(words, ", {name}: line {}", index + 1);
+        }
+    }
+    words
 }
 
 /// The lines of a file that are not empty.

@@ -37,6 +37,14 @@ enum Verb {
         /// The only experience that the token can use, by its number. May be repeated.
         #[arg(long = "experience", value_name = "ID", value_delimiter = ',')]
         experiences: Vec<i64>,
+        /// The only group that the token can use, with all below it, by its number. May be repeated.
+        #[arg(
+            long = "group",
+            value_name = "ID",
+            value_delimiter = ',',
+            conflicts_with = "experiences"
+        )]
+        groups: Vec<i64>,
         /// Expiry, such as `2027-01-01T00:00:00Z`. By default, the token is valid until it is
         /// revoked.
         #[arg(long, value_name = "TIME")]
@@ -59,12 +67,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
             name,
             scopes,
             experiences,
+            groups,
             expires_at,
         } => {
             let token = json!({
                 "name": name,
                 "scopes": scopes,
                 "experience_ids": (!experiences.is_empty()).then_some(experiences),
+                "group_ids": (!groups.is_empty()).then_some(groups),
                 "expires_at": expires_at,
             });
             let created = service.post("/tokens", &token)?;

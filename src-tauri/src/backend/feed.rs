@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tapdesk_service::storage::Told;
+use tapdesk_service::storage::SharedEvent;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 
@@ -15,7 +15,7 @@ use super::remote::RemoteService;
 const BACKLOG: usize = 256;
 
 /// The events of the service in this process.
-pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receiver<Value> {
+pub(super) fn of_storage(mut events: broadcast::Receiver<SharedEvent>) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
     tokio::spawn(async move {
         loop {

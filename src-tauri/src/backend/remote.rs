@@ -59,7 +59,8 @@ impl RemoteService {
     /// Checks that the service answers and accepts the token. An `Err` names the field of a new
     /// connection that it concerns: `url` or `token`.
     pub fn check(&self) -> Result<(), FieldError> {
-        let request = Request::get("/admin/v1/settings").body(Vec::new());
+        // Every token may ask for its own rights: a colleague's may be limited to one product.
+        let request = Request::get("/admin/v1/tokens/current").body(Vec::new());
         let request = request.map_err(|error| FieldError::of("url", error.to_string()))?;
         let base = self.client.base();
         let (field, why) = match self.request(request).status() {

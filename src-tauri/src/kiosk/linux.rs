@@ -45,6 +45,7 @@ pub(super) fn show(
         display: Screen(app.clone()),
         shell: Arc::clone(&app.state::<Arc<Shell>>()),
         allowed_hosts,
+        group_id: settings.chosen.group_id,
         idle_seconds: settings.chosen.idle_seconds,
     };
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {

@@ -42,6 +42,8 @@ pub struct Chosen {
     pub picture_seconds: u16,
     /// Hosts that visitors may see besides the service itself.
     pub hosts: Vec<String>,
+    /// The group whose tags visitors may open, with all groups below it; `None` for all tags.
+    pub group_id: Option<i64>,
     /// The URL that the attract page shows as a QR code.
     pub code: Option<String>,
     /// Whether the kiosk plays a sound when a tag is read.
@@ -63,6 +65,7 @@ impl Default for Chosen {
             idle_seconds: 60,
             picture_seconds: 8,
             hosts: Vec::new(),
+            group_id: None,
             code: None,
             sound: true,
             light: true,
@@ -123,6 +126,10 @@ impl Chosen {
         hosts.sort();
         hosts.dedup();
         self.hosts = hosts;
+        if self.group_id.is_some_and(|group| group < 1) {
+            let why = "The id of a group is a number from 1 on.";
+            return Err(FieldError::of("group_id", why));
+        }
         self.code = self.code.filter(|code| !code.trim().is_empty());
         if let Some(code) = &self.code
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
@@ -182,6 +189,13 @@ mod tests {
                 "hosts",
                 Chosen {
                     hosts: vec!["*".to_owned()],
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "group_id",
+                Chosen {
+                    group_id: Some(0),
                     ..Chosen::default()
                 },
             ),

@@ -22,6 +22,8 @@ pub(super) struct Day {
     pub done: u64,
     /// Tags and links that lead to hosts that are not allowed.
     pub other_host: u64,
+    /// Tags that are not in the group that the kiosk shows.
+    pub other_group: u64,
     /// Tags whose URL was copied from another chip.
     pub copied: u64,
     /// Tags that could not be read, or that contain no URL.

@@ -11,7 +11,7 @@ use url::Url;
 use super::allowed_hosts::AllowedHosts;
 use super::tally::Day;
 use super::{Event, Kiosk, Notice, Visit, lock};
-use crate::reader::board::{Lying, Table};
+use crate::reader::board::{OnReader, Table};
 use crate::reader::copy_check::{Chip, Refusal, refuse_copy};
 use crate::reader::inlay::Reading;
 use crate::reader::send_tap::{TestTap, announce_test_tap, path_and_query};
@@ -35,6 +35,8 @@ pub(super) struct Visits<D> {
     pub shell: Arc<Shell>,
     /// The hosts and paths that visitors may see.
     pub allowed_hosts: AllowedHosts,
+    /// The group whose tags visitors may open, with all groups below it; `None` for all tags.
+    pub group_id: Option<i64>,
     /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
 }
@@ -61,7 +63,7 @@ impl<D: Display> Visits<D> {
                     });
                     if insertion > *seen {
                         *seen = insertion;
-                        self.laid_down(read).await;
+                        self.placed(read).await;
                     }
                 }
                 Some(event) = events.recv() => self.happened(event),
@@ -71,7 +73,7 @@ impl<D: Display> Visits<D> {
         }
     }
 
-    async fn laid_down(&self, read: Result<&Reading, Notice>) {
+    async fn placed(&self, read: Result<&Reading, Notice>) {
         let page = match read {
             Ok(reading) => self.page_of(reading).await,
             Err(notice) => Err(notice),
@@ -106,15 +108,25 @@ impl<D: Display> Visits<D> {
         if self.allowed_hosts.is_of_service(&page) {
             let service = self.shell.embedded_backend().await;
             let service = service.ok_or(Notice::Failed)?;
-            refuse_copy(&service, url, &Chip::from(reading))
-                .await
-                .map_err(|refusal| match refusal {
-                    Refusal::Copied(_) => Notice::Copied,
-                    Refusal::Unknown => Notice::Failed,
-                })?;
+            let checked = refuse_copy(&service, url, &Chip::from(reading)).await;
+            let checked = checked.map_err(|refusal| match refusal {
+                Refusal::Copied(_) => Notice::Copied,
+                Refusal::Unknown => Notice::Failed,
+            })?;
+            if !self.shows(&checked.group_ids) {
+                return Err(Notice::OtherGroup);
+            }
             announce_test_tap(&service, &path_and_query(&page), TestTap::Kiosk).await;
+        } else if !self.shows(&[]) {
+            // Only the service knows the group of a tag.
+            return Err(Notice::OtherGroup);
         }
         Ok(page)
+    }
+
+    /// Whether visitors may open a tag that is in these groups.
+    fn shows(&self, groups: &[i64]) -> bool {
+        self.group_id.is_none_or(|group| groups.contains(&group))
     }
 
     fn happened(&self, event: Event) {
@@ -188,6 +200,7 @@ impl<D: Display> Visits<D> {
         self.count(|day| match notice {
             Notice::Unread | Notice::Blank => day.unread += 1,
             Notice::OtherHost => day.other_host += 1,
+            Notice::OtherGroup => day.other_group += 1,
             Notice::Copied => day.copied += 1,
             Notice::Failed | Notice::Broke => day.failed += 1,
         });
@@ -209,9 +222,9 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
 /// The number of the newest insertion, or 0 if no reader has an inlay, and its reading.
 fn latest(table: &Table) -> (u64, Result<&Reading, Notice>) {
     let insertions = table.readers.iter().filter_map(|place| match &place.on {
-        Lying::Inlay(laid) => Some((laid.insertion, Ok(&laid.reading))),
-        Lying::Failed(failed) => Some((failed.insertion, Err(Notice::Unread))),
-        Lying::Nothing | Lying::Unavailable | Lying::Module => None,
+        OnReader::Inlay(placed) => Some((placed.insertion, Ok(&placed.reading))),
+        OnReader::Failed(failed) => Some((failed.insertion, Err(Notice::Unread))),
+        OnReader::Nothing | OnReader::Unavailable | OnReader::Module => None,
     });
     insertions
         .max_by_key(|(insertion, _)| *insertion)

@@ -55,18 +55,18 @@ pub struct ReaderSlot {
     /// The name of the slot, as the system lists it.
     pub name: String,
     /// The content of the slot.
-    pub on: Lying,
+    pub on: OnReader,
 }
 
 /// Content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "OnReader"))]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Lying {
+pub enum OnReader {
     /// The slot is empty.
     Nothing,
     /// An inlay that was read.
-    Inlay(Box<Laid>),
+    Inlay(Box<PlacedInlay>),
     /// A card that could not be read.
     Failed(Box<Failed>),
     /// The reader is connected, but does not answer.
@@ -78,7 +78,7 @@ pub enum Lying {
 /// An inlay that was placed and read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Reading"))]
-pub struct Laid {
+pub struct PlacedInlay {
     /// The number of this insertion. It rises with each insertion, on any reader.
     pub insertion: u64,
     /// When it was read.
@@ -108,10 +108,10 @@ impl Held {
         if changed {
             self.board.change(|table| {
                 let place = table.readers.iter_mut().find(|one| one.name == self.reader);
-                if let Some(Lying::Inlay(laid)) = place.map(|place| &mut place.on)
-                    && laid.insertion == self.insertion
+                if let Some(OnReader::Inlay(placed)) = place.map(|place| &mut place.on)
+                    && placed.insertion == self.insertion
                 {
-                    laid.reading.was_encoded();
+                    placed.reading.was_encoded();
                 }
             });
         }
@@ -186,9 +186,9 @@ impl Board {
             .iter()
             .find(|place| place.name == reader);
         let lies = match &place?.on {
-            Lying::Inlay(laid) => laid.insertion,
-            Lying::Failed(failed) => failed.insertion,
-            Lying::Nothing | Lying::Unavailable | Lying::Module => return None,
+            OnReader::Inlay(placed) => placed.insertion,
+            OnReader::Failed(failed) => failed.insertion,
+            OnReader::Nothing | OnReader::Unavailable | OnReader::Module => return None,
         };
         (lies == insertion && inner.held.insert(reader.to_owned())).then(|| Held {
             board: Arc::clone(self),

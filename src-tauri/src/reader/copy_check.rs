@@ -48,12 +48,19 @@ pub enum Refusal {
     Unknown,
 }
 
+/// The service's knowledge of a URL that was not copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedUrl {
+    /// The group of the URL's tag, and the groups above it.
+    pub group_ids: Vec<i64>,
+}
+
 /// Asks the service whether `url` was copied to `chip`.
 ///
 /// # Errors
 ///
 /// If it was copied, or if the service does not answer.
-pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<(), Refusal> {
+pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<CheckedUrl, Refusal> {
     let body = serde_json::json!({"url": url, "chip": chip}).to_string();
     let request = Request::post("/admin/v1/verification")
         .header(header::CONTENT_TYPE, "application/json")
@@ -68,5 +75,8 @@ pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<()
         let why = answer["findings"][0]["text"].as_str().unwrap_or_default();
         return Err(Refusal::Copied(why.to_owned()));
     }
-    Ok(())
+    let groups = answer["group_ids"].as_array().into_iter().flatten();
+    Ok(CheckedUrl {
+        group_ids: groups.filter_map(Value::as_i64).collect(),
+    })
 }

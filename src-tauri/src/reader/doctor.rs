@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use machine::{Machine, Packages};
 
-use super::board::{Lying, Table};
+use super::board::{OnReader, Table};
 use super::card::{Context as _, Fault, Occupant, Slot, Stack};
 use super::inlay::Chip;
 use super::monitor::is_module;
@@ -123,11 +123,11 @@ pub fn sights(table: &Table) -> Vec<Sight> {
     let places = table.readers.iter().map(|place| {
         let name = place.name.clone();
         match &place.on {
-            Lying::Module => Sight::Module(name),
-            Lying::Unavailable => Sight::Unavailable(name),
-            Lying::Inlay(laid) if laid.reading.chip == Chip::Unknown => Sight::Foreign(name),
-            Lying::Nothing | Lying::Inlay(_) => Sight::Reader(name),
-            Lying::Failed(failed) => match failed.trouble.kind {
+            OnReader::Module => Sight::Module(name),
+            OnReader::Unavailable => Sight::Unavailable(name),
+            OnReader::Inlay(placed) if placed.reading.chip == Chip::Unknown => Sight::Foreign(name),
+            OnReader::Nothing | OnReader::Inlay(_) => Sight::Reader(name),
+            OnReader::Failed(failed) => match failed.trouble.kind {
                 "sharing" => Sight::Card(name, Fault::Sharing),
                 "mute" => Sight::Card(name, Fault::Mute),
                 "unsupported" => Sight::Card(name, Fault::Unsupported),

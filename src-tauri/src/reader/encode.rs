@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::technology::Family;
 
-use super::board::{Board, Lying};
+use super::board::{Board, OnReader};
 use super::card::{Fault, Stack};
 use super::inlay::{Message, Reading};
 use crate::backend::Backend;
@@ -151,17 +151,17 @@ fn known(board: &Board, reader: &str, insertion: u64) -> Option<Known> {
         .into_iter()
         .find(|place| place.name == reader)?;
     match place.on {
-        Lying::Inlay(laid) if laid.insertion == insertion => {
+        OnReader::Inlay(placed) if placed.insertion == insertion => {
             let Reading {
                 uid, chip, message, ..
-            } = laid.reading;
+            } = placed.reading;
             Some(Known {
                 uid: uid?,
                 chip: chip.technology(),
                 has_message: matches!(message, Message::Records { .. } | Message::Broken { .. }),
             })
         }
-        Lying::Failed(failed) if failed.insertion == insertion => Some(Known {
+        OnReader::Failed(failed) if failed.insertion == insertion => Some(Known {
             uid: failed.uid?,
             chip: None,
             has_message: false,

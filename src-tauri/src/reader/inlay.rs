@@ -39,7 +39,11 @@ pub struct Reading {
     /// Whether the chip's maker signed its UID.
     pub original: Original,
     /// Who may write to the chip.
-    pub lock: Lock,
+    #[cfg_attr(
+        test,
+        ts(type = r#""open" | "key" | "partly" | "marked" | "locked" | "unknown""#)
+    )]
+    pub lock: Access,
     /// The codes that the chip writes into its URL.
     pub codes: Codes,
     /// The message on the chip.
@@ -53,7 +57,7 @@ pub struct Reading {
 impl Reading {
     /// Forgets the message, which was read before the chip was encoded or wiped.
     pub(super) fn was_encoded(&mut self) {
-        self.lock = Lock::Unknown;
+        self.lock = Access::Unknown;
         self.codes = Codes::Unknown;
         self.message = Message::Unread;
         self.url = None;
@@ -181,48 +185,15 @@ impl Original {
     }
 }
 
-/// Who may write to a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipLock"))]
-#[serde(rename_all = "snake_case")]
-pub enum Lock {
-    /// Anyone may write, without a key or a password.
-    Open,
-    /// Only holders of a key may write.
-    Key,
-    /// A part of the memory is locked permanently.
-    Partly,
-    /// The chip is only marked as read-only: any tool can still write.
-    Marked,
-    /// The whole chip is locked permanently.
-    Locked,
-    /// The chip does not report it.
-    Unknown,
-}
-
-impl From<Access> for Lock {
-    fn from(access: Access) -> Self {
-        match access {
-            Access::Open => Self::Open,
-            Access::Key => Self::Key,
-            Access::Partly => Self::Partly,
-            Access::Marked => Self::Marked,
-            Access::Locked => Self::Locked,
-            Access::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl Lock {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Open => "anyone can write it",
-            Self::Key => "it can be written only with its key",
-            Self::Partly => "parts of it are locked",
-            Self::Marked => "it is marked read-only but not locked",
-            Self::Locked => "it is locked permanently",
-            Self::Unknown => "its write access is unknown",
-        }
+/// Who may write to a chip, in words.
+const fn access_words(access: Access) -> &'static str {
+    match access {
+        Access::Open => "anyone can write it",
+        Access::Key => "it can be written only with its key",
+        Access::Partly => "parts of it are locked",
+        Access::Marked => "it is marked read-only but not locked",
+        Access::Locked => "it is locked permanently",
+        Access::Unknown => "its write access is unknown",
     }
 }
 
@@ -230,7 +201,7 @@ impl Lock {
 struct Contents {
     chip: Chip,
     memory: Option<usize>,
-    lock: Lock,
+    lock: Access,
     message: Message,
     codes: Codes,
     /// The UID that the chip itself reports.
@@ -244,7 +215,7 @@ impl Contents {
         Self {
             chip: Chip::Unknown,
             memory: None,
-            lock: Lock::Unknown,
+            lock: Access::Unknown,
             message: Message::None,
             codes: Codes::Unknown,
             uid: None,
@@ -350,5 +321,31 @@ fn sentence(contents: &Contents, url: Option<&str>) -> String {
     } else {
         "A"
     };
-    format!("{article} {} that {says}; {}.", chip.name(), lock.words())
+    format!(
+        "{article} {} that {says}; {}.",
+        chip.name(),
+        access_words(*lock)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page's type of `lock` is written out, because [`Access`] is another crate's.
+    #[test]
+    fn the_page_knows_each_word_of_access() {
+        let declared = <Reading as ts_rs::TS>::decl(&ts_rs::Config::new());
+        for access in [
+            Access::Open,
+            Access::Key,
+            Access::Partly,
+            Access::Marked,
+            Access::Locked,
+            Access::Unknown,
+        ] {
+            let word = serde_json::to_string(&access).unwrap();
+            assert!(declared.contains(&word), "{word} in {declared}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tapdesk_service::clock::{Clock, Stopwatch};
 
-use super::board::{Board, Failed, Laid, Lying, ReaderSlot, Table, Trouble};
+use super::board::{Board, Failed, OnReader, PlacedInlay, ReaderSlot, Table, Trouble};
 use super::card::{Context, Fault, Occupant, Slot, Stack};
 use super::inlay;
 
@@ -161,11 +161,11 @@ impl Watcher {
             }
             if before.is_some_and(|seen| seen.slot.occupant != Occupant::Nothing) && !same {
                 // The card was swapped between two looks: report its removal before the new card.
-                self.place(&slot.reader, Lying::Nothing);
+                self.place(&slot.reader, OnReader::Nothing);
             }
             let (on, waiting) = self.occupant(context, &slot)?;
             let uid = match &on {
-                Lying::Inlay(laid) if !laid.reading.random_uid => laid.reading.uid.clone(),
+                OnReader::Inlay(placed) if !placed.reading.random_uid => placed.reading.uid.clone(),
                 _ => None,
             };
             if !(waited && waiting) {
@@ -225,7 +225,7 @@ impl Watcher {
             Ok(None) | Err(_) => {
                 seen.misses += 1;
                 if seen.misses == MISSES_MAX {
-                    self.place(reader, Lying::Nothing);
+                    self.place(reader, OnReader::Nothing);
                 }
             }
         }
@@ -238,13 +238,13 @@ impl Watcher {
         &mut self,
         context: &mut impl Context,
         slot: &Slot,
-    ) -> Result<(Lying, bool), Fault> {
+    ) -> Result<(OnReader, bool), Fault> {
         if is_module(slot) {
-            return Ok((Lying::Module, false));
+            return Ok((OnReader::Module, false));
         }
         let atr = match &slot.occupant {
-            Occupant::Nothing => return Ok((Lying::Nothing, false)),
-            Occupant::Unavailable => return Ok((Lying::Unavailable, false)),
+            Occupant::Nothing => return Ok((OnReader::Nothing, false)),
+            Occupant::Unavailable => return Ok((OnReader::Unavailable, false)),
             Occupant::Mute => return Ok((self.failed(&Fault::Mute, Vec::new()), false)),
             Occupant::Card { atr } => atr,
         };
@@ -257,13 +257,13 @@ impl Watcher {
             Ok(reading) => {
                 let insertion = self.next_insertion();
                 let at = self.clock.now();
-                let laid = Laid {
+                let placed = PlacedInlay {
                     insertion,
                     at,
                     reading,
                     log,
                 };
-                Ok((Lying::Inlay(Box::new(laid)), false))
+                Ok((OnReader::Inlay(Box::new(placed)), false))
             }
             Err(fault) if fault.ends_connection() => Err(fault),
             Err(fault) => {
@@ -274,8 +274,8 @@ impl Watcher {
         }
     }
 
-    fn failed(&mut self, fault: &Fault, log: Vec<super::apdu::Exchange>) -> Lying {
-        Lying::Failed(Box::new(Failed {
+    fn failed(&mut self, fault: &Fault, log: Vec<super::apdu::Exchange>) -> OnReader {
+        OnReader::Failed(Box::new(Failed {
             insertion: self.next_insertion(),
             at: self.clock.now(),
             trouble: Trouble::from(fault),
@@ -290,7 +290,7 @@ impl Watcher {
         self.insertions
     }
 
-    fn place(&self, reader: &str, on: Lying) {
+    fn place(&self, reader: &str, on: OnReader) {
         self.board.change(|table| {
             let place = table.readers.iter_mut().find(|place| place.name == reader);
             match place {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::{Request, header};
 use serde_json::json;
 
-use super::board::{Lying, Table};
+use super::board::{OnReader, Table};
 use super::copy_check::Chip;
 use super::inlay::Codes;
 use crate::shell::Shell;
@@ -43,7 +43,7 @@ impl OwnReads {
         let last = self.last;
         for place in &table.readers {
             match &place.on {
-                Lying::Failed(failed) if failed.insertion > last => {
+                OnReader::Failed(failed) if failed.insertion > last => {
                     self.last = self.last.max(failed.insertion);
                     if let Some(uid) = failed.uid.as_ref().filter(|_| failed.may_have_counted) {
                         if self.torn.len() >= CHIPS_MAX {
@@ -52,9 +52,9 @@ impl OwnReads {
                         *self.torn.entry(uid.clone()).or_default() += 1;
                     }
                 }
-                Lying::Inlay(laid) if laid.insertion > last => {
-                    self.last = self.last.max(laid.insertion);
-                    let reading = &laid.reading;
+                OnReader::Inlay(placed) if placed.insertion > last => {
+                    self.last = self.last.max(placed.insertion);
+                    let reading = &placed.reading;
                     let counts = matches!(reading.codes, Codes::On { .. });
                     let Some(url) = reading.url.as_ref().filter(|_| counts) else {
                         continue;

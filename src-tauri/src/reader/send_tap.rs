@@ -56,10 +56,12 @@ pub struct SentTap {
     pub payload_micros: Option<u64>,
 }
 
-/// The parsed URL of a tap, and its slug.
+/// The parsed URL of a tap.
 struct TapUrl {
     url: Url,
-    slug: String,
+    /// Path and query at the service whose tag URL is not known, with the slug as the service reads
+    /// it.
+    at_service: String,
 }
 
 impl TapUrl {
@@ -68,10 +70,12 @@ impl TapUrl {
         if !matches!(url.scheme(), "http" | "https" | "lnurlw") {
             return Err(not_on_the_web(text));
         }
-        let mut segments = url.path_segments().into_iter().flatten();
-        let slug = segments.rfind(|segment| !segment.is_empty());
-        let slug = slug.unwrap_or_default().to_owned();
-        Ok(Self { url, slug })
+        let read = tapdesk_service::TapUrl::parse(text).map_err(|error| error.to_string())?;
+        let at_service = match read.query() {
+            "" => format!("/t/{}", read.slug()),
+            query => format!("/t/{}?{query}", read.slug()),
+        };
+        Ok(Self { url, at_service })
     }
 
     /// Whether the URL is a tag URL below `base`.
@@ -192,13 +196,9 @@ async fn at_service(
     host: Option<TapHost>,
     at: Timestamp,
 ) -> Result<SentTap, String> {
-    let query = tap
-        .url
-        .query()
-        .map_or_else(String::new, |query| format!("?{query}"));
     let path = match &host {
-        Some(_) => format!("{}{query}", tap.url.path()),
-        None => format!("/t/{}{query}", tap.slug),
+        Some(_) => path_and_query(&tap.url),
+        None => tap.at_service.clone(),
     };
     announce_test_tap(backend, &path, TestTap::Reader).await;
     // Without a user agent the tap would count as a link preview.
@@ -332,6 +332,27 @@ mod tests {
             "http://127.0.0.1:8787/t/../admin/v1/tags",
         ] {
             assert!(!is_at(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_slug_and_the_query_are_those_that_a_tap_reads() {
+        let sent = |url: &str| TapUrl::parse(url).map(|tap| tap.at_service);
+        for (url, path) in [
+            ("https://a.example/t/k3v9qa", "/t/k3v9qa"),
+            ("https://a.example/t/k3v9qa?uid=1#top", "/t/k3v9qa?uid=1"),
+            ("https://a.example/t/k3v9qa/", "/t/k3v9qa"),
+            ("https://a.example/t/k3v9qa/?uid=1", "/t/k3v9qa?uid=1"),
+            ("https://a.example/t/k3v9qa&x=1", "/t/k3v9qa?x=1"),
+            ("https://a.example/t/k3v9qa/&x=1", "/t/k3v9qa?x=1"),
+            (
+                "https://a.example/t/k3v9qa/&x=1?uid=2",
+                "/t/k3v9qa?x=1&uid=2",
+            ),
+            ("https://a.example/k3v9qa/&x=1", "/t/k3v9qa?x=1"),
+            ("lnurlw://a.example/k3v9qa&x=1/", "/t/k3v9qa?x=1"),
+        ] {
+            assert_eq!(sent(url).as_deref(), Ok(path), "{url}");
         }
     }
 

@@ -49,8 +49,8 @@ impl Shell {
     async fn listen_as(&self, choice: impl FnOnce(&mut Preferences)) -> Result<(), String> {
         if self.listen.is_some() {
             return Err(
-                "Where Tapdesk listens is fixed by --listen or TAPDESK_LISTEN, \
-                 and is changed there alone."
+                "The address on which Tapdesk listens is set by --listen or TAPDESK_LISTEN, \
+                 and can only be changed there."
                     .to_owned(),
             );
         }

@@ -2,6 +2,8 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_tests::Answering as _;
+use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
 
 use super::Driver;
 
@@ -82,4 +84,29 @@ pub(super) async fn keys(driver: &mut Driver) {
             &object,
         )
         .await;
+    unlisted(driver).await;
+}
+
+async fn unlisted(driver: &mut Driver) {
+    let rule = unlisted_template(&json!({"unlisted": "page"}));
+    let template = driver.service.admin_create("/url-templates", rule).await;
+    let tap = driver.service.get(&unlisted_url(1, 5));
+    tap.header("host", TEMPLATE_HOST).answer().await;
+    driver.look().await;
+    let path = format!("/unlisted-chips/{}/enrol", unlisted_uid(1));
+    let answer = driver.send(Method::POST, &path, json!({})).await;
+    let object = path[1..].to_owned();
+    let (operation, action) = (
+        "post_unlisted_chips_uid_enrol",
+        "unlisted-chips.enrol.create",
+    );
+    driver.left(operation, answer, action, &object).await;
+    let object = format!("url-templates/{}/unlisted/revert", template["id"]);
+    let body = json!({"since": "2020-01-01T00:00:00Z"});
+    let answer = driver.send(Method::POST, &format!("/{object}"), body).await;
+    let (operation, action) = (
+        "post_url_templates_id_unlisted_revert",
+        "url-templates.unlisted.revert",
+    );
+    driver.left(operation, answer, action, &object).await;
 }

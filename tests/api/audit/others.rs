@@ -39,6 +39,12 @@ pub(super) async fn others(driver: &mut Driver) {
         .left("patch_sheets_id", answer, "sheets.update", &sheet)
         .await;
 
+    let labels = json!({
+        "select": {"filter": {}}, "format": "csv", "label_mm": [50, 30], "allow_unproved_address": true,
+    });
+    let answer = driver.send(Method::POST, "/labels", labels).await;
+    driver.left("post_labels", answer, "labels", "labels").await;
+
     let answer = driver
         .send(
             Method::POST,
@@ -81,6 +87,7 @@ pub(super) async fn others(driver: &mut Driver) {
         driver.left("post_backup", answer, "backup", "backup").await;
     }
     scheduled_backups(driver).await;
+    mail(driver).await;
     let answer = driver
         .send(
             Method::POST,
@@ -168,4 +175,39 @@ async fn scheduled_backups(driver: &mut Driver) {
             driver.left(operation, answer, action, path).await;
         }
     }
+}
+
+async fn mail(driver: &mut Driver) {
+    let server = json!({
+        "host": "127.0.0.1", "port": 9, "security": "none", "from": "tapdesk@example.com",
+    });
+    let answer = driver.send(Method::PUT, "/mail", server).await;
+    driver.left("put_mail", answer, "mail.set", "mail").await;
+    // Nothing listens there, and the answer says so.
+    let to = json!({"to": "anna@example.com"});
+    let answer = driver.send(Method::POST, "/mail/test", to).await;
+    driver
+        .left("post_mail_test", answer, "mail.test", "mail/test")
+        .await;
+    let alert = json!({
+        "kind": "alert", "events": ["alert.disk_low"], "channel": {"mail": ["anna@example.com"]},
+    });
+    let created = driver.service.admin_create("/notifications", alert).await;
+    driver.look().await;
+    let path = format!("notifications/{}/test", created["id"]);
+    let answer = driver
+        .send(Method::POST, &format!("/{path}"), Value::Null)
+        .await;
+    driver
+        .left(
+            "post_notifications_id_test",
+            answer,
+            "notifications.test",
+            &path,
+        )
+        .await;
+    let answer = driver.send(Method::DELETE, "/mail", Value::Null).await;
+    driver
+        .left("delete_mail", answer, "mail.delete", "mail")
+        .await;
 }

@@ -102,7 +102,7 @@ async fn what_changes_nothing_or_is_refused_has_no_row() {
     let before = rows(&service, "").await.len();
     let path = tag.admin_path();
     service
-        .admin(Method::PATCH, &path, json!({"slug": "x"}))
+        .admin(Method::PATCH, &path, json!({"slug": "x y"}))
         .await
         .expect(422);
     service

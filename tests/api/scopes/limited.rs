@@ -13,14 +13,15 @@ use crate::api::events::Listener;
 
 use super::{Operation, call, operations, service, status, token};
 
-/// An experience, a tag that leads there, a tap of it, a submission of its form, and a webhook of
-/// it.
+/// An experience, a tag and a group that lead there, a tap of the tag, a submission of its form,
+/// and a webhook of it.
 pub(super) struct Place {
     pub(super) experience: i64,
     pub(super) tag: TestTag,
     pub(super) interaction: i64,
     pub(super) submission: i64,
     pub(super) webhook: i64,
+    pub(super) group: i64,
 }
 
 pub(super) async fn place(service: &TestService) -> Place {
@@ -47,8 +48,11 @@ pub(super) async fn place(service: &TestService) -> Place {
     // No receiver exists.
     let webhook = json!({"url": "http://127.0.0.1:9/", "events": ["tap.verified"]});
     let webhook = maker.admin_create("/webhooks", webhook).await;
+    let group = json!({"kind": "batch", "name": "Lot 41", "experience_id": experience});
+    let group = service.admin_create("/groups", group).await;
     Place {
         webhook: webhook["id"].as_i64().unwrap(),
+        group: group["id"].as_i64().unwrap(),
         experience,
         interaction,
         submission: newest["items"][0]["id"].as_i64().unwrap(),
@@ -79,6 +83,8 @@ async fn request(client: &Client, operation: &Operation, place: &Place) -> Answe
         place.submission
     } else if operation.path.starts_with("/admin/v1/webhooks/{id}") {
         place.webhook
+    } else if operation.path.starts_with("/admin/v1/groups/{id}") {
+        place.group
     } else {
         place.tag.id
     };
@@ -163,6 +169,10 @@ async fn what_is_outside_does_not_exist() {
 async fn prepare(service: &TestService, operation: &Operation, place: &Place) {
     if operation.id == "delete_experiences_id" {
         let path = place.tag.admin_path();
+        service
+            .admin_patch(&path, json!({"experience_id": null}))
+            .await;
+        let path = format!("/groups/{}", place.group);
         service
             .admin_patch(&path, json!({"experience_id": null}))
             .await;
@@ -320,7 +330,12 @@ async fn look(client: &Client) -> BTreeMap<String, (Option<String>, String)> {
         // The test's clock does not move, and by default a report ends before the present hour.
         let day = "since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
         for query in ["", "count=true", "simulated=all", "sort=-scans", day] {
-            let path = format!("{}?{query}", list.path);
+            let needed = if list.path.ends_with("/tags/values") {
+                "attribute=sku&"
+            } else {
+                ""
+            };
+            let path = format!("{}?{needed}{query}", list.path);
             let request = client.request(Method::GET, &path);
             let answer = request.bearer_auth(client.admin_token()).answer().await;
             // Not every list has every filter.

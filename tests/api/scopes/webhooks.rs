@@ -2,6 +2,11 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::clock::Millis;
+use tapdesk_service::id::WebhookId;
+use tapdesk_service::revision::{Precondition, Revised as _};
+use tapdesk_service::storage::{Conflict, StorageError};
+use tapdesk_service::webhook::Happening;
 use tapdesk_tests::{Answer, Answering as _, Client, Receiver, TestService, eventually};
 
 use super::{service, token};
@@ -300,4 +305,131 @@ async fn no_operation_on_a_webhook_of_tags_is_open_without_read() {
         needs_read(&request.answer().await);
     }
     assert!(seen >= 6, "{seen}");
+}
+
+/// The permission and the new secret belong together: no tag event is added between them. Each
+/// round lets both requests race, and the audit log has them in the order of their commits.
+#[tokio::test]
+async fn a_secret_is_not_rotated_while_a_webhook_gets_tag_events() {
+    let service = service().await;
+    let deaf = json!({"name": "Deaf", "scopes": ["webhooks"]});
+    let deaf = token(&service, deaf).await;
+    let alerts = json!({"events": ["alert.disk_low"]});
+    let taps = json!({"events": ["tap.not_checked"]});
+    let mut new = alerts.clone();
+    new["url"] = "http://127.0.0.1:9/".into();
+    let id = service.admin_create("/webhooks", new).await["id"].clone();
+    let path = format!("/webhooks/{id}");
+    let secrets = format!("{path}/secrets");
+    for _ in 0..20 {
+        let (rotated, changed) = tokio::join!(
+            deaf.admin(Method::POST, &secrets, Value::Null),
+            service.admin(Method::PATCH, &path, taps.clone()),
+        );
+        assert!([201, 403].contains(&rotated.status), "{}", rotated.body);
+        changed.expect(200);
+        service.admin_patch(&path, alerts.clone()).await;
+    }
+    let log = service
+        .admin_get(&format!("/audit?object=webhooks/{id}&limit=100"))
+        .await;
+    let mut of_tags = false;
+    for row in log["items"].as_array().unwrap().iter().rev() {
+        if row["action"] == "webhooks.secrets.create" {
+            assert!(!of_tags, "{row}");
+        } else if let Some(events) = row["after"]["events"].as_array() {
+            of_tags = events.contains(&json!("tap.not_checked"));
+        }
+    }
+}
+
+/// A webhook that gets tag events between the check and the rotation keeps its secret.
+#[tokio::test]
+async fn a_secret_is_rotated_only_for_the_state_that_was_checked() {
+    let service = service().await;
+    let alerts = json!({"url": "http://127.0.0.1:9/", "events": ["alert.disk_low"]});
+    let id = service.admin_create("/webhooks", alerts).await["id"].clone();
+    let storage = &service.service().storage;
+    let id = WebhookId::new(id.as_i64().unwrap());
+    let seen = storage.webhook(id).await.unwrap().unwrap();
+    let expected = || Precondition::OneOf(vec![seen.revision()]);
+    let rotate = async |secret: u8, expected| {
+        let keep = Millis::seconds(60);
+        storage
+            .rotate_webhook_secret(id, vec![secret], keep, expected)
+            .await
+    };
+    assert!(rotate(1, expected()).await.unwrap().is_some());
+    let taps = json!({"events": ["tap.not_checked"]});
+    service.admin_patch(&format!("/webhooks/{id}"), taps).await;
+    let refused = rotate(2, expected()).await;
+    let changed = matches!(refused, Err(StorageError::Conflict(Conflict::Changed(_))));
+    assert!(changed, "{refused:?}");
+    assert!(rotate(3, Precondition::Exists).await.unwrap().is_some());
+}
+
+/// A token without read access sends no test to a webhook that got tag events after the check.
+#[tokio::test]
+async fn a_test_is_sent_only_in_the_state_that_was_checked() {
+    let service = service().await;
+    let alerts = json!({"url": "http://127.0.0.1:9/", "events": ["alert.disk_low"]});
+    let id = service.admin_create("/webhooks", alerts).await["id"].clone();
+    let storage = &service.service().storage;
+    let id = WebhookId::new(id.as_i64().unwrap());
+    let seen = storage.webhook(id).await.unwrap().unwrap();
+    let expected = || Precondition::OneOf(vec![seen.revision()]);
+    let claim = async |number: u64, expected| {
+        let event = Happening::test(storage.now().await.unwrap(), number);
+        storage.claim_test(id, event, expected).await
+    };
+    assert!(claim(1, expected()).await.unwrap().is_some());
+    let taps = json!({"events": ["tap.not_checked"]});
+    service.admin_patch(&format!("/webhooks/{id}"), taps).await;
+    let refused = claim(2, expected()).await;
+    let changed = matches!(refused, Err(StorageError::Conflict(Conflict::Changed(_))));
+    assert!(changed, "a test was claimed for another state");
+    assert!(claim(3, Precondition::Exists).await.unwrap().is_some());
+}
+
+/// The permission and the test belong together: each round lets a test and a change race, and the
+/// audit log has them in the order of their commits.
+#[tokio::test]
+async fn no_test_is_sent_without_read_while_a_webhook_gets_tag_events() {
+    let service = service().await;
+    let deaf = json!({"name": "Deaf", "scopes": ["webhooks"]});
+    let deaf = token(&service, deaf).await;
+    let alerts = json!({"events": ["alert.disk_low"]});
+    let taps = json!({"events": ["tap.not_checked"]});
+    let mut new = alerts.clone();
+    new["url"] = "http://127.0.0.1:9/".into();
+    let id = service.admin_create("/webhooks", new).await["id"].clone();
+    let path = format!("/webhooks/{id}");
+    let test = format!("{path}/test");
+    let mut sent = 0;
+    for _ in 0..20 {
+        let (tested, changed) = tokio::join!(
+            deaf.admin(Method::POST, &test, Value::Null),
+            service.admin(Method::PATCH, &path, taps.clone()),
+        );
+        assert!([200, 403].contains(&tested.status), "{}", tested.body);
+        sent += usize::from(tested.status == 200);
+        changed.expect(200);
+        service.admin_patch(&path, alerts.clone()).await;
+    }
+    let log = service
+        .admin_get(&format!("/audit?object=webhooks/{id}&limit=100"))
+        .await;
+    let mut of_tags = false;
+    for row in log["items"].as_array().unwrap().iter().rev() {
+        if row["action"]
+            .as_str()
+            .is_some_and(|action| action.contains("test"))
+        {
+            assert!(!of_tags, "{row}");
+            sent -= 1;
+        } else if let Some(events) = row["after"]["events"].as_array() {
+            of_tags = events.contains(&json!("tap.not_checked"));
+        }
+    }
+    assert_eq!(sent, 0, "the log has each test that was sent");
 }

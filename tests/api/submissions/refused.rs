@@ -33,7 +33,7 @@ async fn save(service: &TestService, submission: &Value) -> Answer {
 
 /// The number of submissions in reports.
 async fn counted(service: &TestService) -> Value {
-    let report = service.admin_get("/reports?bucket=day").await;
+    let report = service.admin_get("/reports?step=day").await;
     report["totals"]["submissions"].clone()
 }
 

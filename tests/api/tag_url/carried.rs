@@ -1,7 +1,14 @@
 //! The address in a chip's URL: opened once the chip is verified, and counted afterwards.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tapdesk_service::caller::{Actor, Caller};
+use tapdesk_service::encoding::OpenedAddress;
+use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
+use tapdesk_service::scope::Reach;
 use tapdesk_tests::relay::lay;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::{TestService, eventually};
@@ -58,6 +65,40 @@ async fn an_encoding_names_its_address_and_whether_it_was_opened() {
     let wipe = service.admin_create("/encodings", wipe).await["id"].clone();
     let wipe = service.admin_get(&format!("/encodings/{wipe}")).await;
     assert_eq!(wipe["address"], Value::Null);
+}
+
+/// A repeated last turn changes nothing except this. The service found it out by itself, so the
+/// request has no row in the audit log.
+#[tokio::test]
+async fn an_opened_address_is_no_change_of_a_caller() {
+    let service = TestService::start().await;
+    let encoding = encoded(&service, 1).await;
+    let own = format!("{}/t", service.base());
+    let first = json!({"tag_url": own, "opened": false, "reason": "loopback"});
+    has_address(&service, &encoding, &first).await;
+    let object = format!("encodings/{}", encoding["id"]);
+    let log = format!("/audit?object={object}");
+    let before = service.admin_get(&log).await["items"].clone();
+    let caller = Arc::new(Caller::new(
+        Actor::CommandLine,
+        IpAddr::from([127, 0, 0, 1]),
+        ("encodings.answers".into(), format!("{object}/answers")),
+        Reach::EVERYTHING,
+        [0; 16],
+    ));
+    let address = OpenedAddress {
+        opened: true,
+        reason: None,
+    };
+    let id = EncodingId::new(encoding["id"].as_i64().unwrap());
+    let for_caller = service.service().on_behalf_of(&caller);
+    let noted = for_caller.storage.note_address_opened(id, address);
+    noted.await.unwrap();
+    let expected = json!({"tag_url": own, "opened": true, "reason": null});
+    let shown = service.admin_get(&format!("/{object}")).await;
+    assert_eq!(shown["address"], expected);
+    assert_eq!(shown["counter"], encoding["counter"]);
+    assert_eq!(service.admin_get(&log).await["items"], before);
 }
 
 #[tokio::test]

@@ -42,9 +42,11 @@ async fn ten_tags(service: &TestService) -> [i64; 2] {
     for n in 0..10_usize {
         let status = if n % 4 == 3 { "archived" } else { "active" };
         let experience = experiences.get(n % 3);
-        let name = format!("tag {n}");
+        let (name, slug) = (format!("tag {n}"), format!("bottle-{n}"));
         service
-            .tag(json!({"name": name, "status": status, "experience_id": experience}))
+            .tag(json!({
+                "name": name, "slug": slug, "status": status, "experience_id": experience,
+            }))
             .await;
     }
     service
@@ -323,4 +325,134 @@ async fn a_limit_of_a_bulk_change_is_one_that_helps() {
         answer.expect(422);
     }
     assert_eq!(names(&all(&service, "/tags", 50).await), ["one"]);
+}
+
+#[tokio::test]
+async fn properties_are_set_and_removed_and_the_undo_restores_each_former_value() {
+    let service = TestService::start().await;
+    let own = service.redirect("https://owner.example/").await;
+    for (attributes, qr) in [
+        (json!({"lot": "L1", "sku": "A"}), false),
+        (json!({"lot": "L2"}), true),
+        (json!({"lot": "L1"}), false),
+        (json!({"lot": "L9", "sku": "B"}), true),
+    ] {
+        service
+            .tag(json!({
+                "name": "bottle", "attributes": attributes, "has_qr_code": qr, "experience_id": own,
+                "data": {"note": "old"}, "variables": {"lot": "of a visitor"},
+            }))
+            .await;
+    }
+    let before = everything(&service).await;
+    let request = json!({
+        "action": "set", "select": {"filter": {}}, "attributes": {"lot": "L9", "sku": null},
+        "data": {"printed": "yes"}, "has_qr_code": true,
+    });
+    let result = bulk(&service, request.clone()).await;
+    assert_eq!(
+        (&result["changed"], &result["rest"]),
+        (&json!(4), &json!([]))
+    );
+    for tag in all(&service, "/tags", 50).await {
+        assert_eq!(tag["attributes"], json!({"lot": "L9"}));
+        assert_eq!(tag["data"], json!({"note": "old", "printed": "yes"}));
+        assert_eq!(tag["variables"], json!({"lot": "of a visitor"}));
+        assert_eq!(tag["has_qr_code"], true);
+    }
+    // Tags with the same former state are in one request, and members that did not change in none.
+    let no_data = json!({"printed": null});
+    assert_eq!(
+        result["undo"],
+        json!([
+            {"action": "set", "select": {"ids": [1]}, "attributes": {"lot": "L1", "sku": "A"},
+                "data": no_data, "has_qr_code": false},
+            {"action": "set", "select": {"ids": [2]}, "attributes": {"lot": "L2"}, "data": no_data},
+            {"action": "set", "select": {"ids": [3]}, "attributes": {"lot": "L1"}, "data": no_data,
+                "has_qr_code": false},
+            {"action": "set", "select": {"ids": [4]}, "attributes": {"sku": "B"}, "data": no_data},
+        ])
+    );
+    let again = bulk(&service, request).await;
+    assert_eq!((&again["changed"], &again["undo"]), (&json!(0), &json!([])));
+    undo(&service, &result).await;
+    assert_eq!(everything(&service).await, before);
+}
+
+#[tokio::test]
+async fn a_set_property_is_told_and_recorded_and_seen_by_the_next_tap() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let target = "https://owner.example/{{tag:attribute:lot}}";
+    let tag = service
+        .tag_to(target, json!({"attributes": {"lot": "L1"}}))
+        .await;
+    let receiver = json!({"url": "http://127.0.0.1:9/", "events": ["tag.updated"]});
+    service.admin_create("/webhooks", receiver).await;
+    let tap = service.tap(&tag.path()).await;
+    assert!(
+        tap.location
+            .unwrap()
+            .starts_with("https://owner.example/L1")
+    );
+    let set = json!({"action": "set", "select": {"ids": [tag.id]}, "attributes": {"lot": "L2"}});
+    bulk(&service, set.clone()).await;
+    let tap = service.tap(&tag.path()).await;
+    assert!(
+        tap.location
+            .unwrap()
+            .starts_with("https://owner.example/L2")
+    );
+    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(row["action"], "tags.bulk");
+    assert_eq!(row["after"]["change"], set);
+    bulk(&service, set).await;
+    let newest = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(newest["id"], row["id"], "nothing changed");
+}
+
+#[tokio::test]
+async fn properties_that_cannot_be_set_are_refused_and_nothing_is_changed() {
+    let service = TestService::start().await;
+    let full: serde_json::Map<_, _> = (0..256).map(|n| (format!("k{n}"), json!("x"))).collect();
+    service.tag(json!({"name": "one"})).await;
+    service
+        .tag(json!({"name": "two", "attributes": full}))
+        .await;
+    let before = everything(&service).await;
+    let many: serde_json::Map<_, _> = (0..513).map(|n| (format!("k{n}"), json!("x"))).collect();
+    for (members, status, part) in [
+        (json!({}), 422, "nothing to set"),
+        (json!({"attributes": {"a b": "x"}}), 422, "key"),
+        (json!({"attributes": {"lot": "a\u{0}"}}), 422, "NUL"),
+        (
+            json!({"data": {"lot": "x".repeat(4_097)}}),
+            422,
+            "at most 4096 bytes",
+        ),
+        (
+            json!({"attributes": {"lot": "L1"}}),
+            422,
+            "at most 256 keys",
+        ),
+        (json!({"attributes": many}), 422, "at most 512 properties"),
+        (
+            json!({"variables": {"lot": "x"}}),
+            422,
+            "unknown field `variables`",
+        ),
+        (json!({"has_qr_code": "yes"}), 422, "boolean"),
+    ] {
+        let mut request = members.clone();
+        request["action"] = "set".into();
+        request["select"] = json!({"ids": [[1, 2]]});
+        let answer = service.admin(Method::POST, "/tags/bulk", request).await;
+        let detail = answer.expect(status)["detail"].to_string();
+        assert!(detail.contains(part), "{members}: {detail}");
+        assert_eq!(everything(&service).await, before, "{members}");
+    }
+    // Where a key takes the place of another, a full tag has room.
+    let replace = json!({
+        "action": "set", "select": {"ids": [2]}, "attributes": {"k0": null, "lot": "L1", "k1": "y"},
+    });
+    assert_eq!(bulk(&service, replace).await["changed"], 1);
 }

@@ -116,13 +116,16 @@ async fn an_experience_is_named_and_one_that_there_is_not_is_refused_or_ignored(
     }
     let file = "name,experience,experience_id\nby name,Welcome,\nby id,,1\nby both,Register,1\n\
                 nowhere,,\ntwo of them,Twice,\none of them,Twice,4\nunknown,Gone,\nunknown id,,9\n\
-                disagree,Welcome,1\nno number,,Welcome\n";
+                disagree,Welcome,1\nno number,,Welcome\nid of another service,Welcome,77\n\
+                another id of two,Twice,1\n";
     let expected = [
         ("by name", json!(2)),
         ("by id", json!(1)),
         ("by both", json!(1)),
         ("nowhere", Value::Null),
         ("one of them", json!(4)),
+        ("disagree", json!(2)),
+        ("id of another service", json!(2)),
     ];
     let result = import(&service, "", file).await;
     let reason = |row: usize| result["results"][row]["reason"].clone();
@@ -132,11 +135,13 @@ async fn an_experience_is_named_and_one_that_there_is_not_is_refused_or_ignored(
     );
     assert_eq!(reason(6), "There is no experience named \"Gone\".");
     assert_eq!(reason(7), "There is no experience 9.");
+    let warning = |row: usize| result["results"][row]["warning"].as_str();
     assert_eq!(
-        reason(8),
-        "The cells experience_id and experience disagree: experience 1 is named \"Register\", \
-         and not \"Welcome\". Leave one of them empty."
+        warning(8),
+        Some("The experience is found by its name: experience 1 is \"Register\" here.")
     );
+    assert_eq!(warning(10), None);
+    assert_eq!(reason(11), reason(4));
     assert_eq!(reason(9), "experience_id is the number of an experience.");
     let tags = all(&service, "/tags", 50).await;
     let leads: Vec<_> = tags
@@ -144,6 +149,11 @@ async fn an_experience_is_named_and_one_that_there_is_not_is_refused_or_ignored(
         .map(|tag| (tag["name"].as_str().unwrap(), tag["experience_id"].clone()))
         .collect();
     assert_eq!(leads, expected);
+
+    let file = "name,experience\ntwo of them,Twice\n";
+    let ignored = import(&service, "?unknown_experience=ignore&dry_run=true", file).await;
+    assert_eq!(ignored["created"], 1);
+    assert_eq!(ignored["results"][0]["warning"], reason(4));
 
     // With `ignore`, a new tag leads nowhere, and an existing one stays where it was.
     let file = "slug,name,experience\nbottle-0001,new,Gone\n";

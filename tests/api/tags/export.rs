@@ -150,9 +150,9 @@ async fn a_spreadsheet_can_open_the_file() {
     assert_eq!(
         answer.body,
         format!(
-            "\u{feff}slug,url,name,title,description,language_code,status,experience_id,experience,verifier_enabled,\
+            "\u{feff}slug,url,name,title,description,language_code,status,experience_id,experience,group_id,group,verifier_enabled,\
              updates_require_verified,has_qr_code,track_location,location,widget_settings,data:size\r\n\
-             cellar-door-1,{}/t/cellar-door-1,Bottle,,,en_US,active,,,true,false,false,false,,,75\r\n",
+             cellar-door-1,{}/t/cellar-door-1,Bottle,,,,active,,,,,true,false,false,false,,,75\r\n",
             service.base()
         )
     );

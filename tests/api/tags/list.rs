@@ -35,6 +35,80 @@ async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
 }
 
 #[tokio::test]
+async fn an_order_by_an_attribute_has_inherited_values_and_ends_with_tags_without_one() {
+    let service = TestService::start().await;
+    let wines = json!({"kind": "product", "name": "Wines", "attributes": {"lot": "B"}});
+    let wines = service.admin_create("/groups", wines).await["id"].clone();
+    let batch = json!({"kind": "batch", "name": "L03", "parent_id": wines});
+    let batch = service.admin_create("/groups", batch).await["id"].clone();
+    for (name, lot, group) in [
+        ("of a group", None, &batch),
+        ("none", None, &Value::Null),
+        ("c", Some("C"), &batch),
+        ("a", Some("a"), &Value::Null),
+        ("accent", Some("Á1"), &Value::Null),
+        ("empty", Some(""), &wines),
+        ("same", Some("b"), &Value::Null),
+        ("none, too", None, &Value::Null),
+    ] {
+        let mut tag = json!({"name": name, "group_id": group});
+        if let Some(lot) = lot {
+            tag["attributes"] = json!({"lot": lot});
+        }
+        service.tag(tag).await;
+    }
+    for (sort, expected) in [
+        (
+            "attribute.lot",
+            [
+                "empty",
+                "a",
+                "accent",
+                "of a group",
+                "same",
+                "c",
+                "none",
+                "none, too",
+            ],
+        ),
+        (
+            "-attribute.lot",
+            [
+                "c",
+                "same",
+                "of a group",
+                "accent",
+                "a",
+                "empty",
+                "none, too",
+                "none",
+            ],
+        ),
+    ] {
+        for limit in [1, 3, 7, 500] {
+            let found = all(&service, &format!("/tags?sort={sort}"), limit).await;
+            assert_eq!(names(&found), expected, "{sort} by {limit}");
+        }
+    }
+    let path = format!("/tags?sort=attribute.lot&group_id={wines}");
+    let found = all(&service, &path, 2).await;
+    assert_eq!(names(&found), ["empty", "of a group", "c"]);
+    let first = service.admin_get("/tags?sort=name&limit=1").await;
+    let other = format!(
+        "/tags?sort=attribute.lot&after={}",
+        first["next"].as_str().unwrap()
+    );
+    for refused in [
+        other.as_str(),
+        "/tags?sort=attribute.",
+        "/tags?sort=attribute",
+    ] {
+        let refused = service.admin(Method::GET, refused, Value::Null).await;
+        refused.expect(422);
+    }
+}
+
+#[tokio::test]
 async fn orders_by_taps_are_the_same_among_thousands_of_tags() {
     // More tags than the database itself sorts.
     let many = 2_300;

@@ -97,7 +97,6 @@ async fn a_member_that_cannot_be_empty_refuses_null() {
     let of_tags = [
         "slug",
         "name",
-        "language_code",
         "status",
         "verifier_enabled",
         "updates_require_verified",

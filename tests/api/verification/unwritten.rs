@@ -131,6 +131,68 @@ async fn picc_data_without_a_uid_at_a_url_template_name_what_is_not_mirrored() {
     }
 }
 
+/// An authentic code without a counter is `same_code`, and a MAC that begins elsewhere hides that
+/// the UID is missing, too.
+#[tokio::test]
+async fn an_authentic_code_and_a_wrong_beginning_name_what_is_not_mirrored_too() {
+    let service = TestService::start().await;
+    let tag = tag(&service).await;
+    let settings = |mac_from| TemplateSettings {
+        mac_from,
+        ..TemplateSettings::new(
+            "https://bottles.example/v/{slug}?e={picc}&c={mac}",
+            Technology::Ntag424Dna,
+        )
+    };
+    let mut template = serde_json::to_value(settings(MacStart::None)).unwrap();
+    template["name"] = json!("Bottles");
+    let id = service.admin_create("/url-templates", template).await["id"].clone();
+    service
+        .inlay(json!({
+            "uid": UID.to_string(), "technology": "ntag424dna", "url_template_id": id,
+            "tag_id": tag.id, "meta_key": META, "file_key": FILE,
+        }))
+        .await;
+    for (mac_from, picc, reason, expected, says) in [
+        (
+            MacStart::None,
+            UID_ALONE,
+            "same_code",
+            vec!["not_mirrored"],
+            "no read counter",
+        ),
+        (
+            MacStart::Picc,
+            COUNTER_ALONE,
+            "wrong_mac",
+            vec!["mac_window", "not_mirrored"],
+            "no UID",
+        ),
+    ] {
+        let template = Template::new(settings(mac_from)).unwrap();
+        let key = |hex| AesKey::from_hex(hex).unwrap();
+        let keys = InlayKeys::Aes(Keys {
+            meta: Some(key(META)),
+            file: key(FILE),
+        });
+        let read = Read {
+            uid: UID,
+            counter: 41,
+            keys: &keys,
+            picc: Some(picc),
+            tamper: "",
+            file_data: &[],
+            random: entropy::bytes(&OsEntropy),
+        };
+        let code = template.make_code(Some(&tag.slug), &read).unwrap();
+        let url = template.url(Some(&tag.slug), &code);
+        assert_eq!(verify(&service, &url).await["reason"], reason, "{picc:?}");
+        let (kinds, text) = findings(&service, &url).await;
+        assert_eq!(kinds, expected, "{picc:?}: {text}");
+        assert!(text.contains(says), "{picc:?}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn a_mac_of_zeros_is_one_that_the_chip_does_not_write() {
     let (service, tag) = canonical("plain").await;

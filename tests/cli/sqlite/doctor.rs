@@ -27,6 +27,7 @@ async fn a_running_service_is_found_in_order() {
         "ok    Database",
         "ok    Audit log",
         "ok    Backups",
+        "ok    Notifications",
         "ok    Admin token",
         "ok    Inlay key",
         "ok    Service",
@@ -92,6 +93,19 @@ async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
         "{}",
         report.stdout
     );
+}
+
+#[tokio::test]
+async fn notifications_without_a_mail_server_are_named() {
+    let service = launch().start().await;
+    let fields = json!({
+        "kind": "alert", "events": ["alert.disk_low"],
+        "channel": {"mail": ["anna@example.com"]},
+    });
+    service.admin_create("/notifications", fields).await;
+    let report = run_at(&service, &["doctor"]).await.good();
+    let line = "warn  Notifications There is no mail server";
+    assert!(report.contains(line), "{report}");
 }
 
 #[tokio::test]

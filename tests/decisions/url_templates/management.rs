@@ -18,8 +18,10 @@ async fn a_template_is_shown_without_its_keys() {
         json!({
             "id": created["id"], "name": "Bottles 2024", "template": of_mac.template,
             "technology": "ntag424dna", "mode": "aes", "mac_from": "enc", "ndef_prefix": 4,
-            "enc_length": 32, "tamper_at": null, "meta_key_checks": [key("11").check().to_string()],
+            "enc_length": 32, "tamper_at": null, "lookup": null, "meta_key_checks": [key("11").check().to_string()],
             "master_key_ids": [], "inlays": 0, "host": "tags.example", "first_tap_at": null,
+            "shared_file_key_check": null, "unlisted": "refuse", "create_limit": 10_000,
+            "limited_at": null, "experience_id": null, "group_id": null,
         })
     );
     let path = format!("/url-templates/{}", created["id"]);
@@ -28,7 +30,15 @@ async fn a_template_is_shown_without_its_keys() {
     assert_eq!(list, json!({"items": [created], "next": null, "count": 1}));
     let renamed = service.admin_patch(&path, json!({"name": "Casks"})).await;
     assert_eq!(renamed["name"], json!("Casks"));
-    for null in ["name", "template", "technology", "mode", "mac_from"] {
+    for null in [
+        "name",
+        "template",
+        "technology",
+        "mode",
+        "mac_from",
+        "unlisted",
+        "create_limit",
+    ] {
         let answer = service
             .admin(Method::PATCH, &path, json!({null: null}))
             .await;

@@ -13,7 +13,7 @@ const BOTTLES: u32 = 5_000;
 const CHIPS: u32 = 500;
 
 /// Searches in the palette, and opens the first result when it is the expected one.
-async fn find(window: &Window, part: &str, found: &str) {
+pub(super) async fn find(window: &Window, part: &str, found: &str) {
     window.command('k').await;
     window.see("//input[@aria-controls='palette-list']").await;
     window.keys(part).await;

@@ -3,6 +3,9 @@
 
 use std::fs;
 
+use serde_json::json;
+use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
+use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, hex};
 use tapdesk_tests::{Answering as _, Client};
@@ -31,16 +34,22 @@ async fn a_stranger_s_file_and_three_urls_lead_to_a_verified_tap_on_the_old_addr
     .unwrap();
 
     let window = desk.open_ready().await;
-    window.press("//nav//a[normalize-space()='Inlays']").await;
-    window.click_named("Bring your inlays").await;
+    window.press("//nav//a[normalize-space()='Tags']").await;
+    window.click_named("Move in").await;
+    window
+        .press("//button[.//strong[normalize-space()='Bolt Card, LNbits']]")
+        .await;
     window.fill("URLs", &urls.join(" ")).await;
     window.fill("Keys", &key).await;
     window.click_named("Find the format").await;
     window.see("//h2[normalize-space()='Proved']").await;
     window.click_named("Use this template…").await;
     window.click_named("Create and continue").await;
+    window
+        .see("//article[contains(., '{picc}') or contains(., '{uid}')]")
+        .await;
+    window.click_named("Continue").await;
 
-    window.choose("Exported by", "boltcard").await;
     window.choose_file(&file).await;
     window.click_named("Check").await;
     window
@@ -51,10 +60,12 @@ async fn a_stranger_s_file_and_three_urls_lead_to_a_verified_tap_on_the_old_addr
         .see("//*[@role='status'][contains(., '1 row imported')]")
         .await;
     window.click_named("Continue").await;
-    window.see("//pre[contains(., 'reverse_proxy')]").await;
+    window
+        .see("//*[normalize-space()='When an unlisted chip is tapped']")
+        .await;
     window.click_named("Continue").await;
     window
-        .see("//h2[normalize-space()='Waiting for the first tap']")
+        .see("//strong[contains(., 'waiting for the first tap')]")
         .await;
 
     let address = window.find_text("//header//code").await;
@@ -62,13 +73,66 @@ async fn a_stranger_s_file_and_three_urls_lead_to_a_verified_tap_on_the_old_addr
     let tap = visitor.get(&path(4)).header("host", OLD);
     assert_eq!(tap.answer().await.status, 200);
     window
-        .see("//h2[normalize-space()='The first verified tap has arrived']")
+        .see("//h2[normalize-space()='You have moved in']")
         .await;
     // The import contains the other service's last counter, so its codes are spent.
     visitor.get(&path(3)).header("host", OLD).answer().await;
     window
         .press("//section//a[normalize-space()=\"Anna's card\"]")
         .await;
+    window.see("//main//*[normalize-space()='verified']").await;
+    window.quit().await;
+}
+
+/// sdm-backend has one master key and no list: the first tap of each chip creates its tag.
+#[tokio::test]
+async fn a_master_key_without_a_list_leads_to_a_tag_at_the_first_tap() {
+    const MASTER: &str = "A55AA55AA55AA55AA55AA55AA55AA55A";
+    let scheme = json!({"scheme": "sdm_backend", "version": 2});
+    let derivation: Derivation = serde_json::from_value(scheme).unwrap();
+    let secret = MasterSecret::from_hex(MASTER).unwrap();
+    let [known, stranger] = [(); 2].map(|()| {
+        let mut inlay = chip(Mirror::Encrypted, MacFrom::None);
+        inlay.keys = derivation.keys(&secret, inlay.uid).unwrap();
+        inlay
+    });
+    let path = |inlay: &VirtualInlay, counter| {
+        let code = inlay.code_at(counter, [0; 5]);
+        format!("/tag?picc_data={}&cmac={}", code.uid, code.token)
+    };
+    let urls = [1, 2].map(|counter| format!("https://{OLD}{}", path(&known, counter)));
+
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    window.press("//nav//a[normalize-space()='Tags']").await;
+    window.click_named("Move in").await;
+    window
+        .press("//button[.//strong[normalize-space()='sdm-backend']]")
+        .await;
+    window.fill("URLs", &urls.join(" ")).await;
+    window.fill("Master keys", MASTER).await;
+    window.click_named("Find the format").await;
+    window.see("//h2[normalize-space()='Proved']").await;
+    window.click_named("Use this template…").await;
+    window.click_named("Create and continue").await;
+    window.see("//article[contains(., '{picc}')]").await;
+    window.click_named("Continue").await;
+    window.click_named("Continue without a table").await;
+    window.press("//label[contains(., 'Create a tag')]").await;
+    window.click_named("Continue").await;
+    window
+        .see("//strong[contains(., 'waiting for the first tap')]")
+        .await;
+
+    let address = window.find_text("//header//code").await;
+    let visitor = Client::new(format!("http://{address}"), "");
+    let tap = visitor.get(&path(&stranger, 1)).header("host", OLD);
+    assert_eq!(tap.answer().await.status, 200);
+    window
+        .see("//h2[normalize-space()='You have moved in']")
+        .await;
+    let link = format!("//section//a[normalize-space()='{}']", stranger.uid);
+    window.press(&link).await;
     window.see("//main//*[normalize-space()='verified']").await;
     window.quit().await;
 }

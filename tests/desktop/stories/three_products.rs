@@ -36,7 +36,9 @@ async fn three_products_get_a_box_of_20_chips_in_one_run() {
     window.press("//nav//a[normalize-space()='Encode']").await;
     window.click_named("New run").await;
     choose_address(&window).await;
-    window.choose("Tags", "from a CSV file").await;
+    window
+        .choose("Tags", "from a spreadsheet or CSV file")
+        .await;
     window.choose_file(&file).await;
     window.see("//p[contains(., '20 rows')]").await;
     window

@@ -130,10 +130,12 @@ impl Desk {
         format!("unix:path={}", self.path("run/bus").display())
     }
 
-    /// A command to run a program in this session.
+    /// A command to run a program in this session. It starts in the home folder, where a dialog of
+    /// the system then saves files.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
+            .current_dir(self.home.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path())

@@ -21,6 +21,9 @@ const BUTTON_PRESS: u8 = 4;
 const BUTTON_RELEASE: u8 = 5;
 const MOTION: u8 = 6;
 
+/// The code of the Enter key.
+const ENTER: u8 = 36;
+
 /// A connection to a display.
 pub(crate) struct Hands {
     x: RustConnection,
@@ -51,11 +54,24 @@ impl Hands {
     /// Gives the keyboard to the lowest window that fills the screen, like a window manager.
     pub(crate) fn focus(&self) {
         if let Some(window) = self.windows().first() {
-            self.x
-                .set_input_focus(InputFocus::PARENT, *window, CURRENT_TIME)
-                .map(x11rb::cookie::VoidCookie::ignore_error)
-                .expect("the display takes a focus");
-            self.sync();
+            self.give_keyboard(*window);
+        }
+    }
+
+    fn give_keyboard(&self, window: Window) {
+        self.x
+            .set_input_focus(InputFocus::PARENT, window, CURRENT_TIME)
+            .map(x11rb::cookie::VoidCookie::ignore_error)
+            .expect("the display takes a focus");
+        self.sync();
+    }
+
+    /// Presses Enter in every window with this title: takes the choice that a dialog of the system
+    /// proposes.
+    pub(crate) fn enter(&self, title: &str) {
+        for window in self.of_title(title) {
+            self.give_keyboard(window);
+            self.keys(&[ENTER]);
         }
     }
 

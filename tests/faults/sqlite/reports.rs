@@ -39,7 +39,7 @@ async fn a_long_history_is_counted_behind_and_its_report_stays_quick() {
     let since = Timestamp::from_millis(now).minus(Millis::days(31));
     for bucket in ["hour", "day"] {
         let asked = Stopwatch::start();
-        let path = format!("/reports?bucket={bucket}&since={since}");
+        let path = format!("/reports?step={bucket}&since={since}");
         let report = service.admin_get(&path).await;
         println!("a report by the {bucket}: {:?}", asked.elapsed());
         assert_eq!(report["complete"], true);

@@ -2,7 +2,7 @@
 
 use tapdesk_service::inlay::derivation::MasterSecret;
 use tapdesk_service::inlay::key::{Sic43ntKey, SomeKey};
-use tapdesk_service::inlay::solver::{Certainty, KeySource};
+use tapdesk_service::inlay::solver::{Certainty, Format, KeySource};
 use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
 
@@ -77,6 +77,106 @@ fn the_example_of_the_application_note() {
     assert!(found.candidates.iter().all(|format| format.proved_by == 0));
 }
 
+/// The codes of chips without a whole URL in their source, at an address of sdm-backend's form.
+#[test]
+fn published_codes_of_tamper_loops_are_solved() {
+    let mut count = 0;
+    let vectors = VECTORS.iter();
+    for vector in vectors.filter(|vector| vector["technology"] == "ntag424-tagtamper") {
+        let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
+        let name = &vector["id"];
+        let (Some(picc), Some(enc)) = (maybe(inputs, "picc_data"), maybe(inputs, "enc_file_data"))
+        else {
+            continue;
+        };
+        let mac = maybe(inputs, "sdmmac").unwrap();
+        let url = format!("https://sdm.example/tagtt?picc_data={picc}&enc={enc}&cmac={mac}");
+        let keys = [aes(maybe(inputs, "meta_key").unwrap()), aes(OTHER)];
+        let found = solved(&[&url], &keys, &[]);
+        let format = &found.candidates[0];
+        assert_eq!(format.proved_by, 1, "{name}: {found:?}");
+        let uid = format.reads[0].0.map(|uid| uid.to_string());
+        assert_eq!(uid.as_deref(), maybe(expected, "uid"), "{name}");
+        let lrp = inputs["mode"] == "LRP";
+        assert_eq!(format.settings.mode.as_str() == "lrp", lrp, "{name}");
+        // Letters of a loop leave open whether they are its state or the owner's text.
+        let letters = [maybe(expected, "permanent"), maybe(expected, "current")];
+        let is_state = letters
+            .iter()
+            .all(|letter| letter.is_some_and(|letter| "COI".contains(letter)));
+        let has_place = |at| {
+            found
+                .candidates
+                .iter()
+                .any(|one| one.settings.tamper_at == at)
+        };
+        assert!(has_place(None), "{name}");
+        assert_eq!(has_place(Some(0)), is_state, "{name}: {found:?}");
+        count += 1;
+    }
+    assert!(count >= 6, "only {count}");
+}
+
+/// A SIC43NT has 32 bits, so that two codes prove it; of a SIC43S1 one does.
+#[test]
+fn published_codes_of_silicon_craft_are_solved() {
+    let urls_of = |technology: &'static str| {
+        let vectors = VECTORS.iter();
+        vectors
+            .filter(move |vector| vector["technology"] == technology)
+            .filter_map(|vector| {
+                let url =
+                    maybe(&vector["inputs"], "url_closed").or(maybe(&vector["inputs"], "url"));
+                Some((vector, url?, maybe(&vector["inputs"], "key")?))
+            })
+    };
+    for (vector, url, key) in urls_of("sic43nt") {
+        let key = SomeKey::Rolling(Sic43ntKey::from_hex(key).unwrap());
+        let found = solved(&[url], &[aes(OTHER), key], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{}", vector["id"]);
+        // A time stamp of zeros leaves the places of the tamper flag open.
+        let template = "https://s.example/?d={uid}{tamper}{counter}{mac}";
+        let is_right = |format: &Format| format.settings.template == template;
+        let right = found.candidates.iter().find(|format| is_right(format));
+        assert_eq!(right.map(|format| format.proved_by), Some(1), "{found:?}");
+    }
+    let mut count = 0;
+    for (vector, url, key) in urls_of("sic43s1") {
+        let found = solved(&[url], &[aes(OTHER), aes(key)], &[]);
+        assert_eq!(found.certainty, Certainty::Proved, "{}", vector["id"]);
+        let settings = &found.candidates[0].settings;
+        assert_eq!(settings.technology, Technology::Sic43S1);
+        count += 1;
+    }
+    assert_eq!(count, 2);
+}
+
+/// The mirrors of NTAG 22x in NXP's notes, at an address.
+#[test]
+fn published_codes_of_ntag22x_are_solved() {
+    let mut count = 0;
+    let vectors = VECTORS.iter();
+    for vector in vectors.filter(|vector| vector["technology"] == "ntag22x-dna") {
+        let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
+        let (name, mirror) = (&vector["id"], maybe(inputs, "text").unwrap());
+        let url = format!("https://tags.example/?m={mirror}");
+        let key = aes(maybe(inputs, "suncmac_key").unwrap());
+        let found = solved(&[&url], &[aes(OTHER), key], &[]);
+        let proved = found.candidates.iter().find(|format| format.proved_by == 1);
+        if expected["authentic"] == true {
+            let format = proved.unwrap_or_else(|| panic!("{name}: {found:?}"));
+            let (uid, counter) = format.reads[0];
+            let uid = uid.map(|uid| uid.to_string());
+            assert_eq!(uid.as_deref(), maybe(expected, "uid"), "{name}");
+            assert_eq!(counter.map(u64::from), expected["counter"].as_u64());
+        } else {
+            assert!(proved.is_none(), "{name}: {found:?}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 7);
+}
+
 /// The taps of the real card in boltcard's `docs/TEST_VECTORS.md`, at the address in its documents,
 /// and those of other published cards.
 #[test]
@@ -138,9 +238,10 @@ fn published_taps_of_boltcard() {
 }
 
 /// The URLs of Blue Bite's mtag SDK (`MtagUnitTests.java`) come from chips whose codes no public
-/// document explains: the solver says so, whatever keys are tried.
+/// document explains: the solver finds where the tag's name is, and no code, whatever keys are
+/// tried.
 #[test]
-fn published_urls_of_the_mtag_sdk_cannot_be_told() {
+fn published_urls_of_the_mtag_sdk_have_a_name_and_no_code() {
     let keys = [
         aes(ZERO),
         aes(OTHER),
@@ -150,13 +251,22 @@ fn published_urls_of_the_mtag_sdk_cannot_be_told() {
     for url in [
         "https://mtag.io/njaix4",
         "https://mtag.io/n32403784",
-        "https://mtag.io/njaix4/0123456789x0002C42702",
         "https://mtag.io/njaix4?id=12345678&sig=00000F1234567678",
         "https://mtag.io/njaix4?id=12345678&num=8675309&sig=00000F1234567678",
         "https://mtag.io/njaix4?tagID=12345678&tac=7C3CC5B3FEDD48EE2DA327DD",
     ] {
         let found = solved(&[url], &keys, std::slice::from_ref(&master));
-        let told = (found.certainty, found.candidates);
-        assert_eq!(told, (Certainty::Unknown, vec![]), "{url}");
+        assert_eq!(found.certainty, Certainty::Narrowed, "{url}: {found:?}");
+        let [format] = found.candidates.as_slice() else {
+            panic!("{url}: {found:?}");
+        };
+        assert_eq!(format.settings.template, "https://mtag.io/{slug}", "{url}");
+        assert_eq!(format.proved_by, 0);
+        assert_eq!(found.remarks.len(), 1, "{url}: {found:?}");
     }
+    // A mirror of NTAG 21x has a UID of 14 digits.
+    let url = "https://mtag.io/njaix4/0123456789x0002C42702";
+    let found = solved(&[url], &keys, std::slice::from_ref(&master));
+    let told = (found.certainty, found.candidates);
+    assert_eq!(told, (Certainty::Unknown, vec![]), "{url}");
 }

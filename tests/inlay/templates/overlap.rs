@@ -12,11 +12,11 @@ fn two_templates_that_match_one_url_are_known() {
         ("https://y.example/v?p={picc}&m={mac}", false),
         ("https://x.example/w?p={picc}&m={mac}", false),
         ("https://x.example/v/{picc}{mac}", false),
-        // A slug has at least 6 characters, and values have fixed lengths.
-        ("https://x.example/{slug}?p={picc}&m={mac}", false),
+        // Values have fixed lengths.
+        ("https://x.example/{slug}?p={picc}&m={mac}", true),
         ("https://x.example/{picc}{mac}", false),
         ("https://x.example/{*}?p={picc}&m={mac}", true),
-        ("https://{slug}.example/v?p={picc}&m={mac}", false),
+        ("https://{slug}.example/v?p={picc}&m={mac}", true),
     ];
     let first = template("https://x.example/v?p={picc}&m={mac}");
     for (text, overlaps) in cases {
@@ -33,6 +33,16 @@ fn two_templates_that_match_one_url_are_known() {
         (
             "https://x.example/{slug}?p={picc}&m={mac}",
             "https://x.example/Bottle-41?p={picc}&m={mac}",
+            true,
+        ),
+        (
+            "https://x.example/{slug}?p={picc}&m={mac}",
+            "https://x.example/a+b?p={picc}&m={mac}",
+            false,
+        ),
+        (
+            "https://{slug}.example/v?p={picc}&m={mac}",
+            "https://a.b.example/v?p={picc}&m={mac}",
             false,
         ),
         (
@@ -80,7 +90,10 @@ fn a_template_that_could_catch_a_route_is_known() {
         ),
         ("https://x.example/{*}/{picc}{mac}", &tag, true),
         ("https://x.example/s/{slug}?p={picc}&m={mac}", &tag, false),
+        // No slug is the first segment of a route.
         ("https://x.example/{slug}?p={picc}&m={mac}", &admin, false),
+        ("https://x.example/{slug}/x?p={picc}&m={mac}", &tag, false),
+        ("https://x.example/a{slug}?p={picc}&m={mac}", &admin, true),
         ("https://x.example/{*}?p={picc}&m={mac}", &admin, true),
         ("https://x.example/%61dmin/v1/{picc}{mac}", &admin, true),
         ("https://x.example?p={picc}&m={mac}", &root, true),

@@ -72,11 +72,11 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "https://x.example/{picc}{mac",
-        "Character 25: a brace stands alone",
+        "Character 25: a brace has no partner",
     ),
     (
         "https://x.example/picc}{mac}",
-        "Character 23: a brace stands alone",
+        "Character 23: a brace has no partner",
     ),
     (
         "https://x.example/{slug}{*}/{picc}{mac}",

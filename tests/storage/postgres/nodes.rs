@@ -8,7 +8,7 @@ use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::postgres::Time;
 use tapdesk_service::storage::{Access, TagChange, Updated};
-use tapdesk_service::storage::{Event, Told};
+use tapdesk_service::storage::{Event, SharedEvent};
 use tapdesk_tests::{PATIENCE, TestDatabase, eventually};
 use tokio::sync::broadcast::Receiver;
 use tokio_postgres::Client;
@@ -41,7 +41,7 @@ async fn tap(node: &Access, tap: Tap) -> Tapped {
     }
 }
 
-async fn next(events: &mut Receiver<Told>) -> Told {
+async fn next(events: &mut Receiver<SharedEvent>) -> SharedEvent {
     let next = tokio::time::timeout(PATIENCE, events.recv());
     next.await.expect("it is told").unwrap()
 }

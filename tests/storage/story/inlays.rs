@@ -5,7 +5,9 @@ use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::derivation::Derivation;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
-use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys, UrlTemplateFields};
+use tapdesk_service::inventory::{
+    InlayFields, KeptKeys, MasterKeyFields, SealedKey, SealedKeys, UnlistedRule, UrlTemplateFields,
+};
 use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
     Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
@@ -122,6 +124,7 @@ pub(crate) async fn the_tag_of_an_inlay_of_a_template_is_found_by_its_uid<B: Bac
             name: Name::new("A URL template", "v").unwrap(),
             template,
             keys: Vec::new(),
+            unlisted: UnlistedRule::default(),
         })
         .await
         .unwrap()
@@ -171,7 +174,7 @@ pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Data
         let keys = fields.keys.expect("it has keys");
         fields.tag_id = None;
         fields.keys = Some(SealedKeys::Diversified {
-            kept: None,
+            kept: KeptKeys::default(),
             master_key_id: tapdesk_service::id::MasterKeyId::new(99),
             meta: keys.file(),
             file: keys.file(),
@@ -240,14 +243,18 @@ pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Data
     let mut user = inlay(1, None);
     user.fields.keys = Some(SealedKeys::Diversified {
         master_key_id: id,
-        kept: None,
+        kept: KeptKeys {
+            meta: Some(sealed(1, 1).wrapped),
+            file: None,
+        },
         meta: sealed(1, 1).fingerprint,
         file: sealed(1, 2).fingerprint,
         factory: false,
     });
-    let keys = user.fields.keys.clone();
+    user.fields.other_keys = Some(sealed(1, 3));
+    let fields = user.fields.clone();
     let user = db.insert_inlay(user).await.unwrap().id;
-    assert_eq!(db.inlay(user).await.unwrap().unwrap().fields.keys, keys);
+    assert_eq!(db.inlay(user).await.unwrap().unwrap().fields, fields);
 
     let in_use = conflict(db.delete_master_key(id).await);
     assert!(matches!(in_use, Conflict::InUse(_)), "{in_use}");
@@ -258,6 +265,29 @@ pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Data
     assert_eq!(db.delete_master_key(id).await.unwrap(), Some(()));
     assert_eq!(db.delete_master_key(id).await.unwrap(), None);
     assert_eq!(db.count_master_keys().await.unwrap(), 0);
+}
+
+pub(crate) async fn the_other_keys_of_a_chip_are_keys_as_any<B: Backend>(db: Database<B>) {
+    let mut card = inlay(1, None);
+    (card.fields.mirror, card.fields.keys) = (None, None);
+    card.fields.other_keys = Some(sealed(1, 3));
+    let id = db.insert_inlay(card).await.unwrap().id;
+    let wrapped = db.any_wrapped_key().await.unwrap();
+    assert_eq!(wrapped, Some(sealed(1, 3).wrapped));
+
+    // The same keys, wrapped again.
+    let wrapped = vec![7, 7, 7];
+    let again = SealedKey {
+        wrapped: wrapped.clone(),
+        ..sealed(1, 3)
+    };
+    let edit: InlayEdit = Box::new(move |mut fields| {
+        fields.other_keys = Some(again.clone());
+        Ok(fields)
+    });
+    db.edit_inlay(id, edit).await.unwrap().unwrap();
+    let stored = db.inlay(id).await.unwrap().unwrap().fields.other_keys;
+    assert_eq!(stored.unwrap().wrapped, wrapped);
 }
 
 pub(crate) async fn inlays_that_may_explain_a_code_are_those_of_other_tags<B: Backend>(

@@ -51,6 +51,7 @@ async fn fill<B: Backend>(db: &Database<B>, inlays: usize, keyring: &Keyring) {
                     meta: Some(sealed(keyring)),
                     file: sealed(keyring),
                 }),
+                other_keys: None,
                 blocked_at: None,
             },
             simulated: false,

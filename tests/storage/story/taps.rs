@@ -1,13 +1,13 @@
 //! Recording a tap: everything about it commits together.
 
 use serde_json::json;
-use tapdesk_service::clock::Millis;
+use tapdesk_service::clock::{Millis, Timestamp};
 use tapdesk_service::id::InteractionId;
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::interaction::{Claim, Refusal, TapOrigin, Tech, Verdict};
-use tapdesk_service::inventory::UrlTemplateFields;
-use tapdesk_service::report::{Bucket, ReportRange, TestTapCounts};
+use tapdesk_service::inventory::{UnlistedRule, UrlTemplateFields};
+use tapdesk_service::report::{Buckets, ReportRange, ReportStep, TestTapCounts, TimeZone};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::{Event, InteractionFilter, TagKey};
 use tapdesk_service::text::Name;
@@ -106,6 +106,7 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
             name: Name::new("A URL template", name).unwrap(),
             template,
             keys: Vec::new(),
+            unlisted: UnlistedRule::default(),
         };
         templates.push(db.insert_url_template(fields).await.unwrap().id);
     }
@@ -176,29 +177,28 @@ pub(crate) async fn a_test_tap_is_known_from_its_commit_on<B: Backend>(db: Datab
         assert_eq!(kept.interaction.origin, expected);
     }
 
-    let hour = Bucket::Hour.of(START);
-    let range = ReportRange {
-        bucket: Bucket::Hour,
-        first: hour,
-        end: hour + 1,
-        experience: None,
-        world: World::Both,
+    let range = |since: Timestamp| {
+        let until = since.plus(Millis::hours(1));
+        ReportRange {
+            buckets: Buckets::new(ReportStep::Hour, TimeZone::UTC, since, until).unwrap(),
+            experience: None,
+            group: None,
+            tag: None,
+            world: World::Both,
+            clients_since: START.minus(Millis::days(30)),
+        }
     };
     let tests = TestTapCounts {
         reader: 1,
         kiosk: 1,
     };
     for _ in 0..2 {
-        let report = db.report(range).await.unwrap();
+        let report = db.report(range(START)).await.unwrap();
         assert_eq!(report.totals().0.taps, 2, "a visitor's and a simulated one");
         assert_eq!(report.test_taps, (tests, TestTapCounts::default()));
         while db.fold_reports().await.unwrap() {}
     }
-    let later = ReportRange {
-        first: hour + 1,
-        end: hour + 2,
-        ..range
-    };
+    let later = range(START.plus(Millis::hours(1)));
     let before = db.report(later).await.unwrap().test_taps;
     assert_eq!(before, (TestTapCounts::default(), tests));
     let shown = db.storage().tag(tag).await.unwrap().unwrap();

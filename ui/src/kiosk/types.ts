@@ -8,7 +8,7 @@ export type Attract = { heading: string, text: string, name: string, colour: str
 /**
  * A message to a visitor, in the page's words.
  */
-export type Notice = "unread" | "blank" | "copied" | "other_host" | "failed" | "broke";
+export type Notice = "unread" | "blank" | "copied" | "other_host" | "other_group" | "failed" | "broke";
 
 /**
  * A reason why the kiosk cannot start, as its screen shows it.

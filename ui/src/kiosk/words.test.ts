@@ -14,7 +14,7 @@ describe("The words of the kiosk", () => {
 
   it("contain no codes in a message to visitors", () => {
     for (const language of languages) {
-      for (const notice of ["unread", "blank", "copied", "other_host", "failed", "broke"] as const)
+      for (const notice of ["unread", "blank", "copied", "other_host", "other_group", "failed", "broke"] as const)
         expect(noticeIn(notice, language)).not.toMatch(/\d|error|http/i);
     }
   });

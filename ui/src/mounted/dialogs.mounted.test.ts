@@ -140,7 +140,7 @@ test("URLs that were pasted are kept when their screen is left, and keys never a
   await screen.getByLabelText("Keys", { exact: true }).fill(key);
   await screen.getByLabelText("Master keys").fill(key);
   await screen.unmount();
-  expect(said()).toEqual(["Bring your inlays: your changes are kept, but not saved."]);
+  expect(said()).toEqual(["Move in: your changes are kept, but not saved."]);
   expect(JSON.stringify(drafts.unsaved.map(({ draft }) => draft.form))).not.toContain(key);
   const again = await render(FindFormat, { onchosen: () => undefined });
   await expect.element(again.getByLabelText("URLs")).toHaveValue("https://tags.example.com/v?u=1");

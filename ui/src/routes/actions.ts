@@ -8,25 +8,32 @@ import { exportTags } from "./tags/export";
 
 export const screenActions: Action[] = [
   {
+    name: "Export tags as spreadsheet",
+    words: "download save list excel xlsx table",
+    needs: "export",
+    screen: "tags",
+    run: () => void exportTags({}, null, "xlsx"),
+  },
+  {
     name: "Export tags as CSV",
     words: "download save list excel spreadsheet table",
     needs: "export",
     screen: "tags",
-    run: () => void exportTags({}, null),
+    run: () => void exportTags({}, null, "csv"),
   },
   {
-    name: "Export interactions as CSV",
-    words: "download save list excel spreadsheet table taps scans statistics",
+    name: "Export interactions as spreadsheet",
+    words: "download save list excel xlsx csv table taps scans statistics",
     needs: "export",
     screen: "interactions",
-    run: () => void exportInteractions({}),
+    run: () => void exportInteractions({}, "xlsx"),
   },
   {
-    name: "Export submissions as CSV",
-    words: "download save list excel spreadsheet table forms answers registrations contacts",
+    name: "Export submissions as spreadsheet",
+    words: "download save list excel xlsx csv table forms answers registrations contacts",
     needs: "export",
     screen: "submissions",
-    run: () => void exportSubmissions({}),
+    run: () => void exportSubmissions({}, "xlsx"),
   },
   {
     name: "Import tags from a file",

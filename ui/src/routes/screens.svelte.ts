@@ -12,6 +12,7 @@ const loads: Record<Screen, () => Promise<{ default: Component }>> = {
   interactions: () => import("./interactions/Interactions.svelte"),
   submissions: () => import("./submissions/Submissions.svelte"),
   inlays: () => import("./inlays/Inlays.svelte"),
+  unlisted: () => import("./unlisted/Unlisted.svelte"),
   templates: () => import("./templates/Templates.svelte"),
   move: () => import("./move/Move.svelte"),
   encode: () => import("./encode/Encode.svelte"),

@@ -34,7 +34,7 @@ group("The demo world", {
       for (const slug of slugs) await page.getByText(slug, { exact: true }).waitFor();
       assert.equal(await own.count(), 0);
       // A tag that is created is the owner's, and simulated tags are not exported.
-      for (const name of ["New tag", "Import…", "Export…"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+      for (const name of ["New tag", "Import…", "Export tags"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
 
       const [inlay] = (await api.get("/inlays?simulated=true")).items;
       await page.getByRole("link", { name: "Inlays", exact: true }).click();

@@ -54,14 +54,14 @@ group("A screen without anything to show", {
       await api.post("/demo", {});
       await page.show("overview");
       const steps = page.getByRole("region", { name: "First steps" });
-      await steps.getByText("0 of 5").waitFor();
+      await steps.getByText("0 of 6").waitFor();
       const own = await api.post("/experiences", { name: "My page", kind: "redirect", target_url: "https://example.com/" });
       await page.reload();
-      await steps.getByText("1 of 5").waitFor();
+      await steps.getByText("1 of 6").waitFor();
       // What is done stays done.
       await api.remove(`/experiences/${own.id}`);
       await page.reload();
-      await steps.getByText("1 of 5").waitFor();
+      await steps.getByText("1 of 6").waitFor();
       await page.getByRole("button", { name: "Remove demo data" }).click();
       await page.getByText("Demo data removed").waitFor();
     },

@@ -37,7 +37,7 @@ group("Encoding in LRP mode", {
       assert.ok(await create.isDisabled());
       await dialog.getByText("This cannot be undone: the chip takes only URLs of LRP mode from then on, and cannot be wiped.").waitFor();
       const planned = dialog.getByRole("complementary", { name: "Preview of each inlay" });
-      await planned.getByText("LRP, for ever").waitFor();
+      await planned.getByText("LRP. This cannot be undone").waitFor();
       await agreed.check();
       assert.ok(await create.isEnabled());
       await agreed.uncheck();

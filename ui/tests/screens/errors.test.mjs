@@ -169,7 +169,8 @@ const forms = {
     path: "/url-templates/solve",
     send: "Find the format",
     async show(page) {
-      await page.show("move");
+      await page.show("move?step=service");
+      await page.getByRole("button", { name: "Another service, or my own list" }).click();
       await page.getByLabel("URLs").fill("https://old.example/v?uid=04DE5F1EACC040");
     },
     fields: { urls: "URLs", keys: "Keys", master_keys: "Master keys" },
@@ -195,6 +196,37 @@ const forms = {
     },
     fields: { url: "URL", "filter.experience_id": "Experience", "filter.world": "Tags" },
     groups: { events: "Events", "filter.attribute": "Only tags with these attributes", include: "Events also contain" },
+  },
+  "a mail server": {
+    path: "/mail",
+    send: "Save mail server",
+    async show(page) {
+      await page.show("settings/notifications?edit=mail");
+      await page.getByLabel("Host").fill("mail.example.com");
+      await page.getByLabel("From").fill("tapdesk@example.com");
+    },
+    fields: { host: "Host", port: "Port", security: "Security", user: "User", password: "Password", from: "From" },
+  },
+  "a notification by mail": {
+    path: "/notifications",
+    send: "Create notification",
+    async show(page) {
+      await page.show("settings/notifications?edit=new");
+      await page.getByLabel("Mail addresses").fill("anna@example.com");
+    },
+    fields: { "channel.mail[0]": "Mail addresses", every: "Later alerts", time_zone: "Time zone" },
+    groups: { kind: "Kind", events: "Alerts" },
+  },
+  "a notification to a chat": {
+    path: "/notifications",
+    send: "Create notification",
+    async show(page) {
+      await page.show("settings/notifications?edit=new");
+      await page.getByRole("radio", { name: /^Report/ }).check();
+      await page.getByLabel("To a chat").check();
+      await page.getByLabel("URL of the chat").fill("https://chat.example.com/hooks/x");
+    },
+    fields: { "channel.chat": "URL of the chat", every: "Period", time_zone: "Time zone" },
   },
   "a backup": {
     path: "/backup",

@@ -370,6 +370,34 @@ group("Experiences", {
         .getByText(/verification: verified/)
         .waitFor();
     },
+    "follow a rule on a group, and name the group that was deleted": async (page, { api }) => {
+      const wines = await api.post("/groups", { kind: "folder", name: "Ruled wines" });
+      const batch = await api.post("/groups", { kind: "batch", name: "R01", parent_id: wines.id });
+      const shop = { name: "By group", kind: "redirect", target_url: "https://shop.example.com/other" };
+      const { id } = await api.post("/experiences", shop);
+      const tag = await api.post("/tags", { name: "Ruled bottle", group_id: batch.id, experience_id: id });
+      await page.show(`experiences/${id}`);
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByLabel("Destination URL of rule 1").fill("https://shop.example.com/wine");
+      const condition = page.getByRole("group", { name: "Condition 1 of rule 1" });
+      await condition.getByLabel("Condition", { exact: true }).selectOption("the tag is in");
+      await condition.getByRole("button", { name: "Add a group…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a group" });
+      await dialog.getByRole("treeitem", { name: /Ruled wines/ }).click();
+      await dialog.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByText("https://shop.example.com/wine?rk=ROLLING_KEY").waitFor();
+      await page.getByRole("tab", { name: "In Ruled wines" }).waitFor();
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Draft saved.").waitFor();
+      const [rule] = (await api.get(`/experiences/${id}`)).rules;
+      assert.deepEqual(rule.when, [{ type: "group", any_of: [wines.id] }]);
+      await api.remove(`/tags/${tag.id}`);
+      for (const group of [batch, wines]) await api.remove(`/groups/${group.id}`);
+      await page.show(`experiences/${id}`);
+      await page.getByText(`Group ${wines.id} was deleted`).waitFor();
+      await page.getByRole("button", { name: `Remove Group ${wines.id}` }).waitFor();
+      await api.remove(`/experiences/${id}`);
+    },
     "say what is wrong with a macro at its rule and at its block": async (page) => {
       const words = "There is no macro {{tag:atribute:sku}}. The nearest is {{tag:attribute:sku}}.";
       await page.show("experiences/2");

@@ -10,6 +10,7 @@ const chosen = {
   idle_seconds: 60,
   picture_seconds: 8,
   hosts: [],
+  group_id: null,
   code: null,
   sound: false,
   light: false,
@@ -23,7 +24,7 @@ const kiosk = {
     has_pin: true,
     pictures: [{ name: "gone.png", url: null }],
     displays: ["HDMI-1 (1920 × 1080)"],
-    today: { visits: 41, done: 30, other_host: 2, copied: 0, unread: 3, failed: 0 },
+    today: { visits: 41, done: 30, other_host: 2, other_group: 0, copied: 0, unread: 3, failed: 0 },
     why_not: null,
   },
 };

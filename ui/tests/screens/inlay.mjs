@@ -1,7 +1,7 @@
-// An NTAG 424 DNA with a plain mirror and a MAC over the empty input, for taps
-// of real tags. Sources: NT4H2421Gx data sheet rev 3.0, section 9.3; RFC 4493.
+// An NTAG 424 DNA with a MAC over the empty input, for taps of real tags. Sources: NT4H2421Gx data
+// sheet rev 3.0, section 9.3; RFC 4493; `derive.py` of sdm-backend.
 
-import { createCipheriv } from "node:crypto";
+import { createCipheriv, createHmac, randomBytes } from "node:crypto";
 
 const block = (key, bytes) => {
   const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
@@ -15,16 +15,59 @@ function double(bytes) {
   return out;
 }
 
-/** AES-CMAC of a message of no more than one block. */
+const xor = (one, other) => Buffer.from(one.map((byte, index) => byte ^ other[index]));
+
+/** A CBC-MAC of a message of whole blocks, after `start`. */
+function cbcMac(key, message, start = Buffer.alloc(16)) {
+  for (let at = 0; at < message.length; at += 16) start = block(key, xor(start, message.subarray(at, at + 16)));
+  return start;
+}
+
+/** AES-CMAC. */
 function cmac(key, message) {
+  const rest = message.length === 0 ? 0 : message.length - (message.length % 16 || 16);
+  return block(key, xor(cbcMac(key, message.subarray(0, rest)), lastOf(key, message.subarray(rest))));
+}
+
+/** The last block of a message before its encryption. */
+function lastOf(key, message) {
   const whole = message.length === 16;
   const k1 = double(block(key, Buffer.alloc(16)));
   const subkey = whole ? k1 : double(k1);
   const padded = Buffer.alloc(16);
   message.copy(padded);
   if (!whole) padded[message.length] = 0x80;
-  return block(key, Buffer.from(padded.map((byte, index) => byte ^ subkey[index])));
+  return xor(padded, subkey);
 }
+
+/** The file key of a chip by NXP AN10922 over its UID: a CMAC that is always padded to two blocks. */
+export function an10922FileKey(master, uid) {
+  const key = Buffer.from(master, "hex");
+  const message = Buffer.concat([Buffer.from([1]), Buffer.from(uid, "hex"), Buffer.from([0x80]), Buffer.alloc(23)]);
+  const k2 = double(double(block(key, Buffer.alloc(16))));
+  return block(key, xor(block(key, message.subarray(0, 16)), xor(message.subarray(16), k2))).toString("hex");
+}
+
+const hmac = (key, ...message) => createHmac("sha256", key).update(Buffer.concat(message)).digest();
+
+/** The file key of a chip, as sdm-backend derives it from its master key. */
+export function sdmBackendFileKey(master, uid) {
+  const key = Buffer.from(master, "hex");
+  const base = hmac(key, Buffer.from("DivBaseKey"));
+  const slot = hmac(key, Buffer.from("SlotMasterKey"), Buffer.from([2])).subarray(0, 16);
+  const input = hmac(base, Buffer.from(uid, "hex")).subarray(0, 16);
+  return cmac(slot, Buffer.concat([Buffer.from([1]), input])).toString("hex");
+}
+
+/** The meta key that all chips of sdm-backend share. */
+export const sdmBackendMetaKey = (master) => hmac(Buffer.from(master, "hex"), Buffer.from("PICCDataKey")).subarray(0, 16).toString("hex");
+
+/** A counter as URLs contain it. */
+export const counterText = (counter) => counter.toString(16).padStart(6, "0").toUpperCase();
+const leastFirst = (counter) => Buffer.from(counterText(counter), "hex").reverse();
+const inHex = (bytes) => Buffer.from(bytes).toString("hex").toUpperCase();
+
+const shortMac = (key, text) => inHex(cmac(key, Buffer.from(text)).filter((_, index) => index % 2 === 1));
 
 export class Inlay {
   counter = 0;
@@ -41,15 +84,34 @@ export class Inlay {
 
   /** The query of the URL of one read. */
   at(counter) {
-    const count = counter.toString(16).padStart(6, "0").toUpperCase();
-    return `?uid=${this.uid}&token=${count}${this.mac(counter)}`;
+    return `?uid=${this.uid}&token=${counterText(counter)}${this.mac(counter)}`;
   }
 
-  /** The MAC of one read over a text of the URL, of no more than one block. */
+  /** UID and counter of one read, encrypted with a meta key. */
+  picc(counter, metaKey) {
+    const data = Buffer.concat([Buffer.from([0xc7]), Buffer.from(this.uid, "hex"), leastFirst(counter), randomBytes(5)]);
+    return inHex(block(Buffer.from(metaKey, "hex"), data));
+  }
+
+  /** File data of one read, encrypted: a text of 16 bytes. */
+  enc(counter, text) {
+    const key = this.#session("c33c", counter);
+    const start = block(key, Buffer.concat([leastFirst(counter), Buffer.alloc(13)]));
+    return inHex(block(key, xor(start, Buffer.from(text))));
+  }
+
+  /** The MAC of one read over a text of the URL. */
   mac(counter, text = "") {
-    const leastFirst = Buffer.from(counter.toString(16).padStart(6, "0"), "hex").reverse();
-    const vector = Buffer.concat([Buffer.from("3cc300010080", "hex"), Buffer.from(this.uid, "hex"), leastFirst]);
-    const mac = cmac(cmac(this.key, vector), Buffer.from(text)).filter((_, index) => index % 2 === 1);
-    return Buffer.from(mac).toString("hex").toUpperCase();
+    return shortMac(this.#session("3cc3", counter), text);
+  }
+
+  /** The same if the chip does not mirror its UID: it is then no part of the session key. */
+  macWithoutUid(counter) {
+    return shortMac(this.#session("3cc3", counter, ""), "");
+  }
+
+  #session(label, counter, uid = this.uid) {
+    const vector = Buffer.concat([Buffer.from(`${label}00010080${uid}`, "hex"), leastFirst(counter)]);
+    return cmac(this.key, Buffer.concat([vector, Buffer.alloc(16 - vector.length)]));
   }
 }

@@ -111,15 +111,18 @@ group("Interactions", {
     "are exported with the filters, and stopping saves nothing": async (page, { api }) => {
       await page.show("interactions?verification=not_checked");
       await page.getByRole("grid", { name: "Interactions" }).getByRole("row").first().waitFor();
-      const button = page.getByRole("button", { name: "Export…" });
-      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      const save = async () => {
+        await page.getByRole("button", { name: "Export interactions" }).click();
+        await page.getByRole("menuitem", { name: "CSV…" }).click();
+      };
+      const [download] = await Promise.all([page.waitForEvent("download"), save()]);
       const rows = (await readFile(await download.path(), "utf8")).trim().split("\r\n").slice(1);
       const { items } = await api.get("/interactions?verification=not_checked&limit=500");
       assert.equal(rows.length, items.length);
       await page.getByText(`${rows.length.toLocaleString("en")} interactions exported.`).waitFor();
       // An answer that does not end.
       await page.route("**/admin/v1/interactions/export*", () => {});
-      await button.click();
+      await save();
       await page.getByText("Exporting interactions").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByText("Export stopped. Nothing was saved.").waitFor();

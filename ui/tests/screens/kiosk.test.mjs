@@ -70,6 +70,20 @@ group("Kiosk", {
       await page.getByRole("button", { name: "Use Tapdesk's own" }).click();
       await page.getByText("Tapdesk's own", { exact: true }).waitFor();
     },
+    "is limited to the tags of a group": async (page, { api }) => {
+      const { id } = await api.post("/groups", { kind: "product", name: "Exhibit wine" });
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("button", { name: "Tags of: All tags" }).click();
+      const dialog = page.getByRole("dialog", { name: "Tags of" });
+      await dialog.getByRole("treeitem", { name: /Exhibit wine/ }).click();
+      await dialog.getByRole("button", { name: "Choose", exact: true }).click();
+      await page.getByRole("button", { name: "Tags of: Exhibit wine" }).waitFor();
+      await api.remove(`/groups/${id}`);
+      // A colleague's change is found when the window gets the focus.
+      await page.evaluate(() => dispatchEvent(new Event("focus")));
+      await page.getByText("This group was deleted").waitFor();
+    },
     "starts at once, or asks if that would discard what was typed": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");

@@ -9,7 +9,7 @@ const dialog = (page) => page.getByRole("dialog");
 const part = (name) => (page) => page.show(`settings/${name}`);
 
 /** A screen, and a dialog that one of its buttons opens. */
-const asking = (place, button) => async (page) => {
+export const asking = (place, button) => async (page) => {
   await page.show(place);
   await press(page, button);
   await dialog(page).waitFor();
@@ -30,7 +30,7 @@ const order = ({ api }) =>
     await api.csv(`/factory-orders/${id}/import`, "position,uid\n1,04DE5F1EAC0A01\n2,04DE5F1EAC0A02\n");
     return id;
   });
-const run = ({ api }) =>
+export const run = ({ api }) =>
   once(
     "run",
     async () => (await api.post("/encoding-runs", { name: "Roll of 21 November", plan: { pattern: "Bottle {n:04}" }, planned: 50 })).id,
@@ -56,6 +56,32 @@ const webhook =
       .hover();
     await press(page, `More actions for ${url}`);
     await page.getByRole("menuitem", { name: action, exact: true }).click();
+  };
+
+/** The mail server does not exist: its mails fail. */
+const notifications =
+  (action = null) =>
+  async (page, { api }) => {
+    await once("notifications", async () => {
+      await api.put("/mail", { host: "127.0.0.1", port: 9, security: "none", from: "tapdesk@example.com" });
+      const mail = ["anna@example.com", "ben@example.com"];
+      await api.post("/notifications", { kind: "alert", events: ["alert.disk_low", "alert.backup_failed"], channel: { mail } });
+      await api.post("/notifications", {
+        kind: "report",
+        every: "week",
+        time_zone: "Europe/Berlin",
+        channel: { mail: ["shop@example.com"] },
+      });
+      const chat = "https://hooks.slack.com/services/T0/B0/x";
+      await api.post("/notifications", { kind: "alert", events: ["alert.copied_url"], channel: { chat }, enabled: false });
+    });
+    await page.show("settings/notifications");
+    await page.getByText("shop@example.com").waitFor();
+    if (!action) return;
+    await page.getByRole("row").filter({ hasText: "anna@example.com" }).hover();
+    await press(page, "More actions for anna@example.com, ben@example.com");
+    await page.getByRole("menuitem", { name: action, exact: true }).click();
+    await dialog(page).waitFor();
   };
 
 const kiosk =
@@ -243,14 +269,6 @@ export const more = [
   ["move-first-tap", (page) => page.show("move?step=tap&template=1")],
   ["move-import", (page) => page.show("move?step=import&template=1")],
   ["encode-runs", async (page, world) => (await run(world), await page.show("encode"))],
-  ["encode-run", async (page, world) => page.show(`encode/${await run(world)}`)],
-  [
-    "encode-new",
-    async (page) => {
-      await asking("encode", "New run")(page);
-      await dialog(page).getByText("Dry run: every step").waitFor();
-    },
-  ],
   [
     "encode-new-csv",
     async (page) => {
@@ -314,6 +332,12 @@ export const more = [
       await dialog(page).waitFor();
     },
   ],
+  ["settings-notifications-empty", part("notifications")],
+  ["mail-server-new", asking("settings/notifications", "Set up…")],
+  ["notification-new", asking("settings/notifications", "New notification…")],
+  ["settings-notifications", notifications()],
+  ["notification-change", notifications("Change…")],
+  ["notification-test", notifications("Send test message")],
   ["submissions-list", (page) => page.show("submissions")],
   ["submissions-narrow", (page) => page.show("submissions?verification=verified")],
   [

@@ -1,33 +1,10 @@
 import assert from "node:assert/strict";
-import { request } from "node:http";
 import { narrow } from "./browser.mjs";
 import { group } from "./suite.mjs";
 import { Inlay } from "./inlay.mjs";
+import { tapAt } from "./tapAt.mjs";
 
-const OLD = "old.example";
 const KEY = "0123456789ABCDEF".repeat(2);
-const stranger = () => new Inlay("04AA00BB11CC22", KEY);
-const urls = (inlay, number) => Array.from({ length: number }, () => `https://${OLD}/v${inlay.read()}`).join("\n");
-
-/** A tap on the old address, as a proxy brings it. */
-const tapAt = (service, host, path) =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(service);
-    request(
-      { hostname, port, path, headers: { host, "user-agent": "Mozilla/5.0 (iPhone)" } },
-      (answer) => (answer.resume(), resolve(answer.statusCode)),
-    )
-      .on("error", reject)
-      .end();
-  });
-
-const solve = async (page, text, keys) => {
-  await page.show("move");
-  await page.getByLabel("URLs").fill(text);
-  await page.getByLabel("Keys", { exact: true }).fill(keys);
-  await page.getByRole("button", { name: "Find the format" }).click();
-  await page.getByRole("region", { name: "Answer" }).waitFor();
-};
 const bottles = async (api) => (await api.get("/url-templates")).items[0];
 
 group("URL templates", {
@@ -301,83 +278,6 @@ group("Inlays", {
         "sdm_backend",
       ]);
       assert.equal(items.find(({ name }) => name === "sdm-backend").derivation.meta_slot, 3);
-    },
-  },
-});
-
-group("The move from another service", {
-  states: {
-    beginning: (page) => page.show("move"),
-    "a format that is proved": (page) => solve(page, urls(stranger(), 2), KEY),
-    "a format that keys could prove": (page) => solve(page, urls(stranger(), 2), ""),
-    "a format that nobody can tell": (page) => solve(page, "https://old.example/short/abc", ""),
-    "where to change what": async (page, { api }) => {
-      await page.show(`move?step=address&template=${(await bottles(api)).id}`);
-      await page.getByRole("heading", { name: /change DNS/ }).waitFor();
-    },
-    "no template yet": (page) => page.show("move?step=tap"),
-    "waiting for a tap": async (page, { api }) => page.show(`move?step=tap&template=${(await bottles(api)).id}`),
-  },
-  stories: {
-    "tells a shape, a proof and ignorance apart": async (page) => {
-      await solve(page, urls(stranger(), 3), "");
-      await page.getByText("no code was checked").waitFor();
-      assert.equal(await page.getByRole("heading", { name: "Proved" }).count(), 0);
-      await solve(page, "https://old.example/short/abc", "");
-      await page.getByRole("heading", { name: "Cannot tell" }).waitFor();
-      await page.getByLabel("Keys", { exact: true }).fill("no key");
-      await page.getByText("2 pieces of this are no key").waitFor();
-      assert.ok(await page.getByRole("button", { name: "Find the format" }).isDisabled());
-    },
-    "leads from three URLs and a file to a verified tap on the old address": async (page, { api, ui }) => {
-      const inlay = stranger();
-      await solve(page, urls(inlay, 3), `${"00".repeat(16)}\n${KEY}`);
-      await page.getByRole("heading", { name: "Proved" }).waitFor();
-      await page.getByText("key 2 the file key").waitFor();
-      await page.getByRole("button", { name: "Use this template…" }).click();
-      await page.getByRole("dialog").getByLabel("Name").fill("The stranger's");
-      await page.getByRole("button", { name: "Create and continue" }).click();
-
-      await page.getByLabel("Exported by").selectOption("boltcard");
-      const k0 = "1f".repeat(16);
-      const rows = ["card_name,uid,k0,k2_cmac_key,last_counter_value", `Anna's card,${inlay.uid},${k0},${KEY},3`, `Broken,04,${k0},00,0`];
-      await page.getByLabel("File").setInputFiles({ name: "cards.csv", mimeType: "text/csv", buffer: Buffer.from(rows.join("\n")) });
-      assert.equal(await page.getByLabel("Import last_counter_value as").inputValue(), "last_counter");
-      await page.getByRole("button", { name: "Check" }).click();
-      await page.getByText("1 row can be imported, 1 row cannot").waitFor();
-      await page.getByText("The keys k0 are not kept.").waitFor();
-      assert.equal((await api.get(`/inlays?uid=${inlay.uid}`)).items.length, 0);
-      await page.getByRole("button", { name: "Import", exact: true }).click();
-      await page.getByText("1 row imported").waitFor();
-      await page.getByRole("button", { name: "Continue" }).click();
-
-      await page.getByText("reverse_proxy").waitFor();
-      await page.getByRole("tab", { name: "nginx" }).click();
-      await page.getByText(`server_name ${OLD};`).waitFor();
-      await page.getByRole("button", { name: "Continue" }).click();
-      await page.getByText("Waiting for the first tap").waitFor();
-
-      // A code that the former service accepted is spent, and the next one is good.
-      await tapAt(ui.service, OLD, `/v${inlay.at(3)}`);
-      await tapAt(ui.service, OLD, `/v${inlay.at(4)}`);
-      await page.getByText("The first verified tap has arrived").waitFor();
-      const [tag] = (await api.get("/tags?q=Anna")).items;
-      const { items } = await api.get(`/interactions?tag_id=${tag.id}`);
-      assert.deepEqual(
-        items.map(({ tag_verified, reason }) => [tag_verified, reason]),
-        [
-          [true, "verified"],
-          [false, "replayed"],
-        ],
-      );
-    },
-    "keeps what was pasted while one looks elsewhere": async (page) => {
-      await page.show("move");
-      await page.getByLabel("URLs").fill("https://old.example/v?uid=1");
-      await page.getByRole("link", { name: "Tags", exact: true }).click();
-      await page.getByRole("heading", { name: "Tags", exact: true }).waitFor();
-      await page.goBack();
-      assert.equal(await page.getByLabel("URLs").inputValue(), "https://old.example/v?uid=1");
     },
   },
 });

@@ -66,6 +66,22 @@ group("The overview", {
       await page.locator(".bars .card").waitFor({ state: "detached" });
       assert.equal(await page.locator(".tick").first().textContent(), "0");
     },
+    "a month has bars of days or of weeks, as the address says, and says its visitors": async (page) => {
+      await page.show("overview");
+      assert.equal(await page.getByRole("combobox", { name: "Bars" }).count(), 0);
+      await page.getByRole("button", { name: "30 days" }).click();
+      await page.getByText("Taps per day").waitFor();
+      const bars = () => page.locator(".bars").getAttribute("aria-valuemax");
+      assert.equal(await bars(), "29");
+      await page.getByRole("combobox", { name: "Bars" }).selectOption("week");
+      await page.getByText("Taps per week").waitFor();
+      assert.match(page.url(), /per=week/);
+      assert.ok(["4", "5"].includes(await bars()), await bars());
+      await page
+        .getByRole("region", { name: "Breakdown" })
+        .getByText(/taps by [\d,]+ visitors?:/)
+        .waitFor();
+    },
     "the breakdown has the report's counts, of all experiences and of one": async (page, { api }) => {
       await page.show("overview");
       const region = page.getByRole("region", { name: "Breakdown" });
@@ -91,7 +107,7 @@ group("The overview", {
     "the first steps are checked off by what happened, and dismissed for good": async (page) => {
       await page.show("overview");
       const steps = page.getByRole("region", { name: "First steps" });
-      await steps.getByText("3 of 5").waitFor();
+      await steps.getByText("3 of 6").waitFor();
       await steps.getByRole("link", { name: "Connect an NFC reader" }).waitFor();
       assert.equal(await steps.getByRole("link", { name: /Create an experience/ }).count(), 0);
       // The address has a card of its own, as long as it is not proved.
@@ -100,6 +116,22 @@ group("The overview", {
       await page.show("overview");
       await page.getByText("Most tapped").waitFor();
       assert.equal(await steps.count(), 0);
+    },
+    "the first product is one of the first steps": async (page, { api }) => {
+      await page.show("overview");
+      const steps = page.getByRole("region", { name: "First steps" });
+      await steps.getByRole("link", { name: /Create a product/ }).click();
+      const dialog = page.getByRole("dialog", { name: "New product" });
+      await dialog.getByLabel("Name").fill("Grand Cru 2021");
+      await dialog.getByLabel("Experience").selectOption("Register product");
+      await dialog.getByRole("button", { name: "Create product" }).click();
+      await page.getByRole("treeitem", { name: /Grand Cru 2021/ }).waitFor();
+      const [product] = (await api.get("/groups")).items;
+      assert.ok(product.experience_id > 0);
+      await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Overview" }).click();
+      await steps.getByText("4 of 6").waitFor();
+      assert.equal(await steps.getByRole("link", { name: /Create a product/ }).count(), 0);
+      await api.remove(`/groups/${product.id}`);
     },
     "each problem that needs attention has a link to its list": async (page) => {
       await page.show("overview");

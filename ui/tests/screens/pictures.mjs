@@ -132,11 +132,17 @@ const visit = async (page, world) => {
   await page.waitForFunction(() => [...document.images].every((one) => one.complete));
 };
 
+/** The overview of a shop that has worked for a while. */
+const overview = async (page) => {
+  await page.show("overview");
+  await page.getByRole("button", { name: "Dismiss the first steps" }).click();
+};
+
 /** Name, way to the screen, and what is unusual about the picture; `readme` ones are kept in the tree. */
 export const pictures = [
-  ["overview", (page) => page.show("overview"), { readme: true }],
-  ["overview-dark", (page) => page.show("overview"), { theme: "dark" }],
-  ["overview-large", (page) => page.show("overview"), { size: large }],
+  ["overview", overview, { readme: true }],
+  ["overview-dark", overview, { theme: "dark" }],
+  ["overview-large", overview, { size: large }],
   ["tags", async (page, world) => page.show(`tags/${await equipped(world)}`), { readme: true }],
   ["tags-list", (page) => page.show("tags")],
   ["tags-small", (page) => page.show("tags"), { size: small }],
@@ -249,7 +255,7 @@ export const pictures = [
   [
     "moving",
     async (page) => {
-      await page.show("move");
+      await page.show("move?step=chips");
       const codes = ["04DE5F1EACC040&token=00003D94EED9EE65337086", "04DE5F1EACC041&token=00004294EED9EE65337087"];
       await page.getByLabel("URLs").fill(codes.map((code) => `https://old.example/v?uid=${code}`).join("\n"));
       await page.getByRole("button", { name: "Find the format" }).click();
@@ -257,7 +263,8 @@ export const pictures = [
     },
     { size: { width: 1280, height: 960 }, readme: true },
   ],
-  ["moving-address-dark", (page) => page.show("move?step=address&template=1"), { theme: "dark" }],
+  ["moving-service", (page) => page.show("move?step=service")],
+  ["moving-switch-dark", (page) => page.show("move?step=switch&template=1"), { theme: "dark" }],
   ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
   [
     "interactions-dark",

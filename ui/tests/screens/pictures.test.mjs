@@ -1,6 +1,6 @@
-// Pictures of every screen. Every run writes some to target/screenshots, to be looked at.
-// With UPDATE_SCREENSHOTS=1 it also replaces those in the documents, as WebP files. With
-// EVERY_SCREENSHOT=1 it takes all screens and dialogs, in both themes and two sizes.
+// Pictures of every screen, in target/screenshots, to be looked at. `make soak` takes them. With
+// UPDATE_SCREENSHOTS=1 those in the documents are replaced, too, as WebP files. With
+// EVERY_SCREENSHOT=1 all screens and dialogs are taken, in both themes and two sizes.
 
 import assert from "node:assert/strict";
 import { mkdir, stat, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "@playwright/test";
 import { on, open, themes } from "./browser.mjs";
+import { guides } from "./guide_pictures.mjs";
 import { more } from "./more_pictures.mjs";
 import { pictures, small } from "./pictures.mjs";
 import { serveUi } from "./served.mjs";
@@ -58,7 +59,7 @@ const every = process.env.EVERY_SCREENSHOT === "1";
 
 if (every) {
   // A screen of two pictures is one way: each is taken in each theme and size.
-  const ways = new Map([...pictures, ...more].map(([name, show]) => [name.replaceAll(/-(small|large|dark)/g, ""), show]));
+  const ways = new Map([...pictures, ...more, ...guides].map(([name, show]) => [name.replaceAll(/-(small|large|dark)/g, ""), show]));
   for (const [name, show] of ways) {
     for (const theme of themes) {
       for (const size of [small, wide]) {
@@ -67,10 +68,14 @@ if (every) {
     }
   }
 } else {
-  for (const [name, show, options] of pictures) test(`a picture of ${name}`, () => picture(ui, name, show, options));
+  for (const [name, show, options] of [...pictures, ...guides]) test(`a picture of ${name}`, () => picture(ui, name, show, options));
 }
 
 for (const screen of ["overview", "tags", "experiences", "interactions", "submissions", "simulator"]) {
+  const show = async (page) => {
+    await page.show(screen);
+    if (screen === "overview") await page.getByRole("heading", { name: "First steps" }).waitFor();
+  };
   test(`a picture of ${screen} without anything to show`, () =>
-    picture(empty, `${screen}-empty`, (page) => page.show(screen), { theme: screen === "tags" ? "dark" : "light" }));
+    picture(empty, `${screen}-empty`, show, { theme: screen === "tags" ? "dark" : "light", readme: screen === "overview" }));
 }

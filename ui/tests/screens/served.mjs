@@ -13,8 +13,11 @@ const root = join(ui, "..");
 const TOKEN = "a token only for tests, long enough";
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
-/** Starts a service of its own on a new database and serves the UI over it; at `listen`, also to other devices. */
-export async function serveUi(listen = "127.0.0.1:0") {
+/**
+ * Starts a service of its own on a new database and serves the UI over it; at `listen`, also to other devices. `options`
+ * are further ones of the service, as environment variables.
+ */
+export async function serveUi(listen = "127.0.0.1:0", options = {}) {
   const binary = process.env.TAPDESK_SERVICE ?? join(root, "target/debug/tapdesk-service");
   await access(binary).catch(() => {
     throw new Error(`${binary} is missing: run cargo build -p tapdesk-service first, or name one in TAPDESK_SERVICE.`);
@@ -27,7 +30,7 @@ export async function serveUi(listen = "127.0.0.1:0") {
     binary,
     ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", listen, ...(listen.startsWith("127.") ? [] : ["--expose-admin"])],
     {
-      env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
+      env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off", ...options },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );

@@ -216,7 +216,7 @@ group("Settings", {
           "Erase visitor data…",
           "New tag",
           "Import…",
-          "Export…",
+          "Export",
         ]) {
           assert.ok(!(await names()).includes(refused), `${part}: ${refused}`);
         }
@@ -225,7 +225,7 @@ group("Settings", {
       await page.show("experiences/1");
       await page.getByRole("heading", { name: "Versions" }).waitFor();
       assert.ok(await page.getByLabel("Name", { exact: true }).isDisabled());
-      assert.deepEqual(await names(), ["Compare"]);
+      assert.deepEqual(await names(), ["Last 30 days", "Compare"]);
     },
     "show who can reach the service, also after a change of that was refused": async (page) => {
       await kioskHost(page);

@@ -209,7 +209,7 @@ group("The frame", {
       for (const [text, option, heading] of [
         ["04:c0:ff:ee:00:10:03", /04C0FFEE001003/, "04C0FFEE001003"],
         ["bottles 20", /Bottles 2024/, "Bottles 2024"],
-        ["bring", /Bring your inlays/, "Bring your inlays"],
+        ["move in", /Move in from another service/, "Move in"],
       ]) {
         await palette(page);
         await page.keyboard.type(text);

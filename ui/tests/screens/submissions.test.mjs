@@ -33,6 +33,11 @@ group("Submissions", {
       await page.show(`experiences/${experience.id}`);
       await page.getByRole("heading", { name: "Submissions" }).waitFor();
     },
+    "of a tap": async (page, { api }) => {
+      const { items } = await sent(api);
+      await page.show(`interactions/${items.at(-1).interaction_id}`);
+      await page.getByRole("region", { name: "Submission" }).waitFor();
+    },
     "the question before a person is erased": async (page, world) => {
       await open(page, world);
       await page.getByRole("button", { name: "Erase a person…" }).click();
@@ -41,6 +46,46 @@ group("Submissions", {
     },
   },
   stories: {
+    "lead to their tap, and the tap back to them": async (page, { api }) => {
+      const { items } = await sent(api);
+      const [one] = items.filter(({ fields }) => fields[0].value === "Ada Lovelace");
+      await page.show(`submissions/${one.id}`);
+      const pane = page.getByLabel("Selected submission");
+      await pane.getByRole("link", { name: /^Open the tap/ }).click();
+      const tap = page.getByLabel("Selected interaction");
+      await tap.getByRole("region", { name: "Submission" }).getByText("Ada Lovelace").waitFor();
+      assert.match(page.url(), new RegExp(`interactions/${one.interaction_id}$`));
+      await tap.getByRole("link", { name: /^Open submission/ }).click();
+      await pane.getByText("Ada Lovelace").waitFor();
+      // A tap that sent no form has no such part.
+      const [other] = (await api.get("/interactions?verification=verified&limit=1")).items;
+      await page.show(`interactions/${other.id}`);
+      await tap.getByRole("region", { name: "URL", exact: true }).waitFor();
+      assert.equal(await tap.getByRole("region", { name: "Submission" }).count(), 0);
+    },
+    "and taps of an experience are counted by it, and it leads to both": async (page, { api }) => {
+      const { experience, tag } = await sent(api);
+      await api.form(tag.slug);
+      const { totals } = await api.get(`/reports?experience_id=${experience.id}`);
+      await page.show(`experiences/${experience.id}`);
+      const taps = page.getByRole("region", { name: "Conversion" });
+      const share = `${Math.round((totals.submissions / totals.taps) * 100)}%`;
+      await taps.getByRole("listitem").filter({ hasText: "Submissions" }).getByText(share).waitFor();
+      assert.equal(await taps.getByRole("listitem").filter({ hasText: "Taps" }).locator(".number").textContent(), String(totals.taps));
+      // Another period, without a tap.
+      await taps.getByRole("button", { name: "Dates: Last 30 days" }).click();
+      await page.getByRole("dialog", { name: "Dates" }).getByRole("button", { name: "Last month" }).click();
+      await taps.getByText("No taps in this period").waitFor();
+      await taps.getByRole("button", { name: "Remove filter Dates" }).click();
+      await taps.getByRole("link", { name: "Taps" }).click();
+      await page.getByRole("button", { name: "Experience: Warranty card" }).waitFor();
+      const rows = page.getByRole("grid", { name: "Interactions" }).locator("[data-row]");
+      await page.waitForFunction((taps) => document.querySelectorAll("[data-row]").length === taps, totals.taps);
+      assert.equal(await rows.first().getByText("Warranty card").count(), 1);
+      await page.goBack();
+      await taps.getByRole("link", { name: "Submissions" }).click();
+      await page.getByText(`${totals.submissions} submissions`, { exact: true }).waitFor();
+    },
     "that could not be saved are announced, shown with the reason, and saved once it is gone": async (page, { api }) => {
       const fields = [{ label: "Serial number", kind: "text", variable: "serial_number", required: true }];
       const blocks = [{ type: "form", fields, submit_label: "Send" }];
@@ -96,7 +141,8 @@ group("Submissions", {
     "are exported with the filters": async (page, world) => {
       await open(page, world, "?q=grace");
       const asked = page.waitForRequest(/submissions\/export/);
-      await page.getByRole("button", { name: "Export…" }).click();
+      await page.getByRole("button", { name: "Export submissions" }).click();
+      await page.getByRole("menuitem", { name: "CSV…" }).click();
       assert.match((await asked).url(), /q=grace/);
     },
     "wait while somebody reads, and are shown on demand": async (page, world) => {

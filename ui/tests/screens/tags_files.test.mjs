@@ -152,6 +152,49 @@ group("Files of tags", {
       await page.getByText("1 row imported.").waitFor();
       assert.equal((await api.get("/inlays?uid=04A1B2C3D4E5F1")).items[0].last_counter, 33);
     },
+    "with UIDs whose chips nothing names are asked about, for all rows or for some": async (page, { api }) => {
+      await choose(page, Buffer.from("name,uid\nNo kind 1,04A1B2C3D4E601\nNo kind 2,04A1B2C3D4E602\nNo chip,\n"));
+      const kind = page.getByLabel("Chips of the file are");
+      await kind.waitFor();
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("does not say which chips they are.", { exact: false }).waitFor();
+      assert.equal(await page.getByRole("dialog").getByText("url_template_id").count(), 0);
+      assert.equal(await page.getByRole("alert").filter({ hasText: "chips" }).count(), 0);
+      await kind.selectOption("NTAG213");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("3 rows can be imported").waitFor();
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("3 rows imported.").waitFor();
+      assert.equal((await api.get("/inlays?uid=04A1B2C3D4E602")).items[0].technology, "ntag213");
+
+      // A template defines the chip, too.
+      const again = async (name, ...rows) => {
+        await page.getByRole("button", { name: "Import another file" }).click();
+        await page.getByLabel("CSV file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(`${rows.join("\n")}\n`) });
+        await page.getByText(name).waitFor();
+      };
+      const { id } = (await api.get("/url-templates")).items.find(({ name }) => name.startsWith("Stickers"));
+      await again("template.csv", "name,uid,file_key", `No kind 3,04A1B2C3D4E603,${"1F".repeat(16)}`);
+      await kind.selectOption({ value: `template ${id}` });
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("1 row imported.").waitFor();
+      assert.equal((await api.get("/inlays?uid=04A1B2C3D4E603")).items[0].url_template_id, id);
+
+      await again("some.csv", "name,uid,technology", "Own kind,04A1B2C3D4E604,ntag213", "No kind 4,04A1B2C3D4E605,");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("1 row can be imported, 1 row cannot").waitFor();
+      await page.getByText("Some rows have a UID, but do not say which chip it is.").waitFor();
+      await page.getByLabel("Chips of the other rows are").selectOption("NTAG216");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("2 rows can be imported").waitFor();
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("2 rows imported.").waitFor();
+      for (const [uid, technology] of [
+        ["04A1B2C3D4E604", "ntag213"],
+        ["04A1B2C3D4E605", "ntag216"],
+      ])
+        assert.equal((await api.get(`/inlays?uid=${uid}`)).items[0].technology, technology);
+    },
     "have columns that are guessed from German, French and Spanish headings, in the owner's words": async (page, { api }) => {
       for (const [header, serial] of [
         ["Bezeichnung;Seriennummer;Farbe", "DE-1001"],
@@ -237,8 +280,15 @@ group("Files of tags", {
     "are exported as the list shows them": async (page) => {
       await page.show("tags?q=watch");
       await page.getByText("Watch 45").waitFor();
+      const sheet = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export tags" }).click();
+      await page.getByRole("menuitem", { name: "Spreadsheet (.xlsx)…" }).click();
+      await page.getByText("Tags exported.").waitFor();
+      assert.equal((await sheet).suggestedFilename(), "tags.xlsx");
+      assert.equal((await readFile(await (await sheet).path())).subarray(0, 2).toString(), "PK");
       const saved = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Export…" }).click();
+      await page.getByRole("button", { name: "Export tags" }).click();
+      await page.getByRole("menuitem", { name: "CSV…" }).click();
       await page.getByText(/^\d+ tags exported\.$/).waitFor();
       const text = await readFile(await (await saved).path(), "utf8");
       assert.match(text, /Watch 45/);
@@ -254,6 +304,63 @@ group("Files of tags", {
       await page.getByRole("button", { name: "Save CSV…" }).click();
       const text = await readFile(await (await saved).path(), "utf8");
       assert.match(text, /"Bottle 48","bottle-048","http:\/\/127.0.0.1:\d+\/t\/bottle-048\?uid=0{14}&token=0{22}"/);
+    },
+  },
+});
+
+/** Selects the tags that a search finds, and asks for their labels. */
+const labels = async (page, q, ...names) => {
+  await page.show(`tags?q=${q}`);
+  await select(page, ...names);
+  await page.getByRole("button", { name: "Print labels…" }).click();
+  return page.getByRole("dialog", { name: /^Print \d+ labels?$/ });
+};
+
+group("Labels", {
+  states: {
+    "labels of two tags": async (page, { api }) => {
+      for (const number of [1, 2])
+        await api.post("/tags", { name: `Pictured bottle ${number}`, slug: `pictured-${number}0000` }).catch(() => null);
+      const dialog = await labels(page, "pictured-", "Pictured bottle 1", "Pictured bottle 2");
+      await dialog.getByRole("img", { name: /First label/ }).waitFor();
+    },
+    "the code of labels": async (page) => {
+      const dialog = await labels(page, "pictured-", "Pictured bottle 1");
+      await dialog.getByText("QR code", { exact: true }).click();
+      await dialog.getByText("Add logo…").waitFor();
+    },
+  },
+  stories: {
+    "are previewed, refused in words, and saved": async (page, { api }) => {
+      for (const number of [1, 2]) await api.post("/tags", { name: `Labelled ${number}`, slug: `labelled-${number}0000` });
+      const dialog = await labels(page, "labelled-", "Labelled 1", "Labelled 2");
+      await dialog.getByRole("img", { name: /First label, with the QR code of .*labelled-/ }).waitFor();
+      await dialog.getByText("2 labels on 1 page").waitFor();
+      await dialog.getByLabel("First free label").fill("21");
+      await dialog.getByText("2 labels on 2 pages").waitFor();
+      // The picture of the sheet begins at the label that is clicked.
+      await dialog.getByTitle("Begin with label 4").click();
+      await dialog.getByText("2 labels on 1 page").waitFor();
+      assert.equal(await dialog.getByLabel("First free label").inputValue(), "4");
+      await dialog.getByRole("button", { name: "Number of the label" }).click();
+      assert.equal(await dialog.getByLabel("Text", { exact: true }).inputValue(), "{{tag:name}}\n{{label:number}}");
+      await dialog.getByLabel("Text", { exact: true }).fill("{{tag:nmae}}");
+      await dialog.getByText("The nearest is {{tag:name}}").waitFor();
+      assert.ok(await dialog.getByRole("button", { name: "Save labels…" }).isDisabled());
+      await dialog.getByLabel("Text", { exact: true }).fill("{{tag:name}}");
+      await dialog.getByLabel("Labels", { exact: true }).selectOption("Own size");
+      await dialog.getByLabel("Height").fill("9");
+      await dialog.getByText("The smallest label of this shape is").waitFor();
+      await dialog.getByLabel("Height").fill("30");
+      await dialog.getByLabel("Format").selectOption("CSV with URLs and texts");
+      await dialog.getByRole("status").getByText("2 labels").waitFor();
+      const saved = page.waitForEvent("download");
+      await dialog.getByRole("button", { name: "Save labels…" }).click();
+      const gate = page.getByRole("dialog", { name: "Use an address that is not proved?" });
+      if (await gate.isVisible().catch(() => false)) await gate.getByRole("button", { name: /trying|without proof/ }).click();
+      const text = await readFile(await (await saved).path(), "utf8");
+      assert.match(text, /slug,url,text 1\r\n.*labelled-10000/);
+      await page.getByText("2 labels saved.").waitFor();
     },
   },
 });

@@ -27,6 +27,7 @@ group("Assistive technology", {
         derivation: { scheme: "an10922", input: "{uid}" },
       });
       await api.post("/webhooks", { url: "https://shop.example.com/hook", events: ["tap.verified"] });
+      await api.post("/notifications", { kind: "report", every: "week", channel: { mail: ["anna@example.com"] } });
       const lists = [
         ["tags", "Tags", ["Selected", "Status", "Name", "Slug", "Experience", "Taps", "Last tap", "Actions"]],
         ["interactions", "Interactions", ["State", "Tag", "Experience", "Scanned", "Country", "No.", "Time"]],
@@ -38,6 +39,7 @@ group("Assistive technology", {
         ["settings/tokens", "Tokens", ["Name", "May", "Ends", "Last used", "Actions"]],
         ["settings/keys", "Master keys", ["Name", "Check value", "Derivation", "Warning", "Actions"]],
         ["settings/webhooks", "Webhooks", ["URL", "Events", "Delivery", "Actions"]],
+        ["settings/notifications", "Notifications", ["Recipients", "Subject", "State", "Actions"]],
         ["settings/connections", "Connections", ["State", "Name", "Server URL", "Actions"]],
       ];
       for (const [place, name, columns] of lists) {

@@ -174,7 +174,7 @@ group("Webhooks", {
       const url = nobody("everything");
       const { id } = await api.post("/webhooks", { url, events: ["tap.verified"] });
       const since = new Date(Math.floor((now.getTime() - 6 * 3_600_000) / 60_000) * 60_000);
-      const { totals } = await api.get(`/stats?bucket=hour&since=${since.toISOString()}`);
+      const { totals } = await api.get(`/stats?step=hour&since=${since.toISOString()}`);
       assert.ok(totals.verified > 0 && totals.not_checked > 0, JSON.stringify(totals));
       await list(page);
       await act(page, url, "Send everything since…");

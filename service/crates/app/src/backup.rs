@@ -36,10 +36,10 @@ pub enum BackupError {
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     File(PathBuf, std::io::Error),
     /// The folder belongs to the system.
-    #[error("{} belongs to the system. Choose a folder for backups alone, such as /var/backups/tapdesk.", .0.display())]
+    #[error("{} belongs to the system. Choose a folder that is only for backups, such as /var/backups/tapdesk.", .0.display())]
     System(PathBuf),
     /// The folder, or one above it, is a link that may point to another folder later.
-    #[error("{} is a symbolic link, which can be made to lead elsewhere. Name the folder that it leads to.", .0.display())]
+    #[error("{} is a symbolic link, which can be made to lead to another folder. Name the folder that it leads to.", .0.display())]
     Link(PathBuf),
     /// The path of the folder contains `..`.
     #[error("{} has \"..\" in it. Name the folder itself.", .0.display())]

@@ -232,6 +232,7 @@ async fn experience(service: &Service) -> Result<Option<ExperienceId>, StorageEr
 
 async fn insert_experience(service: &Service) -> Result<ExperienceId, StorageError> {
     let content = Content::Redirect {
+        pass_query: false,
         target: Target::parse(TARGET).expect("a target of ours is one"),
         rules: Vec::new(),
     };
@@ -275,6 +276,7 @@ fn chip(service: &Service, mirror: Mirror) -> Result<NewInlay, KeyringError> {
                 meta: Some(key()?),
                 file: key()?,
             }),
+            other_keys: None,
             blocked_at: None,
         },
         simulated: true,

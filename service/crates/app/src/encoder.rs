@@ -14,6 +14,7 @@
 //! | `opened` | opens the address of a verified chip |
 //! | `order` | orders for an encoding bureau: export, and goods-in |
 //! | `order_report` | a bureau's report about an order |
+//! | [`report`] | reads the table of a bureau's report |
 //! | `preview` | the effects of an encoding, before it begins |
 //! | `preview_words` | the resulting content of a chip, in words |
 //! | `run` | the next tag of a run |
@@ -27,6 +28,7 @@ mod order;
 mod order_report;
 mod preview;
 mod preview_words;
+pub mod report;
 mod run;
 
 use crate::service::Service;
@@ -35,7 +37,7 @@ use domain::id::{EncodingId, EncodingRunId};
 use domain::keyring::KeyringError;
 use encoding::machine::{self, Means};
 use encoding::turn::{Answers, Turn};
-use encoding::{Goal, Journal, LEASE, Progress, SESSION, State};
+use encoding::{Goal, Journal, LEASE, Progress, SESSION};
 use inlay::Uid;
 use storage::{ChipState, EncodingTurn, Ending, KeptPlace, StorageError, StoredEncoding};
 
@@ -54,7 +56,7 @@ const TRIES: usize = 8;
 
 /// A chip that was placed on the reader.
 #[derive(Clone, Debug)]
-pub struct LaidDown {
+pub struct PlacedChip {
     /// The UID, as the reader shows it. Zeros follow a random UID of 4 bytes.
     pub uid: Uid,
     /// The goal for the chip.
@@ -92,14 +94,14 @@ pub enum EncodeError {
     #[error("This inlay is blocked, so its codes would not verify. Unblock it first, or wipe it.")]
     Blocked,
     /// The caller lacks the scope for the work that was begun.
-    #[error("Keys of a finished chip are replaced: who answers needs the scope \"keys\", too.")]
+    #[error("Keys of a finished chip are replaced, so this answer also needs the scope \"keys\".")]
     NeedsKeys,
     /// The address in the chip's URL is not proved.
     #[error("{0}")]
     AddressNotProved(String),
     /// The turn is not the present one.
     #[error(
-        "This turn was answered already, with other answers, or is not the present one. Lay the chip down again."
+        "This turn was answered already, with other answers, or is not the present one. Place the chip on the reader again."
     )]
     Stale,
     /// Other requests were faster in every attempt.
@@ -116,43 +118,43 @@ pub struct Started {
 }
 
 /// Begins or resumes the encoding of a chip that was placed on the reader.
-pub async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
-    if laid.goal != Goal::Factory {
-        form::check_address(service, &laid.options).await?;
+pub async fn start(service: &Service, placed: &PlacedChip) -> Result<Started, EncodeError> {
+    if placed.goal != Goal::Factory {
+        form::check_address(service, &placed.options).await?;
     }
     for _ in 0..TRIES {
-        if let Some(started) = try_start(service, laid).await? {
+        if let Some(started) = try_start(service, placed).await? {
             return Ok(started);
         }
     }
     Err(EncodeError::Raced)
 }
 
-async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>, EncodeError> {
+async fn try_start(service: &Service, placed: &PlacedChip) -> Result<Option<Started>, EncodeError> {
     let now = service.storage.now().await?;
-    let state = service.storage.chip_state(laid.uid).await?;
+    let state = service.storage.chip_state(placed.uid).await?;
     let inlay = state.inlay.as_ref();
     let blocked = inlay.is_some_and(|inlay| inlay.fields.blocked_at.is_some());
-    if blocked && laid.goal != Goal::Factory {
+    if blocked && placed.goal != Goal::Factory {
         return Err(EncodeError::Blocked);
     }
     let latest = state.latest.clone().filter(|latest| latest.state.is_open());
-    let mut case = Case::of(service, laid.uid, &state).await?;
+    let mut case = Case::of(service, placed.uid, &state).await?;
     let (mut encoding, new) = match latest {
-        Some(latest) if latest.goal == laid.goal && latest.run_id == laid.run_id => {
+        Some(latest) if latest.goal == placed.goal && latest.run_id == placed.run_id => {
             let open = Case::open(service, latest.clone())?;
             let by_word = open.progress.as_ref().is_some_and(Progress::is_by_word);
-            if by_word && !laid.options.replace {
+            if by_word && !placed.options.replace {
                 // A permission for the earlier insertion does not apply to this one.
                 give_up(service, &state, latest).await?;
                 return Ok(None);
             }
             let mut open = open;
-            case.ask(service, &mut open, laid).await?;
+            case.ask(service, &mut open, placed).await?;
             (open, false)
         }
         // The run now reserves another tag for the chip.
-        Some(latest) if laid.place.is_some() && latest.run_id == laid.run_id => {
+        Some(latest) if placed.place.is_some() && latest.run_id == placed.run_id => {
             give_up(service, &state, latest).await?;
             return Ok(None);
         }
@@ -164,25 +166,25 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
             give_up(service, &state, latest).await?;
             return Ok(None);
         }
-        None => (case.new_encoding(service, laid, now).await?, true),
+        None => (case.new_encoding(service, placed, now).await?, true),
     };
-    if encoding.state != State::Rejected {
-        let technology = laid.options.technology.or(case.technology());
+    if encoding.state.is_open() {
+        let technology = placed.options.technology.or(case.technology());
         case.step(service, &mut encoding, |encoding, journal, means| {
             machine::begin(
                 encoding,
                 journal,
                 Means {
                     technology,
-                    replace: laid.options.replace,
-                    has_message: laid.options.has_message,
+                    replace: placed.options.replace,
+                    has_message: placed.options.has_message,
                     ..means
                 },
             );
             Vec::new()
         })?;
     }
-    let place = laid.place.clone().filter(|_| new);
+    let place = placed.place.clone().filter(|_| new);
     let stored = case.store(service, encoding, place).await?;
     Ok(stored.map(|turn| Started { turn, new }))
 }
@@ -278,7 +280,7 @@ async fn give_up(
     mut encoding: StoredEncoding,
 ) -> Result<bool, EncodeError> {
     let expected = encoding.id.map(|id| (id, encoding.seq));
-    encoding.state = State::Abandoned;
+    encoding.state = encoding.state.abandon();
     encoding.progress = None;
     encoding.seq += 1;
     let uid = encoding.uid;

@@ -1,7 +1,7 @@
 //! Recurring work. Expired keys, old visitors and old interactions are removed, so that nothing
-//! grows without limit. Imports that a crash interrupted are finished. Webhooks are delivered. Taps
-//! are counted for reports. Scheduled backups are made. Settings are read again, so that all nodes
-//! of a database use the same ones. After a start, tags are read into memory.
+//! grows without limit. Imports that a crash interrupted are finished. Webhooks and notifications
+//! are delivered. Taps are counted for reports. Scheduled backups are made. Settings are read again,
+//! so that all nodes of a database use the same ones. After a start, tags are read into memory.
 
 use std::convert::Infallible;
 use std::iter;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::backup;
+use crate::notifications;
 use crate::service::Service;
 use crate::webhook_delivery::{self, raise};
 use domain::clock::{Millis, Timestamp};
@@ -29,9 +30,14 @@ const NEXT: Duration = Duration::from_millis(20);
 /// How long events of the outbox are kept. An endpoint that is off for longer
 /// misses them.
 const OUTBOX_KEPT: Millis = Millis::days(30);
+/// How long messages of notifications are kept, with the results of their deliveries.
+const MESSAGES_KEPT: Millis = Millis::days(30);
 /// By how much longer hourly counts are kept than interactions: the longest hourly
 /// report has 1,000 hours, and as many before them to compare with.
 const HOURS_LONGER: Millis = Millis::hours(2_000);
+/// Unlisted chips that are kept for each URL template, the newest: as many as the tags that a
+/// service is made for. They take about 150 MB.
+const UNLISTED_KEPT: usize = 1_000_000;
 /// Pause between two checks whether the configuration changed.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -45,6 +51,7 @@ pub async fn run(service: &Service) -> Infallible {
         never = panics::restarted(panicked, || count(service)) => never,
         never = panics::restarted(panicked, || back_up(service)) => never,
         never = webhook_delivery::run(service) => never,
+        never = notifications::run(service) => never,
     }
 }
 
@@ -203,7 +210,7 @@ async fn tell_copies(service: &Service) -> Result<(), StorageError> {
 
 /// Removes stored webhook events, sent or not, when the taps or submissions in them are removed
 /// because of their age.
-async fn forget_told(service: &Service, now: Timestamp) -> Result<(), StorageError> {
+async fn forget_old_events(service: &Service, now: Timestamp) -> Result<(), StorageError> {
     let (taps, submissions) = {
         let settings = service.settings();
         (settings.retention_months, settings.submission_months)
@@ -242,13 +249,27 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_submissions(keep_since).await? {
         tokio::task::yield_now().await;
     }
-    forget_told(service, now).await?;
+    forget_old_events(service, now).await?;
+    service.storage.follow_clock().await?;
+    while service.storage.give_up_mails().await? {
+        tokio::task::yield_now().await;
+    }
+    while service
+        .storage
+        .prune_messages(now.minus(MESSAGES_KEPT))
+        .await?
+    {
+        tokio::task::yield_now().await;
+    }
     let keep_since = now.minus_months(service.settings().retention_months);
     while service.storage.prune_own_reads(keep_since).await? {
         tokio::task::yield_now().await;
     }
     let keep_since = keep_since.minus(HOURS_LONGER);
     while service.storage.prune_report_hours(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    while service.storage.prune_unlisted_chips(UNLISTED_KEPT).await? {
         tokio::task::yield_now().await;
     }
     service.storage.forget_deleted().await?;

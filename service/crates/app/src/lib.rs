@@ -8,7 +8,12 @@
 //! | [`encoder`] | encodes inlays through a relay that holds the reader |
 //! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
 //! | [`webhook_delivery`], [`backup`], [`housekeeping`] | webhooks, backups, expired data |
+//! | [`notifications`] | alerts and reports for people, by mail or to a chat |
 //! | [`rotate`] | wraps all secrets by a new key, while no service runs |
+//! | [`tag_table`] | imports and exports of tags |
+//! | [`csv_file`], [`xlsx_file`] | files for spreadsheets |
+//! | [`labels`] | labels with QR codes, for printers |
+//! | [`inlays`] | new inlays, and their keys |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
 //! [`Service`] has the parts that all of them share: storage, keys, settings and caches. It knows
@@ -30,17 +35,24 @@ pub mod tag_address;
 
 pub mod backup;
 pub mod housekeeping;
+pub mod notifications;
 pub mod rotate;
 pub mod webhook_delivery;
 
 // # On request
 
+pub mod csv_file;
 pub mod demo;
+pub mod inlays;
+pub mod labels;
+pub mod tag_table;
 pub mod visitor_data;
+pub mod xlsx_file;
 
 // # The common parts
 
 pub(crate) mod http_client;
+pub(crate) mod mail_breaker;
 pub mod metrics;
 pub mod service;
 

@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use storage::{Backlog, BackupResult, Queue, StorageMetrics, Swept};
+use storage::{Backlog, BackupResult, NotificationBacklog, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
 /// (speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
@@ -27,6 +27,8 @@ pub struct Metrics {
     request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
     taps: Family<TapLabels, Counter>,
     unknown_codes: Counter,
+    unlisted_taps: Family<UnlistedLabels, Counter>,
+    slow_derivations: Family<DerivationLabels, Counter>,
     previews: Counter,
     request_panics: Counter,
     task_panics: Counter,
@@ -39,6 +41,10 @@ pub struct Metrics {
     webhooks_given_up: Counter,
     webhooks_waiting: Gauge,
     webhooks_late: Gauge,
+    notification_failures: Counter,
+    notifications_waiting: Gauge,
+    notifications_late: Gauge,
+    notifications_given_up: Gauge,
     database_up: Gauge,
     queue: Family<QueueLabels, Gauge>,
     queue_limit: Family<QueueLabels, Gauge>,
@@ -73,6 +79,16 @@ struct TapLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DerivationLabels {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct UnlistedLabels {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RowLabels {
     kind: &'static str,
 }
@@ -92,6 +108,8 @@ impl Metrics {
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
             taps: Family::default(),
             unknown_codes: Counter::default(),
+            unlisted_taps: Family::default(),
+            slow_derivations: Family::default(),
             previews: Counter::default(),
             request_panics: Counter::default(),
             task_panics: Counter::default(),
@@ -104,6 +122,10 @@ impl Metrics {
             webhooks_given_up: Counter::default(),
             webhooks_waiting: Gauge::default(),
             webhooks_late: Gauge::default(),
+            notification_failures: Counter::default(),
+            notifications_waiting: Gauge::default(),
+            notifications_late: Gauge::default(),
+            notifications_given_up: Gauge::default(),
             database_up: Gauge::default(),
             queue: Family::default(),
             queue_limit: Family::default(),
@@ -114,6 +136,7 @@ impl Metrics {
         metrics.register_work();
         metrics.register_backups();
         metrics.register_webhooks();
+        metrics.register_notifications();
         storage.register(&mut metrics.registry);
         for (name, help, counter) in [
             (
@@ -151,6 +174,27 @@ impl Metrics {
             "Requests at a URL template without a slug whose code names no inlay",
             self.unknown_codes.clone(),
         );
+        registry.register(
+            "unlisted_taps",
+            "Authentic taps of chips that were no inlays, by outcome",
+            self.unlisted_taps.clone(),
+        );
+        // An alert sees the first tap only if there was a zero before it.
+        for outcome in ["refused", "page", "created", "limited"] {
+            drop(
+                self.unlisted_taps
+                    .get_or_create(&UnlistedLabels { outcome }),
+            );
+        }
+        registry.register(
+            "slow_derivations",
+            "Codes that needed keys that are slow to derive, by outcome",
+            self.slow_derivations.clone(),
+        );
+        for outcome in ["done", "refused", "failed"] {
+            let labels = DerivationLabels { outcome };
+            drop(self.slow_derivations.get_or_create(&labels));
+        }
         registry.register(
             "previews",
             "Previews of tags that programs got, which are no taps",
@@ -242,6 +286,44 @@ impl Metrics {
         );
     }
 
+    fn register_notifications(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "notification_failures",
+            "Rounds of notifications that failed inside of the service",
+            self.notification_failures.clone(),
+        );
+        registry.register(
+            "notification_deliveries_waiting",
+            "Messages to recipients that wait for their next attempt",
+            self.notifications_waiting.clone(),
+        );
+        registry.register_with_unit(
+            "notification_late",
+            "Age of the oldest message that waits for a recipient",
+            Unit::Seconds,
+            self.notifications_late.clone(),
+        );
+        registry.register(
+            "notification_deliveries_given_up",
+            "Messages to recipients that were given up within seven days",
+            self.notifications_given_up.clone(),
+        );
+    }
+
+    /// Counts a round of notifications that failed: of making messages, or of sending them.
+    pub(crate) fn notification_failure(&self) {
+        self.notification_failures.inc();
+    }
+
+    /// The messages that recipients have not received yet.
+    pub fn notification_backlog(&self, backlog: NotificationBacklog) {
+        let number = |count| i64::try_from(count).unwrap_or(i64::MAX);
+        self.notifications_waiting.set(number(backlog.waiting));
+        self.notifications_late.set(backlog.late.whole_seconds());
+        self.notifications_given_up.set(number(backlog.given_up));
+    }
+
     /// Counts a round of webhook delivery that failed.
     pub(crate) fn webhook_failure(&self) {
         self.webhook_failures.inc();
@@ -256,7 +338,7 @@ impl Metrics {
     pub fn webhook_backlog(&self, backlog: Backlog) {
         let waiting = i64::try_from(backlog.waiting).unwrap_or(i64::MAX);
         self.webhooks_waiting.set(waiting);
-        self.webhooks_late.set(backlog.late.get() / 1_000);
+        self.webhooks_late.set(backlog.late.whole_seconds());
     }
 
     /// Counts a scheduled backup that failed.
@@ -304,6 +386,18 @@ impl Metrics {
     /// Counts a code that should name an inlay, but names none.
     pub(crate) fn unknown_code(&self) {
         self.unknown_codes.inc();
+    }
+
+    /// Counts an authentic tap of a chip that was no inlay.
+    pub(crate) fn unlisted_tap(&self, outcome: &'static str) {
+        let labels = UnlistedLabels { outcome };
+        self.unlisted_taps.get_or_create(&labels).inc();
+    }
+
+    /// Counts a code that needed keys that are slow to derive.
+    pub(crate) fn slow_derivation(&self, outcome: &'static str) {
+        let labels = DerivationLabels { outcome };
+        self.slow_derivations.get_or_create(&labels).inc();
     }
 
     /// Counts a request whose handler panicked.

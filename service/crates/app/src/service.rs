@@ -1,6 +1,10 @@
 //! The common parts of all use cases, made once.
 
+mod chip_keys;
 mod deliveries;
+mod derivations;
+mod group_cache;
+mod kept;
 mod live_key;
 mod previews;
 mod tag_cache;
@@ -15,16 +19,20 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 
+pub(crate) use chip_keys::{ChipCode, KeysOfChip, tag_of_chip};
 use deliveries::Deliveries;
+use derivations::Derivations;
+pub(crate) use derivations::NotDerived;
 use previews::Previews;
 use tag_cache::TagCache;
 pub use tag_cache::{CachedTag, FoundInlay};
 use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
 pub(crate) use tap_tag::candidate;
 use template_cache::TemplateCache;
-pub use template_cache::{OpenedInlay, TapTemplate, TemplateTapInlay};
+pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
 
+use crate::mail_breaker::Breaker;
 use crate::metrics::Metrics;
 use crate::studio::{MediaNames, Proofs};
 use crate::tag_address::TagAddress;
@@ -104,6 +112,8 @@ pub struct Shared {
     pub(crate) recent_taps: Cache<InteractionId, SentFrom>,
     /// Counts repeated openings of used codes, by tag and counter.
     pub(crate) copies: Tally<(TagId, u32)>,
+    /// Bounds the slow derivations that codes ask for.
+    pub(crate) derivations: Derivations,
     /// Held by the search for the template of URLs: only one runs at a time.
     pub solver: Arc<tokio::sync::Mutex<()>>,
     /// Previews that are not stored yet.
@@ -112,6 +122,8 @@ pub struct Shared {
     pub(crate) disk_low: AtomicBool,
     /// Webhooks that are being delivered.
     pub webhooks: Deliveries,
+    /// Whether the mail server can be used.
+    pub(crate) mail_breaker: Breaker,
     /// The metrics for operators.
     pub metrics: Metrics,
     /// The defaults below the stored settings, and the fixed values above them.
@@ -163,10 +175,12 @@ impl Service {
             guesses_at_nobody: Tally::new(WRONG_CODES),
             recent_taps: Cache::new(parts.tag_cache / BUDGET_OF_A_TAP),
             copies: Tally::new(OPENED_AGAIN),
+            derivations: Derivations::default(),
             solver: Arc::default(),
             previews: Previews::default(),
             disk_low: AtomicBool::new(false),
             webhooks: Deliveries::default(),
+            mail_breaker: Breaker::default(),
             database: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,

@@ -69,9 +69,9 @@ pub fn visit_counts(tag_url: &str, host: &str, client: IpAddr) -> bool {
         return false;
     };
     let client = client.to_canonical();
-    let elsewhere = !client.is_loopback() && !client.is_unspecified();
+    let is_other_device = !client.is_loopback() && !client.is_unspecified();
     let is_https = url.scheme() == "https";
-    elsewhere
+    is_other_device
         && door::place(url.authority(), is_https)
             .is_some_and(|own| door::place(host, is_https) == Some(own))
 }

@@ -12,20 +12,21 @@ mod named;
 mod place;
 mod preview;
 mod stand_in;
+mod unlisted;
 mod values;
 mod verify;
 
 pub use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
 pub use form::{FormAnswer, SentForm, lines, submit, takes_forms};
-use named::Named;
+use named::{Named, TagCode};
 pub use place::{KeyCookie, Place};
 pub use preview::{Preview, PreviewedTap, preview};
 pub use stand_in::is_stand_in;
 use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
-use crate::service::{CachedTag, OpenedInlay, SentFrom, Service};
+use crate::service::{CachedTag, SentFrom, Service};
 use answer::{Given, answer, keyless, repeat};
 use destination::Destination;
 use domain::clock::Millis;
@@ -71,6 +72,16 @@ pub struct Tapped {
     pub proves_address: bool,
 }
 
+impl Tapped {
+    const fn unrecorded(answer: TapAnswer) -> Self {
+        Self {
+            answer,
+            recorded: None,
+            proves_address: false,
+        }
+    }
+}
+
 /// Why a tap could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum TapError {
@@ -83,24 +94,41 @@ pub enum TapError {
     /// A page cannot be rendered.
     #[error(transparent)]
     Page(#[from] askama::Error),
+    /// The code needs a slow derivation of keys, and too many others wait for one.
+    #[error("Too many codes wait for keys that are slow to derive; try again in a second.")]
+    Busy,
 }
 
 /// Handles a tap, from its URL to its answer.
-#[expect(
-    clippy::too_many_lines,
-    reason = "the whole story of a tap on one page"
-)]
-pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError> {
-    let unrecorded = |answer| Tapped {
-        answer,
-        recorded: None,
-        proves_address: false,
-    };
-    let (tag, code) = match Named::by(service, Occasion::Visit, &tap.place).await? {
-        Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
-        Named::NoTag(inlay, checked) => return without_a_tag(service, tap, &inlay, checked).await,
-        Named::Tag(tag, code) => (tag, code),
-    };
+pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
+    attempt(service, tap, true).await
+}
+
+/// Handles a tap. `may_repeat`: whether its inlay is looked up once more if it was stored meanwhile.
+async fn attempt(
+    service: &Service,
+    mut tap: Tap<'_>,
+    may_repeat: bool,
+) -> Result<Tapped, TapError> {
+    match Named::by(service, Occasion::Visit, &mut tap.place).await? {
+        Named::Nobody => Ok(Tapped::unrecorded(TapAnswer::NoSuchTag)),
+        Named::NoTag(inlay, checked) => {
+            let at = KnownAt::Inlay(inlay.id);
+            without_a_tag(service, tap, at, inlay.simulated, checked).await
+        }
+        // Boxed, so that the futures of other taps stay small.
+        Named::Unlisted(code) => Box::pin(unlisted::tap(service, tap, code, may_repeat)).await,
+        Named::Tag(tag, code) => of_tag(service, tap, tag, code).await,
+    }
+}
+
+/// Handles a tap of a tag: records it, and answers with its destination.
+async fn of_tag(
+    service: &Service,
+    mut tap: Tap<'_>,
+    tag: CachedTag,
+    code: TagCode,
+) -> Result<Tapped, TapError> {
     let (query, marked) = unmarked(tap.query);
     let url_digest = tap.place.digest(query);
     let cookie = tap.place.cookie(query);
@@ -113,11 +141,12 @@ pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError
         if interaction.url_digest == url_digest && (lets_repeat || tap.reload || marked) {
             let recorded = Some((interaction.id, interaction.verdict));
             let mut given = Given::new(&tap.visitor, None, None);
+            given.passed = tap.place.passed(query);
             given.consumed = issued.consumed.is_some();
             let answer = repeat(service, tag, cookie, interaction, key, given).await?;
             return Ok(Tapped {
                 recorded,
-                ..unrecorded(answer)
+                ..Tapped::unrecorded(answer)
             });
         }
         // A new tap of the same browser.
@@ -126,9 +155,8 @@ pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError
 
     let checked = code.check(service, Occasion::Visit, &tap.place, query, &tag)?;
     let destination = Destination::of(service, &tag).await?;
-    let missing = destination.missing();
     let group = destination.group(&tag, tap.client);
-    let (tech, tamper) = (checked.tech, checked.tamper);
+    let (tech, tamper, inlay) = (checked.tech, checked.tamper, checked.claim.inlay_id());
     let seed = destination
         .takes_a_key()
         .then(|| KeySeed::draw(&*service.entropy));
@@ -164,12 +192,16 @@ pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError
                 tamper,
                 country: tap.country,
                 group,
+                inlay,
+                passed: tap.place.passed(query),
             };
             (recorded.id, facts)
         }
         // Redirects continue without a key, and the counter has not changed.
         Err(StorageError::Full) => {
-            return Ok(unrecorded(keyless(service, &tag, &tap.visitor).await?));
+            return Ok(Tapped::unrecorded(
+                keyless(service, &tag, &tap.visitor).await?,
+            ));
         }
         Err(error) => return Err(error.into()),
     };
@@ -178,14 +210,32 @@ pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError
     }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
-        max_age: LIFETIME.get() / 1000,
+        max_age: LIFETIME.whole_seconds(),
         cookie,
     });
     let recorded = Some((id, facts.verdict));
     let is_verified = facts.verdict.tag_verified() == Some(true);
     let proves_address = is_verified && !tag.simulated() && matches!(tap.place, Place::Slug { .. });
     let given = Given::new(&tap.visitor, Some(facts), held);
-    let answer = answer(service, &tag, destination, given).await?;
+    let answer = answered(service, &tag, destination, given, id).await?;
+    Ok(Tapped {
+        answer,
+        recorded,
+        proves_address,
+    })
+}
+
+/// The answer to the recorded tap `id`. Its trace gets the rule of a redirect, and the macros
+/// without values.
+async fn answered(
+    service: &Service,
+    tag: &CachedTag,
+    destination: Destination<'_>,
+    given: Given<'_>,
+    id: InteractionId,
+) -> Result<TapAnswer, TapError> {
+    let missing = destination.missing();
+    let answer = answer(service, tag, destination, given).await?;
     let left_out = match &answer {
         TapAnswer::Redirect { left_out, rule, .. } => {
             if let Some(rule) = *rule {
@@ -196,11 +246,7 @@ pub async fn tap(service: &Service, mut tap: Tap<'_>) -> Result<Tapped, TapError
         _ => &missing,
     };
     note_left_out(service, id, left_out).await;
-    Ok(Tapped {
-        answer,
-        recorded,
-        proves_address,
-    })
+    Ok(answer)
 }
 
 /// Updates metrics and caches after a tap was recorded.
@@ -224,25 +270,23 @@ fn note(service: &Service, tag: &CachedTag, origin: TapOrigin, keyed: bool, reco
     }
 }
 
-/// Records the tap of an inlay that is on no tag. Its counter rises, so that the code is already
-/// used when the inlay gets a tag. No key is issued.
+/// Records the tap of a chip that is on no tag. The counter of an inlay rises, so that the code is
+/// already used when the inlay gets a tag. No key is issued.
 async fn without_a_tag(
     service: &Service,
     tap: Tap<'_>,
-    inlay: &OpenedInlay,
+    at: KnownAt,
+    simulated: bool,
     checked: Checked,
 ) -> Result<Tapped, TapError> {
-    let first = tap
-        .place
-        .first_real_tap(None, &checked.claim, inlay.simulated);
-    let at = KnownAt::Inlay(inlay.id);
+    let first = tap.place.first_real_tap(None, &checked.claim, simulated);
     let recorded = service.storage.record_tap(NewInteraction {
         first_at_template: first,
-        ..interaction(service, &tap, at, inlay.simulated, checked)
+        ..interaction(service, &tap, at, simulated, checked)
     });
     let recorded = match recorded.await {
         Ok(recorded) => {
-            let origin = tap.origin.in_world(inlay.simulated);
+            let origin = tap.origin.in_world(simulated);
             let reason = recorded.verdict.reason();
             service.metrics.tap(reason.as_str(), origin.as_str());
             if first.is_some() {
@@ -329,18 +373,19 @@ fn unmarked(query: &str) -> (&str, bool) {
     (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
-/// The tag at a place, for callers that only show a link to it.
-pub async fn linked(service: &Service, place: &Place) -> Result<Option<CachedTag>, TapError> {
+/// The tag at a place, for callers that only show a link to it. Of several templates the place keeps
+/// the one that names the tag.
+pub async fn linked(service: &Service, place: &mut Place) -> Result<Option<CachedTag>, TapError> {
     Ok(match Named::by(service, Occasion::Visit, place).await? {
         Named::Tag(tag, _) => Some(tag),
-        Named::Nobody | Named::NoTag(..) => None,
+        Named::Nobody | Named::NoTag(..) | Named::Unlisted(_) => None,
     })
 }
 
 /// The answer that a tap would get, without a key: nothing is verified, recorded or issued.
 pub async fn look(
     service: &Service,
-    place: &Place,
+    place: &mut Place,
     visitor: &Visitor,
 ) -> Result<TapAnswer, TapError> {
     let given = Given::new(visitor, None, None);
@@ -350,6 +395,7 @@ pub async fn look(
             answer(service, &tag, destination, given).await
         }
         Named::NoTag(..) => Ok(TapAnswer::NoTag),
+        Named::Unlisted(_) => Ok(unlisted::shown(place)),
         Named::Nobody => Ok(TapAnswer::NoSuchTag),
     }
 }

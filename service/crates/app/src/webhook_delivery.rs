@@ -14,6 +14,7 @@ use domain::webhook::Alert;
 use storage::panics;
 use storage::{Event, StorageError};
 
+pub(crate) use client::WebhookClient;
 pub use send::{TestError, test};
 
 /// Delivers webhooks until the future is dropped, which is allowed at any time.
@@ -28,9 +29,9 @@ pub async fn run(service: &Service) -> Infallible {
 /// Raises an alert: stores it for webhooks, and sends it to listeners of the event stream.
 pub(crate) async fn raise(service: &Service, alert: Alert) -> Result<(), StorageError> {
     let at = service.storage.now().await?;
-    let told = event(&alert, at);
+    let event = event(&alert, at);
     service.storage.raise_alert(alert).await?;
-    service.storage.tell(told);
+    service.storage.tell(event);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! The rule for addresses that a token may be sent to.
 
-use url::{Host, Url};
+use url::Url;
+
+use domain::settings::host;
 
 /// Why no token may be sent to an address. Each program has sentences of its own for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +25,7 @@ pub fn check(url: &Url) -> Result<(), Unfit> {
 
 /// Whether `url` refers to this computer.
 pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
+    url.host().is_some_and(|host| host::is_loopback(&host))
 }
 
 #[cfg(test)]

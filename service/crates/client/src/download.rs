@@ -78,7 +78,7 @@ impl Download {
     pub fn create(place: &Path, path: String) -> Result<Self, FileError> {
         let mut part = Part::new_at(place)?;
         part.empty()?;
-        Ok(Self::begun(part, path, None))
+        Ok(Self::begun(part, path))
     }
 
     /// Begins a download from `path` to a file that is replaced if it exists.
@@ -87,7 +87,7 @@ impl Download {
     ///
     /// If its part cannot be written.
     pub fn replace(place: &Path, path: String) -> Result<Self, FileError> {
-        Ok(Self::begun(Part::replacing(place)?, path, None))
+        Ok(Self::begun(Part::replacing(place)?, path))
     }
 
     /// Continues a download that another process kept (see [`Self::keep`]), from its `cursor`. If
@@ -104,15 +104,20 @@ impl Download {
     ) -> Result<Self, FileError> {
         let mut part = Part::new_at(place)?;
         let columns = part.continued(rows)?;
-        Ok(Self::begun(part, path, Some(Rest { cursor, columns })))
+        let bound = cursor.split('.').next().unwrap_or_default().to_owned();
+        Ok(Self {
+            cursor: Some(Cursor { bound, rows }),
+            rest: Some(Rest { cursor, columns }),
+            ..Self::begun(part, path)
+        })
     }
 
-    fn begun(part: Part, path: String, rest: Option<Rest>) -> Self {
+    fn begun(part: Part, path: String) -> Self {
         Self {
             part,
             path,
             cursor: None,
-            rest,
+            rest: None,
             count: Count::default(),
         }
     }
@@ -126,8 +131,18 @@ impl Download {
     }
 
     /// Notes the cursor of an answer whose body follows.
-    pub fn begin(&mut self, cursor: Option<Cursor>) {
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::NotContinued`] if rows have arrived and this answer does not continue them, such
+    /// as the page of a proxy. Its body must not be written. The part stays as it is.
+    pub fn begin(&mut self, cursor: Option<Cursor>) -> Result<(), FileError> {
+        let format = |cursor: &Option<Cursor>| cursor.as_ref().map(|cursor| cursor.rows);
+        if self.rest.is_some() && format(&cursor) != format(&self.cursor) {
+            return Err(FileError::NotContinued(self.part.path().to_owned()));
+        }
         self.cursor = cursor;
+        Ok(())
     }
 
     /// The data that this value has written.

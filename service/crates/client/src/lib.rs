@@ -53,7 +53,7 @@
 //! let mut download = Download::create(&file, "/interactions/export?format=csv".to_owned())?;
 //! // Real programs read it from the answer's headers, with `Cursor::of`.
 //! let cursor = Cursor { bound: "9".to_owned(), rows: Rows::Csv };
-//! download.begin(Some(cursor.clone()));
+//! download.begin(Some(cursor.clone()))?;
 //! download.write_all(b"id,name\r\n9,Lamp\r\n8,Ch")?;
 //!
 //! assert_eq!(download.interrupted()?, Interrupted::AfterRow);
@@ -61,7 +61,7 @@
 //!     download.path(),
 //!     "/interactions/export?format=csv&columns=id%2Cname&cursor=9.9"
 //! );
-//! download.begin(Some(cursor));
+//! download.begin(Some(cursor))?;
 //! download.write_all(b"8,Chair\r\n")?;
 //! download.finish()?;
 //! assert_eq!(std::fs::read(&file)?, b"id,name\r\n9,Lamp\r\n8,Chair\r\n");

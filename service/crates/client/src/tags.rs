@@ -1,23 +1,24 @@
 //! Tags, by the slug that people know.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::Client;
 use crate::error::Error;
 
 impl Client {
-    /// The real or simulated tag that has this slug or had it before.
+    /// The real or simulated tag that a path with this slug names. The service looks it up, by the
+    /// rule of a tap: the exact slug, a former one, or the only one in another case.
     pub fn tag(&self, slug: &str) -> Result<Option<Value>, Error> {
-        let q: String = form_urlencoded::byte_serialize(slug.as_bytes()).collect();
-        let tags = self.list(&format!("/tags?simulated=all&q={q}"))?;
-        let answers = |tag: &Value| {
-            let mut former = tag["former_slugs"].as_array().into_iter().flatten();
-            tag["slug"] == slug || former.any(|former| former == slug)
-        };
-        Ok(tags.into_iter().find(answers))
+        let segment: String = form_urlencoded::byte_serialize(slug.as_bytes()).collect();
+        let url = format!("{}/t/{segment}", self.base());
+        let checked = self.post("/verification", &json!({ "url": url }))?;
+        match checked["tag_id"].as_i64() {
+            Some(id) => self.get(&format!("/tags/{id}")).map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// The virtual inlay on the tag that has this slug or had it before.
+    /// The virtual inlay on the tag that a path with this slug names.
     pub fn virtual_inlay(&self, slug: &str) -> Result<Option<Value>, Error> {
         let Some(tag) = self.tag(slug)? else {
             return Ok(None);

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
-use crate::id::{ExperienceId, TokenId};
+use crate::id::{ExperienceId, GroupId, TokenId};
 use crate::scope::{Rights, Scope};
 use crate::text::Name;
 
@@ -100,8 +100,11 @@ pub struct StoredToken {
     pub name: String,
     /// The scopes of the token; `admin` includes all.
     pub scopes: BTreeSet<Scope>,
-    /// The only experiences for which its scopes hold; `null` if it is not limited.
+    /// The only experiences for which its scopes hold; `null` if it is not limited to some.
     pub experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// The only groups, with all below them, for whose tags its scopes hold; `null` if it is not
+    /// limited to some.
+    pub group_ids: Option<BTreeSet<GroupId>>,
     /// When it expires; `null` if only deletion ends it.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute; `null` if never.
@@ -116,6 +119,7 @@ impl StoredToken {
         Rights {
             scopes: self.scopes.clone(),
             experience_ids: self.experience_ids.clone(),
+            group_ids: self.group_ids.clone(),
         }
     }
 

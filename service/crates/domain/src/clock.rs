@@ -51,6 +51,11 @@ impl Millis {
         self.0
     }
 
+    /// The length in whole seconds, rounded down.
+    pub const fn whole_seconds(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
     /// This span so many times.
     #[must_use]
     pub const fn times(self, times: i64) -> Self {

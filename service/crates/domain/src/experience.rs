@@ -39,14 +39,14 @@ pub use colour::{Colour, InvalidColour};
 pub use condition::is_language;
 pub use condition::{Context, When};
 pub use difference::{DifferenceLine, LineChange, conditions, difference};
-pub use file::{ExperienceFile, FileError, with_images};
+pub use file::{ExperienceFile, FileContents, FileError, with_groups, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{LedBy, RULES_MAX, Rule, RuleError};
 pub use stored::{Experience, ExperienceFields, Image, ImageType, PublishedExperience, Version};
 pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::field_error::OfField;
-use crate::id::ImageId;
+use crate::id::{GroupId, ImageId};
 use crate::macros::{self, Target, TargetError};
 use crate::strict_json;
 use crate::tag::PropertyKey;
@@ -116,6 +116,10 @@ pub enum Content {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         rules: Vec<Rule>,
+        /// Whether the visitor's other parameters are appended to the target.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        pass_query: bool,
     },
     /// Taps show a page of this service.
     Studio {
@@ -146,6 +150,12 @@ pub struct ContentFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     pub rules: Option<Vec<Value>>,
+    /// For a redirect: whether the other parameters of the visitor's URL are appended to the
+    /// target, without those of the code and the key. A parameter that the target has itself stays
+    /// as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub pass_query: Option<bool>,
     /// For a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
@@ -171,7 +181,7 @@ pub enum ContentError {
     NoBlocks,
     /// It has a member of the other kind.
     #[error(
-        "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules."
+        "A redirect experience has no blocks and no theme, a studio experience no target_url, no rules and no pass_query."
     )]
     OtherKind,
     /// Its target is not valid.
@@ -219,17 +229,24 @@ impl TryFrom<ContentFields> for Content {
                 kind: ExperienceKind::Redirect,
                 target_url,
                 rules,
+                pass_query,
                 blocks: None,
                 theme: None,
             } => {
                 let target = Target::parse(&target_url.ok_or(ContentError::NoTarget)?)?;
                 let rules = rule::read(rules.unwrap_or_default())?;
-                Ok(Self::Redirect { target, rules })
+                let pass_query = pass_query.unwrap_or_default();
+                Ok(Self::Redirect {
+                    target,
+                    rules,
+                    pass_query,
+                })
             }
             ContentFields {
                 kind: ExperienceKind::Studio,
                 target_url: None,
                 rules: None,
+                pass_query: None,
                 blocks,
                 theme,
             } => {
@@ -267,7 +284,7 @@ impl Content {
     /// Checks that each of its macros can have a value.
     pub fn check_macros(&self) -> Result<(), ContentError> {
         match self {
-            Self::Redirect { target, rules } => {
+            Self::Redirect { target, rules, .. } => {
                 macros::check(target.source()).map_err(TargetError::from)?;
                 Ok(rule::check_macros(rules)?)
             }
@@ -351,6 +368,19 @@ impl Content {
                 );
             }
             Self::Studio { blocks, .. } => block::split(blocks, &mut found),
+        }
+        found
+    }
+
+    /// The groups of tags in its conditions. Some of them may be deleted.
+    pub fn tag_groups(&self) -> BTreeSet<GroupId> {
+        let mut found = BTreeSet::new();
+        match self {
+            Self::Redirect { rules, .. } => {
+                let conditions = rules.iter().flat_map(|rule| &rule.when);
+                found.extend(conditions.flat_map(When::tag_groups));
+            }
+            Self::Studio { blocks, .. } => block::tag_groups(blocks, &mut found),
         }
         found
     }

@@ -83,6 +83,8 @@ ids! {
     UrlTemplateId,
     /// An experience in all its versions.
     ExperienceId,
+    /// A group of tags.
+    GroupId,
     /// An image of an experience.
     ImageId,
     /// An interaction: one tap.
@@ -97,6 +99,8 @@ ids! {
     ImportId,
     /// An endpoint of webhooks.
     WebhookId,
+    /// A notification for people.
+    NotificationId,
     /// A submission of a form.
     SubmissionId,
     /// An encoding of an inlay.

@@ -23,6 +23,7 @@ use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
 use crate::visitor::OperatingSystem;
+use inlay::Uid;
 use inlay::assessment::Tamper;
 
 /// The way of scanning a tag (macros `interaction:tech:value` and `:name`).
@@ -83,6 +84,8 @@ pub enum KnownAt {
     Tag(TagId),
     /// At an inlay that is on no tag.
     Inlay(InlayId),
+    /// At a chip that is no inlay.
+    Chip(Uid),
 }
 
 /// Number of groups that the visitors of an experience are divided into. A hundred, so that a split
@@ -92,14 +95,17 @@ pub const VISITOR_GROUPS: u8 = 100;
 impl Client {
     /// The stored digest of this client at one place.
     pub fn at(self, place: KnownAt) -> ClientId {
-        let (kind, id) = match place {
-            KnownAt::Tag(id) => (b"tag", id.get()),
-            KnownAt::Inlay(id) => (b"inl", id.get()),
-        };
         let mut digest = Sha256::new();
         digest.update(self.0);
-        digest.update(kind);
-        digest.update(id.to_be_bytes());
+        let mut place_of = |kind: &[u8], id: &[u8]| {
+            digest.update(kind);
+            digest.update(id);
+        };
+        match place {
+            KnownAt::Tag(id) => place_of(b"tag", &id.get().to_be_bytes()),
+            KnownAt::Inlay(id) => place_of(b"inl", &id.get().to_be_bytes()),
+            KnownAt::Chip(uid) => place_of(b"chp", &uid.bytes()),
+        }
         let digest = digest.finalize();
         ClientId(std::array::from_fn(|byte| digest[byte]))
     }
@@ -254,7 +260,7 @@ impl NewInteraction {
         Self {
             tag_id: match at {
                 KnownAt::Tag(id) => Some(id),
-                KnownAt::Inlay(_) => None,
+                KnownAt::Inlay(_) | KnownAt::Chip(_) => None,
             },
             claim,
             tech,
@@ -362,6 +368,7 @@ mod tests {
             client.at(KnownAt::Tag(TagId::new(1))),
             client.at(KnownAt::Tag(TagId::new(2))),
             client.at(KnownAt::Inlay(InlayId::new(1))),
+            client.at(KnownAt::Chip(Uid::from_bytes([0, 0, 0, 0, 0, 0, 1]))),
             Client([8; 16]).at(KnownAt::Tag(TagId::new(1))),
             ClientId(client.0),
         ];

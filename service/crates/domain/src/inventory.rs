@@ -6,11 +6,15 @@
 mod change;
 mod master_key;
 mod sealed;
+mod unlisted;
 mod url_template;
 
 pub use change::{KeyChange, MemberPatch};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{KeptKeys, SealedKey, SealedKeys};
+pub use unlisted::{
+    CREATE_LIMIT, CREATE_LIMIT_MAX, ChipPlace, KeyPrints, UnlistedChip, UnlistedMode, UnlistedRule,
+};
 pub use url_template::{
     InvalidUrlTemplate, SHARED_KEYS_MAX, SharedKey, SharedKeySource, URL_TEMPLATES_MAX,
     UrlTemplate, UrlTemplateFields,
@@ -62,6 +66,9 @@ pub struct InlayFields {
     pub mac_from: MacFrom,
     /// Its keys. An inlay that stops making codes keeps them.
     pub keys: Option<SealedKeys>,
+    /// The chip's keys 0, 3 and 4, if they came with the inlay: only with them can the chip be
+    /// encoded again.
+    pub other_keys: Option<SealedKey>,
     /// When it was blocked, because it was lost or cloned: its codes are refused since then. `None`
     /// if it is not blocked.
     pub blocked_at: Option<Timestamp>,
@@ -73,10 +80,13 @@ impl InlayFields {
     pub fn is_same_as(&self, other: &Self) -> bool {
         let keys = |fields: &Self| {
             let keys = fields.keys.as_ref();
-            keys.map(|keys| (keys.master_key_id(), keys.meta(), keys.file()))
+            let others = fields.other_keys.as_ref().map(|keys| keys.fingerprint);
+            let keys = keys.map(|keys| (keys.master_key_id(), keys.meta(), keys.file()));
+            (keys, others)
         };
         let rest = |fields: &Self| Self {
             keys: None,
+            other_keys: None,
             ..fields.clone()
         };
         keys(self) == keys(other) && rest(self) == rest(other)
@@ -102,9 +112,11 @@ impl Revised for InlayFields {
             mirror,
             mac_from,
             blocked_at,
+            other_keys,
             ..
         } = self;
         let written = (mode, url_template_id, mirror, mac_from);
+        let keys = (keys, other_keys.is_some());
         Revision::of(&(technology, tag_id, written, keys, blocked_at.is_some()))
     }
 }
@@ -172,11 +184,18 @@ pub enum InvalidInlay {
     #[error("Encrypted PICC data need a meta_key: the chip's SDMMetaReadKey.")]
     NoMetaKey,
     /// It has a meta key, but no key for the MAC.
-    #[error("A meta_key alone is not enough: send file_key, the chip's SDMFileReadKey, too.")]
+    #[error("A meta_key is not enough: send file_key, the chip's SDMFileReadKey, too.")]
     NoFileKey,
-    /// It has both own keys and a master key.
-    #[error("An inlay has keys of its own or those of a master key: send one of them.")]
+    /// It has both an own file key and a master key.
+    #[error(
+        "The file key is the inlay's own or that of a master key: send file_key or master_key_id."
+    )]
     TwoSources,
+    /// The meta key of its own is removed, but the master key is not sent.
+    #[error(
+        "The inlay's keys are those of a master key. Send master_key_id, too, to use the meta key that it derives."
+    )]
+    MetaOfMaster,
     /// It has factory keys, which everyone knows.
     #[error(
         "The factory key is known to everyone, so a code made with it proves nothing. \
@@ -189,6 +208,9 @@ pub enum InvalidInlay {
     /// The chip does not have such a key.
     #[error("A {0} has one key: send it as file_key.")]
     OneKey(Technology),
+    /// The chip has no keys 0, 3 and 4.
+    #[error("Only an NTAG 424 DNA has keys 0, 3 and 4.")]
+    OtherKeys,
     /// The chip can write its codes only with a URL template.
     #[error("An inlay with {0} makes codes only with a URL template: send url_template_id.")]
     NeedsTemplate(Technology),
@@ -219,7 +241,7 @@ pub enum InvalidInlay {
     /// Its URL contains nothing by which a tap can find the inlay.
     #[error(
         "The URL template has neither {{slug}} nor {{uid}}, so a tap finds the inlay only by a meta key of the template, \
-         and this inlay's is not among them. Add it to the template first."
+         and this inlay's is not among them. Add it to the template first, or send meta_key."
     )]
     NotFound,
     /// It makes no codes, so there are none to block.
@@ -240,8 +262,9 @@ impl OfField for InvalidInlay {
         let field = match self {
             Self::MakesNoCodes(_) | Self::OtherTechnology { .. } => "technology",
             Self::NoKeys | Self::NoFileKey | Self::KeyLength(_) | Self::OneKey(_) => "file_key",
-            Self::NoMetaKey => "meta_key",
+            Self::NoMetaKey | Self::MetaOfMaster => "meta_key",
             Self::TwoSources => "master_key_id",
+            Self::OtherKeys => "other_keys",
             Self::FactoryKey => "allow_factory_keys",
             Self::NeedsTemplate(_) | Self::NotFound => "url_template_id",
             Self::CanonicalMode | Self::OtherMode { .. } => "mode",
@@ -268,6 +291,9 @@ impl InlayFields {
     pub fn validate(&self) -> Result<(), InvalidInlay> {
         if !self.technology.rolls() && (self.mirror.is_some() || self.keys.is_some()) {
             return Err(InvalidInlay::MakesNoCodes(self.technology));
+        }
+        if self.other_keys.is_some() && self.technology.family() != Family::Ntag424 {
+            return Err(InvalidInlay::OtherKeys);
         }
         if self.blocked_at.is_some() && self.mirror.is_none() && self.url_template_id.is_none() {
             return Err(InvalidInlay::NothingToBlock);

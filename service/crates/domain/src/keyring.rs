@@ -28,6 +28,8 @@ use inlay::{Mirror, Technology, Uid};
 /// here.
 const PURPOSE: &[u8] = b"tapdesk inlay key v1";
 const NONCE: usize = 12;
+/// How many keys a chip has besides its meta read key and file read key: keys 0, 3 and 4.
+pub const OTHER_KEYS: usize = 3;
 
 /// Wraps and unwraps inlay keys. It is locked if it has no key. Then only operations that need an
 /// inlay's key fail.
@@ -133,6 +135,13 @@ impl Keyring {
         self.unwrap_array(wrapped).map(AesKey::from_bytes)
     }
 
+    /// A chip's keys 0, 3 and 4 in their stored form `wrapped`.
+    pub fn unwrap_others(&self, wrapped: &[u8]) -> Result<[AesKey; OTHER_KEYS], KeyringError> {
+        let bytes = Zeroizing::new(self.unwrap_array::<{ OTHER_KEYS * 16 }>(wrapped)?);
+        let (keys, _) = bytes.as_chunks::<16>();
+        Ok(std::array::from_fn(|at| AesKey::from_bytes(keys[at])))
+    }
+
     /// The stored form of a secret that is not an inlay's key.
     pub fn wrap_secret(
         &self,
@@ -206,8 +215,18 @@ impl Keyring {
                 file: self.unwrap(file)?,
             }),
             WrappedKeys::Master {
-                key, derivation, ..
-            } => self.derived(key, derivation, uid),
+                meta,
+                key,
+                derivation,
+                ..
+            } => {
+                let derived = self.derived(key, derivation, uid)?;
+                let own = meta.as_ref().map(|meta| self.unwrap(meta)).transpose()?;
+                Ok(Keys {
+                    meta: own.or(derived.meta),
+                    file: derived.file,
+                })
+            }
         }
     }
 
@@ -221,6 +240,19 @@ impl Keyring {
         let master = self.master_secret(wrapped)?;
         // Its length was checked when it was stored.
         let keys = derivation.keys(&master, uid);
+        keys.map_err(|_| KeyringError::OtherKey)
+    }
+
+    /// All five keys of the chip `uid` from a master key in its stored form `wrapped`, by slot;
+    /// `None` if its scheme does not define them.
+    pub fn derived_chip_keys(
+        &self,
+        wrapped: &[u8],
+        derivation: &Derivation,
+        uid: Uid,
+    ) -> Result<Option<[AesKey; 5]>, KeyringError> {
+        let master = self.master_secret(wrapped)?;
+        let keys = derivation.chip_keys(&master, uid);
         keys.map_err(|_| KeyringError::OtherKey)
     }
 

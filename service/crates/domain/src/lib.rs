@@ -5,11 +5,13 @@
 //! | Modules | Subject |
 //! |---|---|
 //! | [`tag`], [`tag_url`] | a tag, its properties, and the address in chips' URLs |
+//! | [`group`] | products, batches and folders of tags, and the values that tags get from them |
 //! | [`experience`], [`macros`] | a redirect or a page for visitors, and the placeholders in it |
 //! | [`interaction`], [`trace`], [`visitor`] | a tap, its steps in words, its visitor |
 //! | [`rolling_key`], [`inventory`], [`keyring`] | keys of taps and inlays; wrapped keys |
 //! | [`report`], [`sheet`], [`submission`] | counts of taps, test sheets, sent forms |
 //! | [`webhook`], [`audit`] | events for owners' servers; the log of changes |
+//! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
 //! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
 //!
@@ -42,6 +44,7 @@ pub mod rolling_key;
 // # Tags, and what their visitors see
 
 pub mod experience;
+pub mod group;
 pub mod macros;
 pub mod tag;
 pub mod tag_url;
@@ -61,6 +64,8 @@ pub mod trace;
 pub mod admin_token;
 pub mod audit;
 pub mod caller;
+pub mod mail;
+pub mod notification;
 pub mod scope;
 pub mod settings;
 pub mod table;

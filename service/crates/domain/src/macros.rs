@@ -24,7 +24,7 @@ use std::str::FromStr;
 use askama::filters::{Escaper as _, Html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-pub use misspelt::{Misspelt, check};
+pub use misspelt::{Misspelt, check, check_of_label};
 pub use target::{LOCATION_MAX, Location, Settled, TARGET_MAX, Target, TargetError};
 pub use template::Template;
 
@@ -51,8 +51,29 @@ pub enum Macro {
     TamperResult,
     /// `interaction:tamper:supported`: `true` or `false`.
     TamperSupported,
+    /// `interaction:counter`: the counter in the inlay's code, empty without one.
+    InteractionCounter,
+    /// `inlay:uid`: the UID of the inlay that made the tap's code, empty if it is unknown.
+    InlayUid,
+    /// `group:name`: the name of the tag's group.
+    GroupName,
+    /// `product:name`: the name of the nearest product above the tag.
+    ProductName,
+    /// `product:code`: its SKU.
+    ProductCode,
+    /// `product:gtin`: its GTIN, 14 digits.
+    ProductGtin,
+    /// `batch:name`: the name of the nearest batch above the tag.
+    BatchName,
+    /// `batch:code`: its lot.
+    BatchCode,
+    /// `query:NAME`: a parameter of the visitor's URL, without those of the code. Strangers write
+    /// its value.
+    Query(String),
     /// `tag:id`: the tag's number.
     TagId,
+    /// `tag:slug`: the tag's part of its URL.
+    TagSlug,
     /// `tag:name`: the owner's name for the tag.
     TagName,
     /// `tag:title`: the name for visitors.
@@ -71,17 +92,21 @@ pub enum Macro {
     LocationLon,
     /// `location:venue:name`: the venue's name.
     VenueName,
+    /// `label:number`: the position on the roll of an encoding run, else the number of the label.
+    /// Only labels have it.
+    LabelNumber,
 }
 
 const ATTRIBUTE: &str = "tag:attribute:";
 const DATA: &str = "tag:data:";
 const VARIABLE: &str = "tag:variable:";
+const QUERY: &str = "query:";
 
 /// The beginnings of macros that end in a key.
-const KEYED: [&str; 3] = [ATTRIBUTE, DATA, VARIABLE];
+const KEYED: [&str; 4] = [ATTRIBUTE, DATA, VARIABLE, QUERY];
 
 /// The macros without a key, by their names.
-const FIXED: [(&str, Macro); 17] = [
+const FIXED: [(&str, Macro); 27] = [
     ("interaction:rk", Macro::InteractionRk),
     ("interaction:id", Macro::InteractionId),
     ("interaction:time", Macro::InteractionTime),
@@ -95,13 +120,23 @@ const FIXED: [(&str, Macro); 17] = [
     ("interaction:tampered", Macro::Tampered),
     ("interaction:tamper:result", Macro::TamperResult),
     ("interaction:tamper:supported", Macro::TamperSupported),
+    ("interaction:counter", Macro::InteractionCounter),
+    ("inlay:uid", Macro::InlayUid),
     ("tag:id", Macro::TagId),
+    ("tag:slug", Macro::TagSlug),
     ("tag:name", Macro::TagName),
     ("tag:title", Macro::TagTitle),
+    ("group:name", Macro::GroupName),
+    ("product:name", Macro::ProductName),
+    ("product:code", Macro::ProductCode),
+    ("product:gtin", Macro::ProductGtin),
+    ("batch:name", Macro::BatchName),
+    ("batch:code", Macro::BatchCode),
     ("device:country", Macro::DeviceCountry),
     ("location:lat", Macro::LocationLat),
     ("location:lon", Macro::LocationLon),
     ("location:venue:name", Macro::VenueName),
+    ("label:number", Macro::LabelNumber),
 ];
 
 /// A name that no macro has. In a template its value is empty.
@@ -127,6 +162,9 @@ impl FromStr for Macro {
         if let Some(key) = keyed(VARIABLE) {
             return Ok(Self::TagVariable(key));
         }
+        if let Some(name) = keyed(QUERY) {
+            return Ok(Self::Query(name));
+        }
         let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name);
         fixed.map(|(_, fixed)| fixed.clone()).ok_or(UnknownMacro)
     }
@@ -139,6 +177,7 @@ impl fmt::Display for Macro {
             Self::TagAttribute(key) => write!(f, "{ATTRIBUTE}{key}"),
             Self::TagData(key) => write!(f, "{DATA}{key}"),
             Self::TagVariable(key) => write!(f, "{VARIABLE}{key}"),
+            Self::Query(name) => write!(f, "{QUERY}{name}"),
             fixed => {
                 let name = FIXED.iter().find(|(_, named)| named == fixed);
                 f.write_str(name.map_or("", |(name, _)| name))
@@ -147,7 +186,43 @@ impl fmt::Display for Macro {
     }
 }
 
-/// The values that an interaction gives to macros.
+impl Macro {
+    /// Whether a page or a redirect can have a value for it.
+    const fn is_of_tap(&self) -> bool {
+        !matches!(self, Self::LabelNumber)
+    }
+
+    /// Whether strangers write its value.
+    const fn is_of_stranger(&self) -> bool {
+        matches!(self, Self::TagVariable(_) | Self::Query(_))
+    }
+
+    /// Whether a label can have a value for it: it is not about a tap.
+    const fn is_of_label(&self) -> bool {
+        matches!(
+            self,
+            Self::TagId
+                | Self::TagSlug
+                | Self::TagName
+                | Self::TagTitle
+                | Self::TagAttribute(_)
+                | Self::TagData(_)
+                | Self::TagVariable(_)
+                | Self::GroupName
+                | Self::ProductName
+                | Self::ProductCode
+                | Self::ProductGtin
+                | Self::BatchName
+                | Self::BatchCode
+                | Self::LocationLat
+                | Self::LocationLon
+                | Self::VenueName
+                | Self::LabelNumber
+        )
+    }
+}
+
+/// The values that an interaction or a label gives to macros.
 pub trait Scope {
     /// The value of `name`. `None` and `""` mean the same: there is no value, so the fallback is
     /// used.

@@ -1,4 +1,4 @@
-//! The rights of a token, and the experiences to which they are limited.
+//! The rights of a token, and the experiences or groups to which they are limited.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::id::ExperienceId;
+use crate::id::{ExperienceId, GroupId};
 
 /// A part of the admin API. Each route requires one scope.
 #[derive(
@@ -72,6 +72,8 @@ pub struct Rights {
     pub scopes: BTreeSet<Scope>,
     /// The only experiences for which the rights hold; `None` for all.
     pub experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// The only groups, with all below them, for whose tags the rights hold; `None` for all.
+    pub group_ids: Option<BTreeSet<GroupId>>,
 }
 
 impl Rights {
@@ -80,6 +82,7 @@ impl Rights {
         Self {
             scopes: [Scope::Admin].into(),
             experience_ids: None,
+            group_ids: None,
         }
     }
 
@@ -93,38 +96,72 @@ impl Rights {
         scopes.iter().copied().find(|scope| !self.allow(*scope))
     }
 
-    /// The experiences to which the rights are limited.
+    /// The experiences or groups to which the rights are limited. A token has one of the two.
     pub fn reach(&self) -> Reach {
-        Reach::of(self.experience_ids.as_ref())
+        match &self.group_ids {
+            Some(groups) => Reach(Limit::Groups(groups.iter().copied().collect())),
+            None => Reach::of(self.experience_ids.as_ref()),
+        }
     }
 }
 
-/// The experiences to which a caller is limited. A tag without an experience is not within a
-/// limited caller's reach.
+/// The experiences, or the groups, to which a caller is limited. A tag without an experience is not
+/// within reach of a caller who is limited to experiences, nor one without a group within reach of
+/// a caller who is limited to groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach(Option<Arc<[ExperienceId]>>);
+pub struct Reach(Limit);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Limit {
+    #[default]
+    Nothing,
+    Experiences(Arc<[ExperienceId]>),
+    Groups(Arc<[GroupId]>),
+}
 
 impl Reach {
     /// The reach of a caller without limits.
-    pub const EVERYTHING: Self = Self(None);
+    pub const EVERYTHING: Self = Self(Limit::Nothing);
 
     /// The reach of a caller who is limited to these experiences; `None` means no limit.
     pub fn of(experience_ids: Option<&BTreeSet<ExperienceId>>) -> Self {
-        Self(experience_ids.map(|ids| ids.iter().copied().collect()))
+        Self(match experience_ids {
+            None => Limit::Nothing,
+            Some(ids) => Limit::Experiences(ids.iter().copied().collect()),
+        })
     }
 
     /// Whether this reach includes all of `other`.
     pub fn covers(&self, other: &Self) -> bool {
-        match (self.limit(), other.limit()) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(limit), Some(other)) => other.iter().all(|id| limit.contains(id)),
+        match (&self.0, &other.0) {
+            (Limit::Nothing, _) => true,
+            (Limit::Experiences(limit), Limit::Experiences(other)) => {
+                other.iter().all(|id| limit.contains(id))
+            }
+            (Limit::Groups(limit), Limit::Groups(other)) => {
+                other.iter().all(|id| limit.contains(id))
+            }
+            // They are of different kinds, or only the other one has no limit.
+            _ => false,
         }
     }
 
-    /// The experiences, if there is a limit.
+    /// The experiences, if there is a limit. A caller who is limited to groups has none: what is
+    /// only known by its experience does not exist for it.
     pub fn limit(&self) -> Option<&[ExperienceId]> {
-        self.0.as_deref()
+        match &self.0 {
+            Limit::Nothing => None,
+            Limit::Experiences(ids) => Some(ids),
+            Limit::Groups(_) => Some(&[]),
+        }
+    }
+
+    /// The groups, if there is a limit to groups. The groups below them are within reach, too.
+    pub fn groups(&self) -> Option<&[GroupId]> {
+        match &self.0 {
+            Limit::Groups(ids) => Some(ids),
+            Limit::Nothing | Limit::Experiences(_) => None,
+        }
     }
 
     /// Whether an object with this `experience` is within reach.
@@ -144,6 +181,7 @@ mod tests {
             let rights = Rights {
                 scopes: [held].into(),
                 experience_ids: None,
+                group_ids: None,
             };
             for needed in Scope::ALL {
                 let allowed = held == Scope::Admin || held == needed;
@@ -177,5 +215,15 @@ mod tests {
         assert!(!none.reach().has(Some(ExperienceId::new(1))));
         assert!(all.covers(&reach) && reach.covers(&reach) && reach.covers(&none.reach()));
         assert!(!reach.covers(&all) && !none.reach().covers(&reach));
+        let groups = |ids: &[i64]| Rights {
+            group_ids: Some(ids.iter().copied().map(GroupId::new).collect()),
+            ..Rights::all()
+        };
+        let of_group = groups(&[1]).reach();
+        assert!(!of_group.has(Some(ExperienceId::new(1))) && !of_group.has(None));
+        assert!(all.covers(&of_group) && groups(&[1, 2]).reach().covers(&of_group));
+        assert!(!of_group.covers(&groups(&[1, 2]).reach()) && !of_group.covers(&all));
+        assert!(!of_group.covers(&reach) && !reach.covers(&of_group));
+        assert!(!of_group.covers(&none.reach()), "they are of another kind");
     }
 }

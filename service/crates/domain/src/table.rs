@@ -1,32 +1,102 @@
 //! Tables as spreadsheets and other services write them: bytes in, rows of text out.
 //!
 //! [`Sheet`] is the only reader of tables: the API, the command line and the screens pass it the
-//! unchanged bytes of a file. A workbook (`.xlsx`, `.ods`) will be another source of [`Line`]s;
-//! code that uses a line knows nothing of bytes, encodings or separators.
+//! unchanged bytes of a file. Their first bytes decide whether they are a workbook (`.xlsx`, `.ods`)
+//! or text with separators. Code that uses a [`Line`] knows nothing of either.
 
 mod characters;
 pub mod counter;
 pub mod damage;
 mod lines;
 mod separator;
+mod workbook;
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use characters::Encoding;
 use lines::{Lines, Record};
+use workbook::{Stored, Workbook};
 
 use crate::plural::counted;
 
 /// Most columns in a table. A record keeps no further cells.
 const COLUMNS_MAX: usize = 1_000;
 
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = TableFormat)]
+pub enum Format {
+    /// Text with separators.
+    #[default]
+    Csv,
+    /// A workbook of Excel.
+    Xlsx,
+    /// A spreadsheet in the OpenDocument format.
+    Ods,
+}
+
+/// A file whose kind is known. A workbook is read to its end once, so that its clones share the
+/// rows. Text stays in the file.
+pub enum TableFile<R> {
+    /// Text with separators.
+    Text(R),
+    /// The rows of a workbook.
+    Workbook(Arc<WorkbookRows>),
+}
+
+/// The rows of a workbook in memory.
+pub struct WorkbookRows(Workbook);
+
+impl<R: Clone> Clone for TableFile<R> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Text(file) => Self::Text(file.clone()),
+            Self::Workbook(rows) => Self::Workbook(Arc::clone(rows)),
+        }
+    }
+}
+
+impl<R: Read + Clone> TableFile<R> {
+    /// Reads a workbook, or the first bytes of a text. An error is a sentence for people.
+    pub fn new(mut file: R) -> Result<Self, String> {
+        let mut head = Vec::new();
+        let unread = |error: io::Error| format!("The file cannot be read: {error}.");
+        let mut begin = file.clone().take(4);
+        begin.read_to_end(&mut head).map_err(unread)?;
+        if !workbook::is_workbook(&head) {
+            return Ok(Self::Text(file));
+        }
+        drop(begin);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(unread)?;
+        drop(file);
+        let rows = workbook::read(&bytes)?;
+        Ok(Self::Workbook(Arc::new(WorkbookRows(rows))))
+    }
+}
+
 /// A table whose header was read.
 pub struct Sheet<R> {
     header: Vec<String>,
-    encoding: Encoding,
-    separator: u8,
-    lines: Lines<R>,
+    format: Format,
+    notes: Vec<String>,
+    rows: Rows<R>,
+}
+
+/// The rows below the header.
+enum Rows<R> {
+    Text {
+        encoding: Encoding,
+        separator: u8,
+        lines: Lines<R>,
+    },
+    Workbook(Stored),
 }
 
 /// A row that is not empty.
@@ -49,7 +119,22 @@ impl Line {
 
 impl<R: Read + Clone> Sheet<R> {
     /// Reads the header. An error is a sentence for people.
-    pub fn open(file: R) -> Result<Self, String> {
+    pub fn open(file: TableFile<R>) -> Result<Self, String> {
+        match file {
+            TableFile::Text(file) => Self::of_text(file),
+            TableFile::Workbook(rows) => {
+                let WorkbookRows(workbook) = &*rows;
+                Ok(Self {
+                    header: workbook.rows.header.clone(),
+                    format: workbook.format,
+                    notes: workbook.notes.clone(),
+                    rows: Rows::Workbook(workbook.rows.iter()),
+                })
+            }
+        }
+    }
+
+    fn of_text(file: R) -> Result<Self, String> {
         let (encoding, mark) = characters::of(&file)?;
         let text = |file| characters::Text::new(file, encoding, mark);
         let (separator, is_said) = separator::of(text(file.clone()))?;
@@ -71,11 +156,17 @@ impl<R: Read + Clone> Sheet<R> {
             return Err(format!("The header cannot be read. {why}"));
         }
         let plain = |name: String| name.trim_start_matches('\u{feff}').trim().to_owned();
+        let western = "The file is not UTF-8, and was read as Windows-1252. Check texts with accents; if they are wrong, save the table as CSV UTF-8.";
+        let notes = (encoding == Encoding::Windows1252).then(|| western.to_owned());
         Ok(Self {
             header: header.into_iter().map(plain).collect(),
-            encoding,
-            separator,
-            lines,
+            format: Format::Csv,
+            notes: notes.into_iter().collect(),
+            rows: Rows::Text {
+                encoding,
+                separator,
+                lines,
+            },
         })
     }
 }
@@ -86,14 +177,30 @@ impl<R> Sheet<R> {
         &self.header
     }
 
-    /// The encoding of its bytes.
-    pub const fn encoding(&self) -> Encoding {
-        self.encoding
+    /// The kind of the file.
+    pub const fn format(&self) -> Format {
+        self.format
     }
 
-    /// The character between two cells.
-    pub fn separator(&self) -> char {
-        self.separator.into()
+    /// The encoding of a text's bytes; `None` for a workbook.
+    pub const fn encoding(&self) -> Option<Encoding> {
+        match &self.rows {
+            Rows::Text { encoding, .. } => Some(*encoding),
+            Rows::Workbook(_) => None,
+        }
+    }
+
+    /// The character between two cells of a text; `None` for a workbook.
+    pub fn separator(&self) -> Option<char> {
+        match &self.rows {
+            Rows::Text { separator, .. } => Some((*separator).into()),
+            Rows::Workbook(_) => None,
+        }
+    }
+
+    /// Information about the file for people: a guessed encoding, further sheets.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 }
 
@@ -101,8 +208,14 @@ impl<R: Read> Iterator for Sheet<R> {
     type Item = Line;
 
     fn next(&mut self) -> Option<Line> {
-        let (number, record) = self.lines.next()?;
-        let (shown, not_read) = texts(&record, self.encoding, "Cell");
+        let (encoding, lines) = match &mut self.rows {
+            Rows::Text {
+                encoding, lines, ..
+            } => (*encoding, lines),
+            Rows::Workbook(rows) => return rows.next(),
+        };
+        let (number, record) = lines.next()?;
+        let (shown, not_read) = texts(&record, encoding, "Cell");
         let (found, expected) = (record.cells(), self.header.len());
         let problem = if record.is_open() {
             let why = "A quote of this row is never closed: the rows after it cannot be read.";

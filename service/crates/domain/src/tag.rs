@@ -25,13 +25,13 @@ pub use property::{
     VALUE_MAX, check_value,
 };
 pub use row::{TagRow, deleted, former_cells};
-pub use slug::{InvalidSlug, Slug};
+pub use slug::{InvalidSlug, RESERVED, Slug};
 
 use crate::clock::Timestamp;
 use crate::field_error::OfField;
-use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::id::{ExperienceId, GroupId, InteractionId, TagId};
 use crate::revision::{Revised, Revision};
-use crate::text::{InvalidName, Name, TEXT_MAX, text_fits};
+use crate::text::{InvalidName, InvalidText, Name};
 
 /// Whether visitors can use a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -84,9 +84,10 @@ pub struct TagFields {
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub description: String,
-    /// Locale of the tag's texts, as in `en_US`.
-    #[serde(default = "default_language")]
-    #[schema(pattern = "^[A-Za-z0-9_-]{2,35}$")]
+    /// Locale of the tag's texts, as in `en_US`. If it is empty, the tag has its group's, or else
+    /// `en_US`.
+    #[serde(default)]
+    #[schema(pattern = "^([A-Za-z0-9_-]{2,35})?$")]
     pub language_code: String,
     /// Whether visitors can use the tag.
     #[serde(default)]
@@ -94,6 +95,9 @@ pub struct TagFields {
     /// The experience that a tap gets.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
+    /// The group that the tag is in. It gives the tag the values that the tag does not have itself.
+    #[serde(default)]
+    pub group_id: Option<GroupId>,
     /// Whether taps are verified.
     #[serde(default = "yes")]
     pub verifier_enabled: bool,
@@ -129,9 +133,8 @@ pub struct TagFields {
 pub type WidgetSettings =
     std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>;
 
-fn default_language() -> String {
-    "en_US".to_owned()
-}
+/// The locale of a tag if neither the tag nor a group above it has one.
+pub const DEFAULT_LANGUAGE: &str = "en_US";
 
 const fn yes() -> bool {
     true
@@ -187,6 +190,24 @@ impl Revised for Tag {
 }
 
 impl Tag {
+    /// A tag that is not stored. It has an id that no stored tag has: what a preview looks up by it
+    /// is not found.
+    pub fn unborn(fields: TagFields) -> Self {
+        Self {
+            id: TagId::new(i64::MAX),
+            fields,
+            former_slugs: Vec::new(),
+            simulated: false,
+            scan_count: 0,
+            test_scan_count: 0,
+            last_scan_at: None,
+            opened_at: None,
+            opened_by: None,
+            created_at: Timestamp::default(),
+            updated_at: Timestamp::default(),
+        }
+    }
+
     /// Its name for visitors: the title, or the name if it has no title.
     pub fn shown_title(&self) -> &str {
         if self.fields.title.is_empty() {
@@ -204,11 +225,6 @@ impl Tag {
                 .iter()
                 .any(|former| former.as_str() == slug)
     }
-
-    /// The language of its pages in the form that HTML uses: `en-US`.
-    pub fn language(&self) -> String {
-        self.fields.language_code.replace('_', "-")
-    }
 }
 
 /// Why a tag cannot be saved. Each is a sentence for people.
@@ -216,21 +232,15 @@ impl Tag {
 pub enum InvalidTag {
     /// The slug is empty.
     #[error(
-        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -. Leave it out to keep the current slug."
+        "A tag needs a slug of 1 to 64 characters of A-Z, a-z, 0-9, ., _, ~ and -. Leave it out to keep the current slug."
     )]
     Slug,
     /// The name is empty or too long.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// A text is too long or holds a NUL character.
-    #[error("{field} can have at most {TEXT_MAX} characters, and no NUL character.")]
-    Text {
-        /// Name of the member, as in the API.
-        field: &'static str,
-    },
-    /// The language code is not a locale.
-    #[error("language_code is a locale such as en_US.")]
-    Language,
+    /// A text for visitors, or its locale, is not valid.
+    #[error(transparent)]
+    Text(#[from] InvalidText),
     /// The widget settings are too large.
     #[error("widget_settings can have at most {WIDGETS_MAX} bytes as JSON.")]
     Widgets,
@@ -247,8 +257,7 @@ impl OfField for InvalidTag {
         let field = match self {
             Self::Slug => "slug",
             Self::Name(error) => return error.field(),
-            Self::Text { field } => field,
-            Self::Language => "language_code",
+            Self::Text(error) => return error.field(),
             Self::Widgets => "widget_settings",
             Self::Property(PropertyClass::Attribute, _) => "attributes",
             Self::Property(PropertyClass::Data, _) => "data",
@@ -270,9 +279,10 @@ impl TagFields {
             name,
             title: String::new(),
             description: String::new(),
-            language_code: default_language(),
+            language_code: String::new(),
             status: Status::default(),
             experience_id: None,
+            group_id: None,
             verifier_enabled: yes(),
             updates_require_verified: false,
             attributes: Properties::default(),
@@ -309,16 +319,8 @@ impl TagFields {
             return Err(InvalidTag::Slug);
         }
         Name::check("A tag", &self.name)?;
-        for (field, text) in [("title", &self.title), ("description", &self.description)] {
-            if !text_fits(text, TEXT_MAX) {
-                return Err(InvalidTag::Text { field });
-            }
-        }
-        let locale = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if !(2..=35).contains(&self.language_code.len()) || !self.language_code.chars().all(locale)
-        {
-            return Err(InvalidTag::Language);
-        }
+        let language = Some(self.language_code.as_str()).filter(|code| !code.is_empty());
+        InvalidText::check(&self.title, &self.description, language)?;
         let widgets = serde_json::to_string(&self.widget_settings).unwrap_or_default();
         if widgets.len() > WIDGETS_MAX || widgets.contains("\\u0000") {
             return Err(InvalidTag::Widgets);

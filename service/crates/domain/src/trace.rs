@@ -149,6 +149,7 @@ fn url_step(slug: Option<&str>, verdict: Verdict, inlay: Option<CodeInlay>) -> S
             let uid = uid.map_or_else(|| "uid encrypted".to_owned(), |uid| format!("uid {uid}"));
             (StepVerdict::Ok, uid)
         }
+        Verdict::NotChecked(Unchecked::OtherUid { uid }) => (StepVerdict::Ok, format!("uid {uid}")),
         Verdict::NotVerified(
             Refusal::WrongMac { counter: None }
             | Refusal::Blocked { counter: None }
@@ -228,6 +229,10 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
             StepVerdict::NotChecked,
             "the chip makes no MAC: anyone can write the next number",
         ),
+        Verdict::NotChecked(Unchecked::OtherUid { .. }) => (
+            StepVerdict::NotChecked,
+            "the chip makes no MAC, and the UID is not that of an inlay of this tag",
+        ),
         Verdict::NotChecked(Unchecked::VerifierOff) => {
             (StepVerdict::NotChecked, "the tag's verifier is off")
         }
@@ -276,6 +281,10 @@ fn counter_step(verdict: Verdict) -> Step {
         Verdict::NotVerified(Refusal::CounterOff) => (
             StepVerdict::Failed,
             "the chip's counter is switched off, so its code is always the same".to_owned(),
+        ),
+        Verdict::NotChecked(Unchecked::OtherUid { .. }) => (
+            StepVerdict::NotChecked,
+            "counted only for inlays of this tag".to_owned(),
         ),
         Verdict::NotChecked(Unchecked::SameCode) => (
             StepVerdict::NotChecked,
@@ -425,6 +434,7 @@ mod tests {
             Unchecked::VerifierOff,
             Unchecked::NoCode,
             Unchecked::SameCode,
+            Unchecked::OtherUid { uid: INLAY.uid },
             jumped,
             shown_before,
         ] {

@@ -16,8 +16,8 @@ pub use address::is_public;
 pub use attempt::{ANSWER_KEPT, Attempt, AttemptOutcome, Failure};
 pub use endpoint::origin;
 pub use endpoint::{
-    Disabled, ENDPOINTS_MAX, EventFilter, EventWorld, Include, Webhook, WebhookFields,
-    literal_address,
+    Disabled, ENDPOINTS_MAX, EventFilter, EventWorld, Include, Webhook, WebhookFields, check_url,
+    is_loopback, literal_address,
 };
 pub use event::object;
 pub use event::{

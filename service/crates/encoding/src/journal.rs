@@ -11,7 +11,6 @@ use inlay::Uid;
 use inlay::diversify::diversify;
 use inlay::ev2::KEYS;
 use inlay::key::AesKey;
-use inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
 /// Ends the input of the derivation, so that keys derived for another purpose differ from these.
 const PURPOSE: &[u8; 8] = b"TAPDESK1";
@@ -69,7 +68,7 @@ pub enum Candidate {
     Factory,
     /// A key of this generation in the journal.
     Recorded(u8),
-    /// The key that was imported with the chip's inlay.
+    /// The key of this slot that was imported with the chip's inlay.
     Imported,
     /// A key derived from a root, in a generation that the journal does not know: the journal is
     /// older than the chip.
@@ -115,14 +114,10 @@ pub struct Generation {
     pub slots: [SlotState; KEYS as usize],
 }
 
-/// The keys with which a chip's inlay was imported, unless a generation has them.
+/// The keys with which a chip's inlay was imported, by slot. Without factory keys, and without keys
+/// that a generation has.
 #[derive(Debug, Default)]
-pub struct Imported {
-    /// The meta read key.
-    pub meta: Option<AesKey>,
-    /// The file read key.
-    pub file: Option<AesKey>,
-}
+pub struct Imported(pub [Option<AesKey>; KEYS as usize]);
 
 /// The history of one chip's keys.
 #[derive(Debug)]
@@ -164,11 +159,7 @@ impl Journal {
 
     /// The imported key for a slot, if the chip's inlay has one.
     pub fn imported(&self, slot: u8) -> Option<&AesKey> {
-        match slot {
-            META_SLOT => self.imported.meta.as_ref(),
-            FILE_SLOT => self.imported.file.as_ref(),
-            _ => None,
-        }
+        self.imported.0.get(usize::from(slot))?.as_ref()
     }
 
     /// The generation with this number, if the journal has it.
@@ -294,22 +285,32 @@ impl Journal {
     /// states without proof.
     pub fn candidates_of_key_0(&self, shown: Option<u8>, roots: &Roots) -> Vec<Candidate> {
         let mut all = Vec::new();
-        let bureau = self.of_bureau(0);
+        // Others wrote these with versions of their own, which say nothing.
+        let imported = self.imported(0).map(|_| Candidate::Imported);
+        let imported = imported.filter(|_| self.confirmed.is_none());
+        let foreign = self.of_bureau(0).or(imported);
         match shown {
-            Some(0) if self.confirmed.is_none() && bureau.is_none() => all.push(Candidate::Factory),
+            Some(0) if self.confirmed.is_none() && foreign.is_none() => {
+                all.push(Candidate::Factory);
+            }
             Some(version)
-                if version != 0 && (bureau.is_none() || self.state(version, 0).is_some()) =>
+                if version != 0 && (foreign.is_none() || self.state(version, 0).is_some()) =>
             {
                 all.extend(self.named(0, version, roots));
             }
             _ => {}
         }
-        all.extend(bureau);
+        all.extend(foreign);
         all.extend(self.confirmed.map(Candidate::Recorded));
         let newest_first = self.generations.iter().rev();
         let sent = newest_first.filter(|one| one.slots[0] == SlotState::Sent);
         all.extend(sent.map(|one| Candidate::Recorded(one.number)));
         all.push(Candidate::Factory);
+        // The journal may be older than the chip.
+        if let (Some(imported), Some(version)) = (imported, shown) {
+            all.push(imported);
+            all.extend(self.named(0, version, roots));
+        }
         self.in_order(all)
     }
 
@@ -329,7 +330,8 @@ impl Journal {
             all.extend(self.of_bureau(slot));
             all.extend(imported);
         }
-        if like.is_some_and(|like| like != Candidate::Factory) {
+        let of_ours = |like| !matches!(like, Candidate::Factory | Candidate::Imported);
+        if like.is_some_and(of_ours) {
             all.extend(&named);
             all.push(Candidate::Factory);
         } else {
@@ -469,5 +471,34 @@ mod tests {
         confirmed.opened(0, older);
         let asked = confirmed.candidates_of_key_0(Some(0), &roots);
         assert_eq!(asked, [Candidate::Recorded(9), Candidate::Factory]);
+    }
+
+    #[test]
+    fn an_imported_key_0_is_asked_for_first_until_another_is_proved() {
+        let mut journal = Journal::new(Uid::from_bytes([4; 7]));
+        journal.imported.0[0] = Some(AesKey::from_bytes([7; 16]));
+        let roots = roots();
+        let of_root = |root| Candidate::Derived {
+            root: EncodingRootId::new(root),
+            generation: 1,
+        };
+        for (shown, expected) in [
+            (Some(0), vec![Candidate::Imported, Candidate::Factory]),
+            (
+                Some(1),
+                vec![
+                    Candidate::Imported,
+                    Candidate::Factory,
+                    of_root(1),
+                    of_root(2),
+                ],
+            ),
+            (None, vec![Candidate::Imported, Candidate::Factory]),
+        ] {
+            assert_eq!(journal.candidates_of_key_0(shown, &roots), expected);
+        }
+        journal.opened(0, of_root(2));
+        let asked = journal.candidates_of_key_0(Some(1), &roots);
+        assert_eq!(asked, [Candidate::Recorded(1), Candidate::Factory]);
     }
 }

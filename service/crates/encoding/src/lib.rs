@@ -11,6 +11,7 @@
 //! | [`journal`] | the keys a chip may have, and how often it was asked |
 //! | [`plan`] | the NDEF file and its settings; and the proof |
 //! | [`pages`] | the same for a chip that has pages instead of files |
+//! | [`state`] | the state of an encoding |
 //! | [`progress`] | the state that is kept between two turns |
 //! | [`machine`] | the decisions |
 //! | [`run`] | many chips, one after the other |
@@ -29,22 +30,21 @@ pub mod pages;
 pub mod plan;
 pub mod progress;
 pub mod run;
+pub mod state;
 pub mod turn;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use domain::clock::{Millis, Timestamp};
-use domain::id::{EncodingId, EncodingRunId, InlayId, TagId};
-use domain::tag_url::TagUrlReason;
-use inlay::technology::Mode;
+use domain::id::{EncodingId, EncodingRunId, TagId};
+use inlay::Uid;
 use inlay::uid::RANDOM_ID;
-use inlay::{Technology, Uid};
 
 pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
 pub use plan::{Form, Plan, is_encodable};
 pub use progress::Progress;
+pub use state::{EncodingOutcome, OpenedAddress, Reason, Stage, State, StateWord};
 pub use turn::{Answers, Fault, Turn};
 
 /// How long a session stays valid after its last turn. A chip that stays on a
@@ -60,70 +60,6 @@ pub fn shown_uid(uid: Uid) -> String {
         [RANDOM_ID, _, _, _, 0, 0, 0] => text[..8].to_owned(),
         _ => text,
     }
-}
-
-/// The progress of an encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = EncodingState)]
-pub enum State {
-    /// No command that changes the chip was sent.
-    Planned,
-    /// A command that changes the chip was sent.
-    Writing,
-    /// Keys 1 to 4 and the settings are proved; this turn changes key 0.
-    Keyed,
-    /// The chip accepted the change of key 0, which is not proved yet.
-    Sealing,
-    /// The new key 0 opened the chip.
-    Sealed,
-    /// A read of the chip was verified, and the inlay is bound.
-    Verified,
-    /// The chip is half encoded or untouched: place it on the reader again.
-    Interrupted,
-    /// The chip is not encoded; `reason` says why.
-    Rejected,
-    /// The encoding was given up. The keys that the chip may have are kept.
-    Abandoned,
-    /// The chip is proved to be in its factory state.
-    Reset,
-}
-
-/// Why a chip is not encoded, or not now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = EncodingReason)]
-pub enum Reason {
-    /// This tag cannot be encoded on this kind of chip, or the chip's generations of keys are used
-    /// up.
-    NotEncodable,
-    /// Tapdesk does not know key 0.
-    ForeignKey,
-    /// Tapdesk does not know one of the keys 1 to 4.
-    ForeignSlot,
-    /// A key of the chip is locked for good, because wrong keys were tried too often.
-    Locked,
-    /// The chip delays every authentication: leave it on the reader, or come back later.
-    Delayed,
-    /// The chip is in LRP mode, for good.
-    Lrp,
-    /// The chip shows a random UID, for good.
-    RandomId,
-    /// The chip on the reader is another one.
-    UidMismatch,
-    /// The URL does not fit into the chip.
-    UrlTooLong,
-    /// The chip is a finished inlay of a tag, has imported keys, or has no keys and holds another
-    /// message.
-    AlreadyEncoded,
-    /// The tag already has an inlay.
-    TagHasInlay,
-    /// The chip belongs to another run.
-    InUseElsewhere,
-    /// The chip, or its settings, cannot be written any more.
-    ReadOnly,
-    /// The chip has a known UID but not the keys of that chip: it may be an imitation.
-    NotGenuine,
 }
 
 /// The goal of an encoding.
@@ -162,47 +98,16 @@ pub struct Encoding {
     pub form: Option<Form>,
     /// The generation of keys that is written; `None` until one is chosen.
     pub generation: Option<u8>,
-    /// The progress so far.
+    /// The progress so far, and how the encoding ended.
     pub state: State,
-    /// Why the chip is not encoded; `None` if nothing prevents it.
-    pub reason: Option<Reason>,
     /// The number of the present turn.
     pub seq: u32,
     /// When the encoding began.
     pub created_at: Timestamp,
     /// When its last turn was made.
     pub updated_at: Timestamp,
-    /// The verified inlay; `None` until the encoding is verified.
-    pub outcome: Option<EncodingOutcome>,
     /// State kept between two turns; `None` once the encoding is over.
     pub progress: Option<Progress>,
-}
-
-/// The result of an encoding: a verified inlay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EncodingOutcome {
-    /// Inlay of the chip; `None` until it is stored.
-    pub inlay_id: Option<InlayId>,
-    /// The counter of the read that proved the tap.
-    pub counter: u32,
-    /// The chip as it identifies itself: a `TagTamper` may be encoded as an NTAG 424 DNA.
-    #[serde(default)]
-    pub technology: Option<Technology>,
-    /// The chip's mode; `None` for a chip without modes.
-    #[serde(default)]
-    pub mode: Option<Mode>,
-    /// Whether the chip's address could be opened; `None` if it was not tried.
-    #[serde(default)]
-    pub address: Option<OpenedAddress>,
-}
-
-/// The result of opening the address in a chip's URL, once the chip is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenedAddress {
-    /// Whether this service answered.
-    pub opened: bool,
-    /// Why it did not answer.
-    pub reason: Option<TagUrlReason>,
 }
 
 /// One command and its status, for the audit log: never data.
@@ -212,16 +117,6 @@ pub struct Exchange {
     pub name: String,
     /// The status word; `None` if no answer came.
     pub status: Option<u16>,
-}
-
-impl State {
-    /// Whether the same encoding can continue.
-    pub const fn is_open(self) -> bool {
-        !matches!(
-            self,
-            Self::Verified | Self::Rejected | Self::Abandoned | Self::Reset
-        )
-    }
 }
 
 /// The words of states and reasons are the same in storage and in the API.

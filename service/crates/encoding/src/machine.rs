@@ -26,7 +26,7 @@ use super::progress::{Chip, PageStep, Phase};
 use super::turn::{Command, Step};
 use super::{
     Answers, Candidate, Encoding, EncodingOutcome, Exchange, Goal, Journal, Plan, Progress, Reason,
-    Roots, State,
+    Roots, Stage, State,
 };
 use domain::entropy::Entropy;
 use inlay::technology::{Family, Mode, Technology};
@@ -222,10 +222,6 @@ impl Machine<'_> {
     }
 
     /// Makes the next turn from a decision.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "every way out of a turn, one after the other"
-    )]
     fn turn(mut self, mut next: Next, answered: Option<[u8; 32]>) {
         if matches!(next, Next::Again) {
             self.chip.attempts += 1;
@@ -269,7 +265,6 @@ impl Machine<'_> {
             ..
         } = self;
         encoding.seq += 1;
-        encoding.reason = None;
         let seen = chip.version;
         let writes = matches!(
             next,
@@ -298,42 +293,34 @@ impl Machine<'_> {
             rewrite,
             url: None,
         };
-        match next {
+        encoding.state = match next {
             Next::Send(phase, commands) => {
-                encoding.state = after(&phase, progress.wrote);
+                let stage = after(&phase, progress.wrote);
                 // The turn holds only first halves, so the desktop app asks the operator to leave
                 // the chip there.
-                if matches!(phase, Phase::Challenge(_)) && commands.len() > 1 {
-                    encoding.reason = Some(Reason::Delayed);
-                }
+                let waits = matches!(phase, Phase::Challenge(_)) && commands.len() > 1;
                 progress.phase = phase;
                 progress.commands = commands;
+                State::Open(stage, waits.then_some(Reason::Delayed))
             }
             // The code above has already replaced `Again`.
-            Next::Again => encoding.state = State::Interrupted,
-            Next::Interrupted(reason) => {
-                encoding.state = State::Interrupted;
-                encoding.reason = reason;
-            }
-            Next::Rejected(reason) => {
-                encoding.state = State::Rejected;
-                encoding.reason = Some(reason);
-            }
+            Next::Again => State::Open(Stage::Interrupted, None),
+            Next::Interrupted(reason) => State::Open(Stage::Interrupted, reason),
+            Next::Rejected(reason) => State::Rejected(reason),
             Next::Verified(Proof { url, counter }) => {
                 let form = encoding.form.as_ref().map(|form| &form.template);
                 let rolls = form.filter(|template| template.technology.family() == Family::Ntag424);
-                encoding.state = State::Verified;
-                encoding.outcome = Some(EncodingOutcome {
+                progress.url = Some(url);
+                State::Verified(EncodingOutcome {
                     inlay_id: None,
                     counter,
                     technology: seen.or(form.map(|template| template.technology)),
                     mode: rolls.map(|template| template.mode),
                     address: None,
-                });
-                progress.url = Some(url);
+                })
             }
-            Next::Reset => encoding.state = State::Reset,
-        }
+            Next::Reset => State::Reset,
+        };
         encoding.progress = Some(progress);
     }
 
@@ -371,24 +358,24 @@ impl Machine<'_> {
     }
 }
 
-/// The state during a turn with the commands of a phase.
-fn after(phase: &Phase, wrote: bool) -> State {
+/// The stage during a turn with the commands of a phase.
+fn after(phase: &Phase, wrote: bool) -> Stage {
     match phase {
-        Phase::Switch | Phase::Write { .. } => State::Writing,
-        Phase::Seal => State::Keyed,
-        Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
-        Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
+        Phase::Switch | Phase::Write { .. } => Stage::Writing,
+        Phase::Seal => Stage::Keyed,
+        Phase::Pages(PageStep::Locked { .. }) => Stage::Sealing,
+        Phase::Check { read: true, .. } | Phase::ReadBack => Stage::Sealed,
         // Only the proof of a new key 0 includes the read.
-        Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => State::Sealing,
-        _ if wrote => State::Writing,
-        _ => State::Planned,
+        Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => Stage::Sealing,
+        _ if wrote => Stage::Writing,
+        _ => Stage::Planned,
     }
 }
 
 /// The progress of an encoding, in steps.
 pub fn step(encoding: &Encoding) -> Step {
-    let at = match (encoding.state, encoding.progress.as_ref()) {
-        (State::Verified | State::Reset, _) => STEPS,
+    let at = match (&encoding.state, encoding.progress.as_ref()) {
+        (State::Verified(_) | State::Reset, _) => STEPS,
         (_, None) => 0,
         (_, Some(progress)) => match &progress.phase {
             Phase::Facts | Phase::Over | Phase::LrpProbe | Phase::Pages(PageStep::Head) => 0,

@@ -104,7 +104,7 @@ pub enum PlanError {
     Layout(#[from] LayoutError),
     /// Tapdesk does not encode chips of this kind.
     #[error(
-        "Tapdesk encodes NTAG 424 DNA, NTAG 213, 215 and 216. Other chips are encoded elsewhere."
+        "Tapdesk encodes NTAG 424 DNA, NTAG 213, 215 and 216. Encode other chips with another tool."
     )]
     Chip,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Reason, State};
+use super::{Reason, StateWord};
 use domain::batch::{BATCH_MAX, Batch, BatchKind};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
@@ -134,7 +134,7 @@ pub struct RunRow {
     /// The mode of an NTAG 424 DNA that was encoded.
     pub mode: Option<Mode>,
     /// Progress of the encoding; `reset` if the chip was wiped later.
-    pub state: State,
+    pub state: StateWord,
     /// Why the chip is not encoded.
     pub reason: Option<Reason>,
     /// Version of the chip's keys.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use super::{Encoding, EncodingOutcome, Goal, Reason, State};
+use super::{Encoding, EncodingOutcome, Goal, Reason, StateWord};
 use domain::id::{EncodingId, TagId};
 
 /// Most bytes of one answer: a short APDU with its status.
@@ -74,7 +74,7 @@ pub struct Turn {
     /// The number of the turn; the answer repeats it.
     pub seq: u32,
     /// State of the encoding.
-    pub state: State,
+    pub state: StateWord,
     /// The commands, in order. If empty, this insertion is over.
     pub commands: Vec<Command>,
     /// Progress, as a number of steps.
@@ -173,7 +173,7 @@ impl Encoding {
     /// The present turn of the encoding; `None` before the encoding is stored.
     pub fn turn(&self) -> Option<Turn> {
         let slug = self.form.as_ref().map(|form| form.slug.clone());
-        let result = match (self.goal, &self.outcome) {
+        let result = match (self.goal, self.state.outcome()) {
             (Goal::Tag(tag_id), Some(EncodingOutcome { counter, .. })) => Some(Finished {
                 tag_id,
                 slug: slug.unwrap_or_default(),
@@ -190,10 +190,10 @@ impl Encoding {
         Some(Turn {
             id: self.id?,
             seq: self.seq,
-            state: self.state,
+            state: self.state.word(),
             commands: commands.cloned().unwrap_or_default(),
             step: super::machine::step(self),
-            reason: self.reason,
+            reason: self.state.reason(),
             result,
         })
     }

@@ -12,10 +12,14 @@ mod experiences;
 mod export;
 mod extract;
 mod factory_orders;
+mod groups;
 mod inlays;
 mod interactions;
+mod labels;
+mod mail;
 mod master_keys;
 mod metrics;
+mod notifications;
 mod own_reads;
 mod reference;
 mod reports;
@@ -30,6 +34,7 @@ mod tags;
 mod technologies;
 mod test_taps;
 mod tokens;
+mod unlisted_chips;
 mod url_templates;
 mod verification;
 mod warning;
@@ -148,6 +153,7 @@ fn routes(purpose: Purpose) -> Routes {
         .read(routes!(tags::import_presets))
         .tags(routes!(tags::import_table))
         .export(bounded(routes!(tags::export)))
+        .read(bounded(routes!(tags::values)))
         .read(bounded(routes!(tags::get)))
         .tags(bounded(routes!(tags::update, tags::delete)))
         .tags(bounded(routes!(tags::release_slug)))
@@ -166,6 +172,13 @@ fn routes(purpose: Purpose) -> Routes {
             tags::attributes::put,
             tags::attributes::delete
         )))
+        .read(bounded(routes!(groups::effective)))
+        .read(bounded(routes!(groups::list)))
+        .tags(bounded(routes!(groups::create)))
+        .read(bounded(routes!(groups::get)))
+        .tags(bounded(routes!(groups::update, groups::delete)))
+        .export(bounded(routes!(labels::create)))
+        .read(bounded(routes!(labels::preview)))
         .read(routes!(inlays::list))
         .keys(routes!(inlays::create))
         .read(routes!(inlays::get))
@@ -181,6 +194,9 @@ fn routes(purpose: Purpose) -> Routes {
         .read(routes!(url_templates::encoding_sheet))
         .keys(routes!(url_templates::find))
         .keys(routes!(url_templates::add_keys, url_templates::remove_key))
+        .keys(routes!(url_templates::revert_unlisted))
+        .read(routes!(unlisted_chips::list))
+        .keys(routes!(unlisted_chips::enrol_chip))
         .read(bounded(routes!(verification::verify)))
         .encode(routes!(test_taps::announce))
         .encode(routes!(own_reads::note))
@@ -194,6 +210,15 @@ fn routes(purpose: Purpose) -> Routes {
         .webhooks(bounded(routes!(webhooks::attempts)))
         .webhooks(bounded(routes!(webhooks::test)))
         .webhooks(bounded(routes!(webhooks::resend)))
+        .admin(routes!(mail::get, mail::put, mail::delete))
+        .admin(routes!(mail::test))
+        .admin(routes!(notifications::list, notifications::create))
+        .admin(routes!(
+            notifications::get,
+            notifications::update,
+            notifications::delete
+        ))
+        .admin(routes!(notifications::test))
         .read(routes!(simulator::list))
         .tags(routes!(simulator::create))
         .read(routes!(simulator::get))

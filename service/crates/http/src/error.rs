@@ -66,6 +66,8 @@ pub(crate) enum ApiError {
     Full,
     /// The database does not answer.
     Unavailable,
+    /// Too many codes wait for keys that are slow to derive.
+    Busy,
     /// An internal error. Only the log contains the cause.
     Internal,
 }
@@ -144,7 +146,7 @@ impl ApiError {
             Self::Misdirected => Code::Misdirected,
             Self::TooMany(_) => Code::RateLimited,
             Self::Full => Code::DiskFull,
-            Self::Unavailable => Code::Unavailable,
+            Self::Unavailable | Self::Busy => Code::Unavailable,
             Self::Internal => Code::Internal,
         }
     }
@@ -193,9 +195,10 @@ impl ApiError {
                 It can be allowed with TAPDESK_HOSTS."
                 .into(),
             Self::TooMany(_) => "Too many refused requests; wait before the next one.".into(),
-            Self::Full => "The disk is full. Nothing was written; make room and try again.".into(),
-            Self::Unavailable => "The database is not available at the moment; try again.".into(),
-            Self::Internal => "The service failed; its log contains the reason.".into(),
+            Self::Full => StorageError::Full.for_people(),
+            Self::Unavailable => StorageError::Unavailable(String::new()).for_people(),
+            Self::Busy => TapError::Busy.to_string(),
+            Self::Internal => StorageError::Panicked.for_people(),
         }
     }
 }
@@ -260,7 +263,7 @@ pub(super) fn refused_tap(error: TapError) -> Response {
             tracing::error!("a tap could not be checked: {error}");
             ApiError::conflict(Code::InlayKeyLocked, "")
         }
-        error @ TapError::Page(_) => ApiError::from(error),
+        error @ (TapError::Page(_) | TapError::Busy) => ApiError::from(error),
     };
     pages::message(
         error.status(),

@@ -64,6 +64,8 @@ pub enum Exposure {
 pub fn router(state: AppState, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))
+        // A QR code in capitals is smaller.
+        .route("/T/{slug}", any(public::tap))
         .route("/v2/interactions/rk_payload", any(public::payload))
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))

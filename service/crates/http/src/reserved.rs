@@ -1,13 +1,14 @@
-//! The paths of the service's own routes. They take precedence on every host, so no URL template
-//! may match one of them.
+//! The paths of the service's own routes, now and as they are planned. They take precedence on every
+//! host, so no URL template may match one of them. Their first segments are no slugs.
 
 use inlay::template::{RouteSegment, Template};
 
 use RouteSegment::{Any, Literal, Rest};
 
 /// The paths of all routes. One prefix covers the admin API.
-const ROUTES: [&[RouteSegment<'static>]; 10] = [
+const ROUTES: [&[RouteSegment<'static>]; 15] = [
     &[Literal("t"), Any],
+    &[Literal("T"), Any],
     &[Literal("v2"), Rest],
     &[Literal("media"), Any],
     &[Literal("stand-in")],
@@ -17,6 +18,10 @@ const ROUTES: [&[RouteSegment<'static>]; 10] = [
     &[Literal("openapi.json")],
     &[Literal("docs")],
     &[Literal("metrics")],
+    &[Literal("kit"), Rest],
+    &[Literal(".well-known"), Rest],
+    &[Literal("favicon.ico")],
+    &[Literal("robots.txt")],
 ];
 
 /// The route that a URL of the template could match, in a form for messages.
@@ -34,9 +39,50 @@ pub(super) fn reached(template: &Template) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use domain::tag::{RESERVED, Slug};
     use inlay::Technology;
     use inlay::template::TemplateSettings;
+
+    #[test]
+    fn the_first_segment_of_each_route_is_no_slug() {
+        let first = |route: &&[RouteSegment<'static>]| match route[0] {
+            Literal("T") => "t",
+            Literal(text) => text,
+            Any | Rest => panic!("a route takes a whole host"),
+        };
+        let first: BTreeSet<_> = ROUTES.iter().map(first).collect();
+        assert_eq!(first, BTreeSet::from(RESERVED));
+        for path in crate::openapi().paths.paths.keys() {
+            let segment = path.split('/').nth(1).unwrap_or_default();
+            assert!(first.contains(segment), "{path}");
+            assert!(Slug::parse(segment).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_slug_can_be_the_first_segment_and_nothing_else_takes_a_whole_host() {
+        for (path, is_free) in [
+            ("/{slug}", true),
+            ("/{slug}/more", true),
+            ("/{slug}.html", true),
+            ("/{slug}.json", false),
+            ("/a{slug}", false),
+            ("/{*}", false),
+            ("/{*}/{slug}", false),
+            ("/t/{slug}", false),
+            ("/T/{slug}", false),
+            ("/s/{slug}", true),
+            ("/.well-known/{slug}", false),
+            ("/favicon.ico", false),
+        ] {
+            let text = format!("https://m.example{path}?uid={{uid}}&token={{counter}}{{mac}}");
+            let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna));
+            assert_eq!(reached(&template.unwrap()).is_none(), is_free, "{path}");
+        }
+    }
 
     #[test]
     fn no_template_reaches_a_route_of_the_service() {

@@ -212,6 +212,24 @@ impl Derivation {
         })
     }
 
+    /// All five keys of one chip, by slot; `None` if the scheme does not define them.
+    ///
+    /// # Errors
+    ///
+    /// [`MasterLengthError`] if the scheme needs an AES key and the master key does not have 16
+    /// bytes.
+    pub fn chip_keys(
+        &self,
+        master: &MasterSecret,
+        uid: Uid,
+    ) -> Result<Option<[AesKey; 5]>, MasterLengthError> {
+        let Self::Boltcard { version } = self else {
+            return Ok(None);
+        };
+        let keys = boltcard_keys(&master.aes()?, uid, *version);
+        Ok(Some([keys.k0, keys.k1, keys.k2, keys.k3, keys.k4]))
+    }
+
     /// The meta key, if it is the same for all inlays: then one address can serve them all.
     ///
     /// # Errors

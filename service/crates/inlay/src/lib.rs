@@ -86,6 +86,7 @@
 //! | [`template`] | how a batch of inlays writes its URLs |
 //! | [`technology`] | the chips, a file for each family |
 //! | [`check`], [`assessment`] | a code of any template against an inlay's keys, and the verdict |
+//! | [`slug`] | the form of a slug, by which a URL names a tag |
 //! | [`counter`] | has this code been used before? |
 //! | [`solver`] | from URLs and keys to their template |
 //! | [`diagnose`] | why does this code not verify? |
@@ -170,6 +171,7 @@ pub mod ndef;
 pub mod originality;
 pub mod pasted;
 pub mod session;
+pub mod slug;
 pub mod solver;
 pub mod technology;
 pub mod template;

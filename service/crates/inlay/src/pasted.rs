@@ -1,9 +1,21 @@
 //! URLs in a text that somebody pasted. Mail, chats and web pages change URLs: `&amp;` for `&`,
 //! `=3D` for `=`, lines that end with `=`, brackets around the URL and a full stop after it. No
 //! chip writes any of these.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | `escapes` | characters that web pages, mail and programs escape |
+//! | `unused` | the pieces of the text that were not used, each with its reason |
 
-use std::borrow::Cow;
+mod escapes;
+mod unused;
+
 use std::fmt;
+
+pub use unused::{Unusable, Unused};
+
+/// The most URLs that are read from a text.
+pub const URLS_MAX: usize = 5;
 
 /// A way to read the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +25,8 @@ pub struct Reading {
     pub urls: Vec<String>,
     /// The differences between the URLs and the text.
     pub notes: Vec<Note>,
+    /// The pieces of the text that are in no URL, in order of appearance. Punctuation is no piece.
+    pub unused: Vec<Unused>,
 }
 
 /// A difference between a text and the URLs that were read from it.
@@ -20,6 +34,12 @@ pub struct Reading {
 pub enum Note {
     /// `&amp;` and similar entities were read as the characters that they stand for.
     Entities,
+    /// `\u0026`, `\/` and similar escapes of programs were read as their characters.
+    Escapes,
+    /// Invisible characters, such as a space without width, were left out.
+    Invisible,
+    /// A URL was read that was percent-encoded as a whole, or as a parameter of another URL.
+    Wrapped,
     /// `=3D` was read as `=`.
     QuotedPrintable,
     /// A line that ended with `=` was read with the next one.
@@ -34,6 +54,13 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Entities => "\"&amp;\" was read as \"&\": web pages write it so, chips do not.",
+            Self::Escapes => {
+                "\"\\u0026\" was read as \"&\" and \"\\/\" as \"/\": programs write them so, chips do not."
+            }
+            Self::Invisible => "Invisible characters were left out.",
+            Self::Wrapped => {
+                "A percent-encoded URL was decoded: mail programs and messengers wrap URLs in others."
+            }
             Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
             Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
             Self::Spaces => "The pieces of a URL between spaces were put together.",
@@ -48,24 +75,65 @@ impl fmt::Display for Note {
 pub fn readings(text: &str) -> Vec<Reading> {
     let text = text.replace("\r\n", "\n");
     let mut notes = Vec::new();
+    let text = noted(&mut notes, Note::Invisible, escapes::invisible(&text));
     let text = noted(&mut notes, Note::SoftBreak, soft_breaks(&text));
-    let text = noted(&mut notes, Note::Entities, entities(&text));
+    let text = noted(&mut notes, Note::Entities, escapes::entities(&text));
+    let text = noted(&mut notes, Note::Escapes, escapes::of_programs(&text));
     let plain = Reading {
-        urls: Vec::new(),
         notes,
+        ..Reading::default()
     };
-    let raw = split(&text, plain.clone(), false);
+    let mut readings = Vec::new();
+    if let Some(unwrapped) = escapes::unwrapped(&text) {
+        let mut wrapped = plain.clone();
+        wrapped.notes.push(Note::Wrapped);
+        readings.extend(ways(&unwrapped, &wrapped));
+    }
+    readings.extend(ways(&text, &plain));
+    readings
+}
+
+/// The ways to read several texts together, with the URLs of all of them: at most [`URLS_MAX`], and
+/// the others are named.
+pub fn readings_of(texts: &[String]) -> Vec<Reading> {
+    let texts: Vec<_> = texts.iter().map(|text| readings(text)).collect();
+    let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
+    let together = (0..ways).map(|way| {
+        let mut all = Reading::default();
+        for reading in texts
+            .iter()
+            .filter_map(|ways| ways.get(way).or(ways.first()))
+        {
+            all.urls.extend(reading.urls.iter().cloned());
+            all.unused.extend(reading.unused.iter().cloned());
+            for note in &reading.notes {
+                if !all.notes.contains(note) {
+                    all.notes.push(*note);
+                }
+            }
+        }
+        without_repeated(&mut all);
+        let more = all.urls.split_off(all.urls.len().min(URLS_MAX));
+        let more = more.iter().map(|url| Unused::new(url, Unusable::TooMany));
+        all.unused.extend(more);
+        all
+    });
+    together.collect()
+}
+
+/// The ways to read a text without escapes.
+fn ways(text: &str, plain: &Reading) -> Vec<Reading> {
+    let raw = split(text, plain.clone(), false);
     let mut readings = vec![raw];
     if let Some(decoded) = quoted_printable(&readings[0].urls) {
         // One value can begin with 3D by chance, but hardly two of them.
         let is_clear = decoded.values > 1 || plain.notes.contains(&Note::SoftBreak);
-        let mut notes = readings[0].notes.clone();
-        notes.push(Note::QuotedPrintable);
-        let urls = decoded.urls;
-        let at = usize::from(!is_clear);
-        readings.insert(at, Reading { urls, notes });
+        let mut reading = readings[0].clone();
+        reading.notes.push(Note::QuotedPrintable);
+        reading.urls = decoded.urls;
+        readings.insert(usize::from(!is_clear), reading);
     }
-    let joined = split(&text, plain, true);
+    let joined = split(text, plain.clone(), true);
     if joined.urls != readings[0].urls && joined.notes.contains(&Note::Spaces) {
         readings.push(joined);
     }
@@ -98,40 +166,6 @@ fn soft_breaks(text: &str) -> (String, bool) {
         rest = next;
     }
     (whole + rest, is_changed)
-}
-
-/// Replaces the entities that HTML uses for characters of a URL. Some programs escape twice, so
-/// this is repeated.
-fn entities(text: &str) -> (String, bool) {
-    const ENTITIES: [(&str, &str); 12] = [
-        ("&amp;", "&"),
-        ("&#38;", "&"),
-        ("&#038;", "&"),
-        ("&#x26;", "&"),
-        ("%26amp%3b", "&"),
-        ("%26amp;", "&"),
-        ("&#61;", "="),
-        ("&#x3d;", "="),
-        ("&equals;", "="),
-        ("&quot;", "\""),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-    ];
-    let mut text = Cow::Borrowed(text);
-    let mut is_changed = false;
-    // Each round makes the text shorter.
-    loop {
-        let lower = text.to_ascii_lowercase();
-        let found = ENTITIES
-            .iter()
-            .find_map(|(entity, character)| Some((lower.find(entity)?, *entity, *character)));
-        let Some((at, entity, character)) = found else {
-            return (text.into_owned(), is_changed);
-        };
-        let (before, after) = (&text[..at], &text[at + entity.len()..]);
-        text = Cow::Owned(format!("{before}{character}{after}"));
-        is_changed = true;
-    }
 }
 
 /// URLs whose `=3D` were decoded to `=`.
@@ -179,18 +213,21 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
         reading.notes.push(Note::Spaces);
     }
     let mut is_around = false;
-    let mut urls: Vec<String> = Vec::new();
+    let mut words = Words::default();
     let ends = |c: char| {
-        c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | '«' | '»' | '“' | '”' | '„')
+        c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | '|' | '«' | '»' | '“' | '”' | '„')
     };
     for piece in text.split(ends).filter(|piece| !piece.is_empty()) {
         if !piece.contains("://") {
-            match urls.last_mut() {
+            match reading.urls.last_mut() {
                 Some(url) if joins && continues(url, piece) => {
                     url.push_str(piece);
                     reading.notes.push(Note::Spaces);
                 }
-                _ => is_around = true,
+                _ => {
+                    words.add(piece);
+                    is_around = true;
+                }
             }
             continue;
         }
@@ -198,23 +235,54 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
             let address = url.find("://").unwrap_or_default();
             let scheme = url.as_bytes()[..address].iter().rev();
             let start = address - scheme.take_while(|byte| is_scheme_byte(**byte)).count();
-            is_around |= start > 0;
-            let whole = &url[start..];
-            let end = whole.trim_end_matches(|c: char| ".,;:!?'()[]{}*|…".contains(c));
-            is_around |= end.len() < whole.len();
-            urls.push(end.to_owned());
+            let (before, whole) = url.split_at(start);
+            let end = whole.trim_end_matches(|c: char| ".,;:!?'()[]{}*…".contains(c));
+            is_around |= start > 0 || end.len() < whole.len();
+            words.add(before);
+            words.end_in(&mut reading.unused);
+            reading.urls.push(end.to_owned());
         }
     }
-    for url in urls {
-        if !reading.urls.contains(&url) {
-            reading.urls.push(url);
-        }
-    }
+    words.end_in(&mut reading.unused);
+    without_repeated(&mut reading);
     if is_around {
         reading.notes.push(Note::Around);
     }
     reading.notes.dedup();
     reading
+}
+
+/// Words between URLs.
+#[derive(Default)]
+struct Words(String);
+
+impl Words {
+    fn add(&mut self, piece: &str) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        self.0 += piece;
+    }
+
+    /// Ends the piece of text that has these words. Punctuation is none.
+    fn end_in(&mut self, unused: &mut Vec<Unused>) {
+        let words = std::mem::take(&mut self.0);
+        let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+        if !words.is_empty() {
+            unused.push(Unused::new(words, Unusable::Words));
+        }
+    }
+}
+
+/// Leaves each URL in the reading once.
+fn without_repeated(reading: &mut Reading) {
+    for url in std::mem::take(&mut reading.urls) {
+        if reading.urls.contains(&url) {
+            reading.unused.push(Unused::new(&url, Unusable::Repeated));
+        } else {
+            reading.urls.push(url);
+        }
+    }
 }
 
 /// The text without the white space inside of `<...>`, which belongs to no URL (RFC 3986,
@@ -255,13 +323,14 @@ fn continues(url: &str, piece: &str) -> bool {
     is_open && is_part && (is_hex && piece.len() >= 4 || piece.contains('='))
 }
 
-/// The URLs of a piece of text without white space: a list has commas between them.
+/// The URLs of a piece of text without white space: a list has commas between them, and a link in
+/// Markdown has brackets.
 fn several(piece: &str) -> Vec<&str> {
     let mut urls = Vec::new();
     let mut rest = piece;
     while let Some(at) = rest.match_indices("http").map(|(at, _)| at).find(|&at| {
         let begins = rest[at..].starts_with("http://") || rest[at..].starts_with("https://");
-        begins && at > 0 && rest[..at].contains("://") && rest[..at].ends_with([',', ';', '|'])
+        begins && at > 0 && rest[..at].contains("://") && rest[..at].ends_with([',', ';', '('])
     }) {
         urls.push(&rest[..at]);
         rest = &rest[at..];
@@ -274,7 +343,21 @@ fn several(piece: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    const URL: &str = "https://tags.example.com/v?e=EF963FF7&c=94EED9EE";
+    const URL: &str = "https://tags.example.com/v?e=EF963FF7828658A5&c=94EED9EE";
+
+    /// The URL, percent-encoded between two texts.
+    fn wrapped(before: &str, after: &str) -> String {
+        let encoded = URL.replace(':', "%3A").replace('/', "%2F");
+        let encoded = encoded.replace('?', "%3F").replace('=', "%3D");
+        format!("{before}{}{after}", encoded.replace('&', "%26"))
+    }
+
+    fn unused(reading: &Reading) -> Vec<(&str, &'static str)> {
+        let unused = reading.unused.iter();
+        unused
+            .map(|unused| (&*unused.text, unused.why.name()))
+            .collect()
+    }
 
     fn first(text: &str) -> Reading {
         readings(text).swap_remove(0)
@@ -291,6 +374,26 @@ mod tests {
             (URL.replace('&', "&#38;"), &[Note::Entities]),
             (URL.replace('&', "&#x26;"), &[Note::Entities]),
             (URL.replace('&', "%26amp%3B"), &[Note::Entities]),
+            (URL.replace('&', "&amp%3B"), &[Note::Entities]),
+            (URL.replace('&', "&amp;#x26;"), &[Note::Entities]),
+            (URL.replace('=', "&#061;"), &[Note::Entities]),
+            (URL.replace('/', "&#x2F;"), &[Note::Entities]),
+            (URL.replace('&', "\\u0026"), &[Note::Escapes]),
+            (
+                URL.replace('/', "\\/").replace('=', "\\u003D"),
+                &[Note::Escapes],
+            ),
+            (URL.replace('&', "\\&"), &[Note::Escapes]),
+            (URL.replace("tags", "tags\u{200B}"), &[Note::Invisible]),
+            (wrapped("", ""), &[Note::Wrapped]),
+            (
+                wrapped("https://safe.example/?url=", "&data=05%7C01%7C&reserved=0"),
+                &[Note::Wrapped],
+            ),
+            (
+                wrapped("https://safe.example/?url=", "&data=1").replace('%', "%25"),
+                &[Note::Wrapped],
+            ),
             (format!("&lt;{URL}&gt;"), &[Note::Entities]),
             (URL.replace('=', "=3D"), &[Note::QuotedPrintable]),
             (URL.replace('=', "=3d"), &[Note::QuotedPrintable]),
@@ -309,6 +412,8 @@ mod tests {
             (format!("\"{URL}\","), &[Note::Around]),
             (format!("Tap: {URL} Thanks, Ann"), &[Note::Around]),
             (format!("URL:{URL}"), &[Note::Around]),
+            (format!("<{URL}|tags.example.com>"), &[Note::Around]),
+            (format!("[{URL}]({URL})"), &[Note::Around]),
             (format!("{URL}\n{URL}"), &[]),
         ] {
             let read = first(&text);
@@ -345,6 +450,29 @@ mod tests {
         let both: Vec<_> = readings(&text).into_iter().map(|r| r.urls).collect();
         assert_eq!(both[0], ["https://tags.example.com/v?e=EF96"]);
         assert_eq!(both[1], [URL]);
+    }
+
+    #[test]
+    fn each_piece_that_is_no_url_is_named() {
+        let text = format!("Dear Ann, {URL}: this one.\n({URL}) - and {URL}9, thanks!");
+        assert_eq!(
+            unused(&first(&text)),
+            [
+                ("Dear Ann", "words"),
+                ("this one", "words"),
+                ("and", "words"),
+                ("thanks", "words"),
+                (URL, "repeated"),
+            ]
+        );
+        let many = (0..7).map(|n| format!("https://a.example/?q={n}"));
+        let many: Vec<_> = many.collect();
+        for texts in [vec![many.join(" ")], many.clone()] {
+            let reading = readings_of(&texts).swap_remove(0);
+            assert_eq!(reading.urls, many[..5]);
+            let last = [(&*many[5], "too_many"), (&*many[6], "too_many")];
+            assert_eq!(unused(&reading), last);
+        }
     }
 
     #[test]

@@ -10,34 +10,43 @@
 //! | `sources` | the possible keys, given or derived |
 //! | `alike` | other explanations of the same URLs and MACs |
 //! | `apart` | chips that each have their own keys |
+//! | `parts` | the URLs that have an answer, if all together have none |
+//! | `forms` | forms of URLs that other services publish |
+//! | `fixed` | URLs that no chip writes into |
 //! | `remarks` | properties of the URLs that explain the answer |
 //! | `windows` | where the MAC's input begins |
 
 mod alike;
 mod apart;
+mod fixed;
+mod forms;
+mod parts;
 mod remarks;
 mod shapes;
 mod sources;
 mod windows;
 
+use std::collections::HashSet;
+
 use crate::Uid;
 use crate::assessment::{Assessment, FileData};
 use crate::derivation::MasterSecret;
 use crate::key::{InlayKeys, SomeKey};
+use crate::pasted::Unused;
 use crate::technology::Family;
 use crate::template::{Filled, Template, TemplateSettings};
 
+pub use crate::pasted::URLS_MAX;
 pub use remarks::Remark;
 pub use sources::KeySource;
 
-/// The most URLs that are read.
-pub const URLS_MAX: usize = 5;
 /// The most keys that are tried, and the most master keys.
 pub const KEYS_MAX: usize = 16;
 /// How many MACs are computed at most. In AES mode one takes about a microsecond; one in LRP mode
 /// counts as thirty.
 pub const ATTEMPTS_MAX: u64 = 1_000_000;
-/// How many unproved templates are shown at most. A longer list would not help.
+/// How many unproved templates are shown at most, whatever chips write them. A longer list would
+/// not help.
 const SHAPES_MAX: usize = 8;
 
 /// The question: URLs, and keys that may be theirs.
@@ -54,7 +63,7 @@ pub struct Puzzle<'a> {
 /// The certainty of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// All URLs verify with the one candidate and with no other.
+    /// All used URLs verify with the one candidate and with no other.
     Proved,
     /// One of the candidates is right, if the URLs are of a supported chip. Candidates with a
     /// source of keys fit by their MACs. If no candidate has one, they fit by their shape, read for
@@ -75,6 +84,10 @@ pub struct Solution {
     pub tried: u64,
     /// Properties of the URLs that explain the answer.
     pub remarks: Vec<Remark>,
+    /// The URLs that were used, each once, in order.
+    pub urls: Vec<String>,
+    /// The URLs that were not used, each with its reason.
+    pub unused: Vec<Unused>,
 }
 
 /// A template with its keys.
@@ -84,11 +97,12 @@ pub struct Format {
     pub settings: TemplateSettings,
     /// The keys; `None` if no MAC proves the template.
     pub source: Option<KeySource>,
-    /// UID and counter that each URL names, in the order of the URLs; repeated URLs appear once.
+    /// UID and counter that each URL names, in the order of [`Solution::urls`].
     pub reads: Vec<(Option<Uid>, Option<u32>)>,
     /// How many URLs' MACs prove it.
     pub proved_by: usize,
-    /// The keys of each URL's chip, in the order of the URLs, if they differ; otherwise empty.
+    /// The keys of each URL's chip, in the order of [`Solution::urls`], if they differ; otherwise
+    /// empty.
     pub own_sources: Vec<KeySource>,
 }
 
@@ -113,59 +127,96 @@ impl Budget<'_> {
 /// Finds the template of the URLs. `keep_going` is called now and then; once it returns false, the
 /// answer is unknown.
 pub fn solve(puzzle: &Puzzle<'_>, keep_going: &mut dyn FnMut() -> bool) -> Solution {
-    // A repeated URL proves no more than one.
-    let mut urls: Vec<&str> = Vec::new();
-    for url in puzzle.urls.iter().take(URLS_MAX) {
-        if !urls.contains(url) {
-            urls.push(url);
-        }
-    }
+    let (urls, mut unused) = parts::usable(puzzle.urls);
     let sources = sources::all(puzzle);
     let mut budget = Budget {
         tried: 0,
         over: false,
         keep_going,
     };
-    let Some(shapes) = shapes::all(&urls) else {
-        return Solution {
+    let (used, answer) = parts::best(&urls, &sources, &mut budget);
+    unused.extend(parts::unused(&urls, &used, &answer));
+    Solution {
+        certainty: if budget.over {
+            Certainty::Unknown
+        } else {
+            answer.certainty
+        },
+        remarks: remarks::of(puzzle.urls, &used, &answer.candidates),
+        candidates: answer.candidates,
+        tried: budget.tried,
+        urls: used.into_iter().map(str::to_owned).collect(),
+        unused,
+    }
+}
+
+/// The answer for URLs that are used together.
+struct Answer {
+    certainty: Certainty,
+    candidates: Vec<Format>,
+}
+
+impl Answer {
+    /// Whether the MACs of all URLs prove the candidates.
+    fn is_verified(&self) -> bool {
+        self.candidates.iter().any(|format| format.proved_by > 0)
+    }
+}
+
+/// The templates of these URLs.
+fn answer(urls: &[&str], sources: &[KeySource], budget: &mut Budget<'_>) -> Answer {
+    let Some(shapes) = shapes::all(urls) else {
+        // A chip could write into URLs with too many shapes to list, so they are not fixed.
+        return Answer {
             certainty: Certainty::Unknown,
             candidates: Vec::new(),
-            tried: 0,
-            remarks: remarks::of(&urls, &[]),
         };
     };
     let mut proofs = Vec::new();
     for shape in &shapes {
-        proofs.extend(proofs_of(shape, &sources, &mut budget));
+        proofs.extend(proofs_of(shape, sources, budget));
     }
     if proofs.is_empty() {
         for shape in &shapes {
-            proofs.extend(apart::proofs_of(shape, &sources, &mut budget));
+            proofs.extend(apart::proofs_of(shape, sources, budget));
         }
     }
-    let mut candidates = alike::told_apart(&proofs);
-    let mut certainty = match candidates.as_slice() {
+    let candidates = alike::distinguished(&proofs);
+    if !candidates.is_empty() {
+        let certainty = match candidates.as_slice() {
+            [only] if only.is_beyond_chance() => Certainty::Proved,
+            _ => Certainty::Narrowed,
+        };
+        return Answer {
+            certainty,
+            candidates,
+        };
+    }
+    let mut candidates = alike::unproved(&shapes);
+    // A URL that a chip writes into is not fixed, though its path may look like a tag's name. The
+    // shapes of one URL are those above, so they are not listed again.
+    let is_fixed = || urls.len() == 1 || !urls.iter().any(|url| parts::has_shape(url));
+    if shapes.is_empty() && is_fixed() {
+        candidates = fixed::all(urls);
+    }
+    if texts(&candidates) > SHAPES_MAX {
+        candidates.clear();
+    }
+    let certainty = match candidates.as_slice() {
         [] => Certainty::Unknown,
-        [only] if only.is_beyond_chance() => Certainty::Proved,
         _ => Certainty::Narrowed,
     };
-    if candidates.is_empty() {
-        candidates = alike::unproved(&shapes);
-        if candidates.len() > SHAPES_MAX {
-            candidates.clear();
-        } else if !candidates.is_empty() {
-            certainty = Certainty::Narrowed;
-        }
-    }
-    if budget.over {
-        certainty = Certainty::Unknown;
-    }
-    Solution {
+    Answer {
         certainty,
-        remarks: remarks::of(&urls, &candidates),
         candidates,
-        tried: budget.tried,
     }
+}
+
+/// How many different texts the templates have, each counted once for each mode.
+fn texts(candidates: &[Format]) -> usize {
+    let text = |format: &Format| (format.settings.template.clone(), format.settings.mode);
+    let texts: HashSet<_> = candidates.iter().map(text).collect();
+    texts.len()
 }
 
 /// A template and keys with which all URLs verify, and the file data of each URL.

@@ -13,13 +13,15 @@
 //! | `layout` | the NDEF file, its offsets, and the MAC's input |
 //! | `sheet` | how chips are written |
 //! | `request` | the values in a request |
-//! | `overlap` | whether two templates can match one URL |
+//! | `overlap` | whether two templates can match one URL, and whether it tells them apart |
+//! | `ranking` | the templates to which a URL may belong |
 
 mod address;
 mod error;
 mod filled;
 mod layout;
 mod overlap;
+mod ranking;
 mod request;
 mod rules;
 mod sheet;
@@ -34,8 +36,9 @@ pub use error::TemplateError;
 pub use filled::{Filled, MalformedCode};
 pub use layout::{Layout, LayoutError};
 pub use overlap::RouteSegment;
+pub use ranking::{ASKED_MAX, ranked};
 pub use request::host_without_port;
-pub use request::{Addressed, Request};
+pub use request::{Addressed, Decoded, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
 
 use syntax::Parts;
@@ -140,6 +143,17 @@ impl MacStart {
     }
 }
 
+/// How a tap finds the inlay of a URL without `{slug}`, other than by an authentic code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = TemplateLookup))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Lookup {
+    /// By the UID in clear of a chip that makes no MAC. Anyone can write any UID into such a URL.
+    Unverified,
+}
+
 /// The settings of a template, as a person states them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -159,6 +173,8 @@ pub struct TemplateSettings {
     pub enc_length: Option<usize>,
     /// The byte of the decrypted file data at which the two letters of the tamper loop begin.
     pub tamper_at: Option<usize>,
+    /// How a tap finds the inlay if no code proves it.
+    pub lookup: Option<Lookup>,
 }
 
 impl TemplateSettings {
@@ -172,6 +188,7 @@ impl TemplateSettings {
             ndef_prefix: None,
             enc_length: None,
             tamper_at: None,
+            lookup: None,
         }
     }
 }

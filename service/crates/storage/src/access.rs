@@ -121,6 +121,15 @@ impl From<PostgresStorage> for Storage {
     }
 }
 
+/// The moment that the statements of a reading operation see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Moment {
+    /// Each statement sees its own.
+    Each,
+    /// All statements see the same.
+    Same,
+}
+
 /// Who operates on a database.
 #[derive(Clone)]
 enum Who {
@@ -180,14 +189,7 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        Box::pin(async move {
-            if !self.is_limited() {
-                return self.run_read(name, arguments, operation).await;
-            }
-            let called = (arguments, operation, self.reach().clone());
-            let read: Read<_, T> = |db, called| Box::pin(callers::read(db, called));
-            self.run_read(name, called, read).await
-        })
+        self.read_within(name, Moment::Each, arguments, operation)
     }
 
     /// Runs a reading operation whose statements all see the same moment, within reach.
@@ -201,13 +203,27 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        self.read_within(name, Moment::Same, arguments, operation)
+    }
+
+    fn read_within<A, T>(
+        &self,
+        name: &'static str,
+        moment: Moment,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> BoxFuture<'_, Result<T, StorageError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
         Box::pin(async move {
             if !self.is_limited() {
-                return each!(self, db => db.run_read_snapshot(name, arguments, operation).await);
+                return each!(self, db => db.run_read(name, moment, arguments, operation).await);
             }
             let called = (arguments, operation, self.reach().clone());
             let read: Read<_, T> = |db, called| Box::pin(callers::read(db, called));
-            each!(self, db => db.run_read_snapshot(name, called, read).await)
+            each!(self, db => db.run_read(name, moment, called, read).await)
         })
     }
 
@@ -249,7 +265,7 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        each!(self, db => db.run_read(name, arguments, operation).await)
+        each!(self, db => db.run_read(name, Moment::Each, arguments, operation).await)
     }
 
     /// Like [`Self::change`], for work of the service that a request only causes: the audit log

@@ -9,6 +9,7 @@ mod batches;
 mod encoding;
 mod experiences;
 mod inlays;
+mod notifications;
 mod reports;
 mod table;
 mod tags;
@@ -17,9 +18,8 @@ mod webhooks;
 
 pub use table::{Backend, Column, Contents, Erasing, Kind, Table};
 
-/// All tables by subject, in the order of a move. SQLite's index of tags contains former slugs, so
-/// they precede the tags.
-static SUBJECTS: [&[Table]; 9] = [
+/// All tables by subject, in the order of a move.
+static SUBJECTS: [&[Table]; 10] = [
     administration::TABLES,
     tags::TABLES,
     inlays::TABLES,
@@ -29,6 +29,7 @@ static SUBJECTS: [&[Table]; 9] = [
     batches::TABLES,
     encoding::TABLES,
     webhooks::TABLES,
+    notifications::TABLES,
 ];
 
 /// All tables of both databases, by subject.

@@ -3,14 +3,18 @@
 use std::borrow::Cow;
 
 use domain::field_error::{FieldError, OfField};
+use domain::group::InvalidPlace;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use domain::inventory::{InvalidInlay, InvalidUrlTemplate, URL_TEMPLATES_MAX};
+use domain::notification::NOTIFICATIONS_MAX;
+use domain::plural::counted;
 use domain::revision::Changed;
 use domain::settings::InvalidSetting;
 use domain::sheet::ROWS_MAX;
 use domain::tag::InvalidProperty;
 use domain::webhook::{Disabled, ENDPOINTS_MAX};
 use inlay::Uid;
+use inlay::template::ASKED_MAX;
 use inlay::virtual_inlay::UsedUp;
 
 /// Most former slugs of a tag. Each stays reserved, and every list of tags shows it. A tag that is
@@ -78,9 +82,9 @@ pub enum Conflict {
         /// `true` if the inlay is simulated and the tag is real; `false` for the reverse.
         simulated: bool,
     },
-    /// One URL could match both templates.
+    /// One URL could match both templates, and their placeholders do not tell them apart.
     #[error(
-        "A URL could match this template and \"{name}\" (URL template {id}), so neither would say whose code it has. Change the host, the path, or a fixed parameter of one of them."
+        "A URL could match this template and \"{name}\" (URL template {id}), so neither would say whose code it has. Change the host, the path, or a fixed parameter of one of them. Two templates can share an address if one has a placeholder that the other has not, or has it in another length."
     )]
     TemplatesOverlap {
         /// The other template's name.
@@ -88,10 +92,15 @@ pub enum Conflict {
         /// The other template's id.
         id: UrlTemplateId,
     },
+    /// One URL could have the values of more templates than are asked whose it is.
+    #[error(
+        "One URL could have the values of this template and of {ASKED_MAX} others at its address, and can be tried with {ASKED_MAX} in all. Change the host or the path, or delete a template there that no chip uses."
+    )]
+    TemplatesCrowded,
     /// A chip was begun with a URL template that has since changed or been deleted.
     #[error(
         "The URL template changed since this chip was begun, so its taps would not verify. \
-         Give the encoding up (DELETE it), and lay the chip down again: it is written anew."
+         Give the encoding up (DELETE it), and place the chip on the reader again: it is then written with the present template."
     )]
     TemplateChanged,
     /// The maximum number of URL templates exists already.
@@ -99,9 +108,20 @@ pub enum Conflict {
         "There are {URL_TEMPLATES_MAX} URL templates, and there can be no more. Delete one first."
     )]
     TooManyTemplates,
+    /// The group would be at a place in the tree where it cannot be.
+    #[error(transparent)]
+    InvalidPlace(#[from] InvalidPlace),
+    /// Another group of the same parent has the code.
+    #[error("Another group at this place has the code \"{0}\".")]
+    CodeTaken(String),
     /// The maximum number of webhook endpoints exists already.
     #[error("There are {ENDPOINTS_MAX} webhooks, and there can be no more. Delete one first.")]
     TooManyWebhooks,
+    /// The maximum number of notifications exists already.
+    #[error(
+        "There are {NOTIFICATIONS_MAX} notifications, and there can be no more. Delete one first."
+    )]
+    TooManyNotifications,
     /// The webhook is off, so nothing can be sent to it.
     #[error("{} Switch it on, then send again.", why_off(*.0))]
     WebhookOff(Option<Disabled>),
@@ -134,9 +154,15 @@ pub enum Invalid {
     /// The tag would leave the experiences to which the caller's token is limited.
     #[error("This token is limited to some experiences: name one of them.")]
     NoExperience,
+    /// The object would leave the groups to which the caller's token is limited.
+    #[error("This token is limited to some groups: name one of them.")]
+    NoGroup(&'static str),
+    /// The webhook would get events of other tags than the caller may see.
+    #[error("This token is limited to some groups, and creates no webhooks.")]
+    WebhookOfGroup,
     /// The caller's token is limited to experiences, and the request chooses a slug.
     #[error(
-        "This token is limited to some experiences, and chooses no slugs: whether one is free would tell which \
+        "This token is limited, and chooses no slugs: whether one is free would tell which \
          ones other tags have. Leave the slug out, and a new tag gets a random one."
     )]
     ChosenSlug,
@@ -152,6 +178,11 @@ pub enum Invalid {
     /// The cursor of a list comes from a list in another order.
     #[error("after is a place in another order.")]
     OtherOrder,
+    /// More than this many tags would have to be sorted by an attribute.
+    #[error(
+        "More than {0} tags match, too many to sort them by an attribute. Narrow the list, for example to a group."
+    )]
+    TooManyToSort(usize),
     /// The setting cannot take this value.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
@@ -177,6 +208,21 @@ pub enum InUse {
         if *.0 == 1 { "it" } else { "them" }
     )]
     ByTags(u64),
+    /// This many groups give the experience to their tags.
+    #[error(
+        "{} to this experience. Give {} another one first.",
+        if *.0 == 1 { "One group leads".to_owned() } else { format!("{} groups lead", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByGroups(u64),
+    /// The group is not empty.
+    #[error("The group still holds {}. Move or delete them first.", members(*groups, *tags))]
+    ByMembers {
+        /// How many groups are directly in it.
+        groups: u64,
+        /// How many tags are in it, simulated ones included.
+        tags: u64,
+    },
     /// This many inlays derive their keys from the master key.
     #[error(
         "{} keys from this master key. Give them other keys, or delete them, first.",
@@ -190,6 +236,27 @@ pub enum InUse {
         if *.0 == 1 { "it" } else { "them" }
     )]
     ByTemplates(u64),
+    /// This many URL templates give the experience to tags that taps create.
+    #[error(
+        "{} this experience to tags that taps create. Give {} another one first.",
+        if *.0 == 1 { "One URL template gives".to_owned() } else { format!("{} URL templates give", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByTemplatesOfTags(u64),
+    /// This many URL templates put tags that taps create into the group.
+    #[error(
+        "{} tags that taps create into this group. Give {} another one first.",
+        if *.0 == 1 { "One URL template puts".to_owned() } else { format!("{} URL templates put", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByTemplatesOfGroup(u64),
+    /// This many notifications are limited to the group.
+    #[error(
+        "{} only about this group. Give {them} another one, or delete {them}, first.",
+        if *.0 == 1 { "One notification is".to_owned() } else { format!("{} notifications are", .0) },
+        them = if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByNotifications(u64),
     /// This many inlays write their URLs with the template.
     #[error(
         "{} this URL template. What decides its codes stays as it is until they have another one, or are deleted.",
@@ -238,7 +305,7 @@ pub enum InUse {
     ByReceivedChips(u64),
     /// This many inlays can be identified by the meta key only.
     #[error(
-        "{} found by this key alone. Give {} another URL template first.",
+        "{} found only by this key. Give {} another URL template first.",
         if *.0 == 1 { "One inlay is".to_owned() } else { format!("{} inlays are", .0) },
         if *.0 == 1 { "it" } else { "them" }
     )]
@@ -266,6 +333,14 @@ pub enum InUse {
     RunFull,
 }
 
+/// The groups and tags in a group, in words.
+fn members(groups: u64, tags: u64) -> String {
+    let groups = (groups > 0).then(|| counted(groups, "group"));
+    let tags = (tags > 0).then(|| counted(tags, "tag"));
+    let members: Vec<_> = [groups, tags].into_iter().flatten().collect();
+    members.join(" and ")
+}
+
 /// The state of a webhook that is off, in words.
 const fn why_off(disabled: Option<Disabled>) -> &'static str {
     match disabled {
@@ -285,7 +360,10 @@ impl OfField for Conflict {
             Self::UidTaken(_) | Self::UidInImport(_) => "uid",
             Self::Missing { noun, .. } => return member(noun).map(Cow::Borrowed),
             Self::OtherWorld { .. } => "tag_id",
-            Self::TemplatesOverlap { .. } => "template",
+            Self::InvalidPlace(InvalidPlace::ProductInBatch) => "kind",
+            Self::InvalidPlace(_) => "parent_id",
+            Self::CodeTaken(_) => "code",
+            Self::TemplatesOverlap { .. } | Self::TemplatesCrowded => "template",
             Self::Invalid(why) => return FieldError::from(why.clone()).field,
             _ => return None,
         };
@@ -298,6 +376,9 @@ fn member(noun: &str) -> Option<&'static str> {
     Some(match noun {
         "tag" => "tag_id",
         "experience" => "experience_id",
+        "recall experience" => "recall_experience_id",
+        "group" => "group_id",
+        "parent group" => "parent_id",
         "master key" => "master_key_id",
         "URL template" => "url_template_id",
         "version" => "version",
@@ -310,11 +391,14 @@ impl From<Invalid> for FieldError {
         match why {
             Invalid::OtherKind => Self::of("kind", why.to_string()),
             Invalid::NoExperience => Self::of("experience_id", why.to_string()),
+            Invalid::NoGroup(field) => Self::of(field, why.to_string()),
+            Invalid::WebhookOfGroup => Self::whole(why.to_string()),
             Invalid::ChosenSlug => Self::of("slug", why.to_string()),
             Invalid::Property(why) => why.into(),
             Invalid::Inlay(why) => why.into(),
             Invalid::UrlTemplate(why) => why.into(),
             Invalid::OtherOrder => Self::of("after", why.to_string()),
+            Invalid::TooManyToSort(_) => Self::of("sort", why.to_string()),
             Invalid::Setting(why) => why.into(),
             Invalid::Edit(why) => why,
         }

@@ -4,7 +4,7 @@ use super::KeptPlace;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
 use domain::inventory::{Inlay, NewInlay, SealedKey};
-use encoding::{EncodingOutcome, Exchange, Form, Goal, Reason, SlotState, State};
+use encoding::{Exchange, Form, Goal, SlotState, State};
 use inlay::Uid;
 use inlay::ev2::KEYS;
 
@@ -23,16 +23,12 @@ pub struct StoredEncoding {
     pub form: Option<Form>,
     /// The generation of keys that is being written.
     pub generation: Option<u8>,
-    /// The encoding's progress from start to verification.
+    /// The encoding's progress from start to verification, and how it ended.
     pub state: State,
-    /// Why the chip is not encoded.
-    pub reason: Option<Reason>,
     /// The number of the latest turn.
     pub seq: u32,
     /// The machine's state between two turns, wrapped.
     pub progress: Option<Vec<u8>>,
-    /// The inlay that came of a verified encoding.
-    pub outcome: Option<EncodingOutcome>,
     /// When the encoding began.
     pub created_at: Timestamp,
     /// When its latest turn was stored.

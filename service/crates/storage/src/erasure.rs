@@ -29,7 +29,7 @@ pub(super) const ERASURES: &str =
     "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'erasures'";
 
 /// How long the data that identifies a client is kept (decisions, "Payload retrieval").
-pub(super) const CLIENTS_KEPT: Millis = Millis::days(30);
+pub const CLIENTS_KEPT: Millis = Millis::days(30);
 
 /// The time before which all interactions have lost their client, in the shared dialect.
 pub(super) const CLIENTS_ERASED_TO: &str =
@@ -59,9 +59,9 @@ pub(super) fn clearing() -> impl Iterator<Item = String> {
 }
 
 /// Statements that delete the rows belonging to interactions, in the same form.
-pub(super) fn removing_told() -> impl Iterator<Item = String> {
-    let told = tables().filter(|table| key(table) == "interaction_id");
-    told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
+pub(super) fn removing_events() -> impl Iterator<Item = String> {
+    let events = tables().filter(|table| key(table) == "interaction_id");
+    events.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
 }
 
 fn key(table: &Table) -> &'static str {
@@ -109,11 +109,11 @@ mod tests {
 
     /// PostgreSQL's own function deletes from the same tables.
     #[test]
-    fn what_is_told_of_an_interaction_goes_with_it_on_both_databases() {
+    fn the_events_of_an_interaction_go_with_it_on_both_databases() {
         let function = include_str!("../../../migrations/postgres/functions/drop_traces.sql");
-        let told: Vec<_> = removing_told().collect();
-        assert!(!told.is_empty());
-        for sql in told {
+        let events: Vec<_> = removing_events().collect();
+        assert!(!events.is_empty());
+        for sql in events {
             assert!(function.contains(&format!("{sql} = ANY (ids)")), "{sql}");
         }
     }

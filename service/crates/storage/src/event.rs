@@ -168,7 +168,7 @@ impl From<&Interaction> for Event {
 
 /// An event for all listeners: they share it, and it is serialized to JSON once.
 #[derive(Clone, Debug)]
-pub struct Told(Arc<Shared>);
+pub struct SharedEvent(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -176,7 +176,7 @@ struct Shared {
     json: OnceLock<String>,
 }
 
-impl Told {
+impl SharedEvent {
     /// The event in JSON.
     pub fn json(&self) -> &str {
         self.0.json.get_or_init(|| {
@@ -185,7 +185,7 @@ impl Told {
     }
 }
 
-impl From<Event> for Told {
+impl From<Event> for SharedEvent {
     fn from(event: Event) -> Self {
         Self(Arc::new(Shared {
             event,
@@ -194,7 +194,7 @@ impl From<Event> for Told {
     }
 }
 
-impl Deref for Told {
+impl Deref for SharedEvent {
     type Target = Event;
 
     fn deref(&self) -> &Event {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, ImportRow, Put, StorageError};
 use domain::clock::Millis;
-use domain::id::{ExperienceId, ImportId, MasterKeyId, TagId, UrlTemplateId};
+use domain::id::{ExperienceId, GroupId, ImportId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use domain::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
 use inlay::Uid;
@@ -80,6 +80,7 @@ pub(super) struct Aside {
     pub(super) tag_id: Option<i64>,
     /// The experience of the tag. Kept as a column, so that it is not deleted meanwhile.
     pub(super) experience_id: Option<i64>,
+    pub(super) group_id: Option<i64>,
     /// The master key of the inlay. Kept as a column, so that it is not deleted meanwhile.
     pub(super) master_key_id: Option<i64>,
     /// The URL template of the inlay. Kept as a column, so that it is not deleted meanwhile.
@@ -106,6 +107,7 @@ impl Aside {
             uid: inlay.map(|inlay| inlay.uid.bytes().to_vec()),
             tag_id: changes.map(TagId::get),
             experience_id: fields.experience_id.map(ExperienceId::get),
+            group_id: fields.group_id.map(GroupId::get),
             master_key_id: keys
                 .and_then(SealedKeys::master_key_id)
                 .map(MasterKeyId::get),
@@ -172,6 +174,7 @@ struct StoredInlay {
     mac_from: String,
     last_counter: u32,
     keys: Option<StoredKeys>,
+    other_keys: Option<StoredKey>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -185,8 +188,8 @@ enum StoredKeys {
         meta: String,
         file: String,
         factory: bool,
-        /// Meta key and file key, in Base64.
-        kept: Option<(String, String)>,
+        /// The kept meta key and file key, in Base64.
+        kept: (Option<String>, Option<String>),
     },
 }
 
@@ -209,6 +212,7 @@ impl StoredInlay {
             mirror: fields.mirror.map(|mirror| mirror.as_str().to_owned()),
             mac_from: fields.mac_from.as_str().to_owned(),
             keys: fields.keys.as_ref().map(StoredKeys::of),
+            other_keys: fields.other_keys.as_ref().map(StoredKey::of),
         }
     }
 
@@ -224,6 +228,10 @@ impl StoredInlay {
                 mirror: mirror.transpose().ok()?,
                 mac_from: self.mac_from.parse().ok()?,
                 keys: match self.keys {
+                    Some(keys) => Some(keys.read()?),
+                    None => None,
+                },
+                other_keys: match self.other_keys {
                     Some(keys) => Some(keys.read()?),
                     None => None,
                 },
@@ -253,9 +261,10 @@ impl StoredKeys {
                 meta: STANDARD.encode(meta.bytes()),
                 file: STANDARD.encode(file.bytes()),
                 factory: *factory,
-                kept: kept
-                    .as_ref()
-                    .map(|kept| (STANDARD.encode(&kept.meta), STANDARD.encode(&kept.file))),
+                kept: (
+                    kept.meta.as_ref().map(|meta| STANDARD.encode(meta)),
+                    kept.file.as_ref().map(|file| STANDARD.encode(file)),
+                ),
             },
         }
     }
@@ -274,18 +283,21 @@ impl StoredKeys {
                 meta,
                 file,
                 factory,
-                kept,
+                kept: (kept_meta, kept_file),
             } => SealedKeys::Diversified {
                 master_key_id,
                 meta: fingerprint(&meta)?,
                 file: fingerprint(&file)?,
                 factory,
-                kept: match kept {
-                    Some((meta, file)) => Some(KeptKeys {
-                        meta: STANDARD.decode(meta).ok()?,
-                        file: STANDARD.decode(file).ok()?,
-                    }),
-                    None => None,
+                kept: KeptKeys {
+                    meta: kept_meta
+                        .map(|meta| STANDARD.decode(meta))
+                        .transpose()
+                        .ok()?,
+                    file: kept_file
+                        .map(|file| STANDARD.decode(file))
+                        .transpose()
+                        .ok()?,
                 },
             },
         })

@@ -9,8 +9,9 @@ use super::access::each;
 use super::shared::interactions::traced;
 use super::{Access, StorageError};
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InlayId, InteractionId, TagId};
+use domain::id::{ExperienceId, GroupId, InlayId, InteractionId, TagId};
 use domain::interaction::{Interaction, Reason, TagName, VerificationState};
+use domain::report::TestTapCounts;
 use domain::trace::TracedInteraction;
 use domain::world::World;
 use inlay::assessment::Tamper;
@@ -43,8 +44,12 @@ pub struct InteractionFilter {
     pub no_tag: bool,
     /// Interactions that led to this experience.
     pub experience_id: Option<ExperienceId>,
+    /// Interactions of tags that are now in this group, or in a group below it.
+    pub group_id: Option<GroupId>,
     /// Interactions with an authentic code of this inlay.
     pub inlay_id: Option<InlayId>,
+    /// No interactions at all: those of an inlay that does not exist. None is examined.
+    pub none: bool,
     /// Interactions with this verification result.
     pub verification: Option<VerificationState>,
     /// Interactions with this reason.
@@ -72,7 +77,8 @@ impl InteractionFilter {
         self.tag_id.map(Some).or(self.no_tag.then_some(None))
     }
 
-    /// Whether the filter selects `interaction`.
+    /// Whether the filter selects `interaction`. The group of its tag is in other rows, and not
+    /// compared here.
     pub fn selects(&self, interaction: &Interaction) -> bool {
         let reason = interaction.verdict.reason();
         let experience = interaction.experience.map(|version| version.experience_id);
@@ -127,6 +133,17 @@ pub struct Overview {
     pub opened_tags: u64,
 }
 
+/// Figures of a period, of the tags in a group and in all groups below it.
+#[derive(Clone, Debug, Default)]
+pub struct GroupOverview {
+    /// The figures. Its counts have no test taps.
+    pub overview: Overview,
+    /// Test taps of the period.
+    pub test_taps: TestTapCounts,
+    /// The first hour whose taps are still counted by the hour; `None` if no count was removed.
+    pub hours_since: Option<i64>,
+}
+
 /// The operations on the history.
 impl Access {
     /// A section of the history, from `from` or the newest interaction on. It ends when `limit`
@@ -137,6 +154,10 @@ impl Access {
         from: Option<InteractionId>,
         limit: usize,
     ) -> Result<Stretch, StorageError> {
+        if filter.none {
+            let (found, next) = (Vec::new(), None);
+            return Ok(Stretch { found, next });
+        }
         each!(self, db => db.interactions(filter, from, limit, self.reach()).await)
     }
 

@@ -32,13 +32,17 @@ mod event;
 mod expected_taps;
 mod experiences;
 mod factory_orders;
+mod groups;
 mod imports;
 mod inlays;
 mod interactions;
 mod key_rotation;
+mod mail;
 mod metrics;
 #[cfg(feature = "postgres")]
 pub mod migrate_store;
+mod notification_health;
+mod notifications;
 pub mod panics;
 pub mod search;
 mod shared;
@@ -46,6 +50,7 @@ mod sheets;
 mod submissions;
 mod tags;
 mod taps;
+mod unlisted;
 mod url_templates;
 mod value;
 mod visitors;
@@ -73,22 +78,37 @@ pub use encodings::{
     ChipState, EncodingFilter, EncodingTurn, Ending, ExposedInlay, SealedRoot, StoredEncoding,
     StoredGeneration, StoredJournal,
 };
-pub use event::{Event, Subject, Told};
+pub use erasure::CLIENTS_KEPT;
+pub use event::{Event, SharedEvent, Subject};
 pub use experiences::{ExperienceEdit, ExperienceFilter};
 pub use factory_orders::{CameBack, NewOrder, Taken, WrappedSet};
+pub use groups::{GroupEdit, GroupFilter, GroupNode};
 pub use imports::{LEFT_AFTER, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{CarriedTagUrl, InlayEdit, InlayFilter, OtherInlays, SimulatedTag};
-pub use interactions::{InteractionFilter, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch};
+pub use interactions::{
+    GroupOverview, InteractionFilter, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
+};
 pub use key_rotation::{KeyRotation, Rewrap, Rewrapped, SecretsDone, SecretsPlace};
+pub use mail::MailServerEdit;
 pub use metrics::{Queue, StorageMetrics};
+pub use notification_health::{NotificationBacklog, NotificationTrouble};
+pub use notifications::{
+    ClaimedMessage, Collected, DeliveryEnd, DeliveryFailure, Lane, MailServer, MessageCause,
+    NewMessage, Notification, NotificationEdit, NotificationState, SealedNotification, Tried,
+};
 pub use sheets::SheetEdit;
 pub use submissions::SubmissionFilter;
 pub use tags::{
-    COUNTING, ChangedTag, Estimate, FormVariables, ImportRow, Imported, MissingVariables, Put,
-    TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect,
+    AttributeOrder, COUNTING, ChangedTag, Estimate, FormVariables, ImportRow, Imported,
+    MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect,
+    TagSet, TagsByAttribute, ValueCounts,
 };
 pub use taps::{
-    BoundInlay, TagInlays, TagKey, TagTap, TemplateInlay, UpdateRefusal, Updated, VariableUpdate,
+    BoundInlay, NamedTag, TagInlays, TagKey, TagTap, TemplateInlay, UpdateRefusal, Updated,
+    VariableUpdate,
+};
+pub use unlisted::{
+    CreatedByTap, EnrolOn, MadeByTaps, NewIds, UnlistedFilter, UnlistedOutcome, UnlistedTap,
 };
 pub use url_templates::UrlTemplateEdit;
 pub use visitors::{Entered, FoundUpdates, UpdateFilter};
@@ -98,7 +118,8 @@ pub use webhooks::{
 };
 
 use crate::panics::Panicked;
-use domain::id::{ExperienceId, TagId};
+use domain::group::InvalidPlace;
+use domain::id::{ExperienceId, GroupId, TagId};
 use domain::revision::Changed;
 
 /// How long a database may take to report that it is ready: a load balancer must notice within two
@@ -124,6 +145,8 @@ pub enum CachedPart {
     Tag(TagId),
     /// The published version of an experience.
     Experience(ExperienceId),
+    /// A group of tags itself, without the groups above and below it.
+    Group(GroupId),
     /// All URL templates together.
     UrlTemplates,
 }
@@ -164,8 +187,44 @@ pub enum StorageError {
     Failed(String),
 }
 
+impl StorageError {
+    /// Explanation for people: the problem, and how to solve it. It has no internals, which
+    /// [`StorageError::log`] writes.
+    pub fn for_people(&self) -> String {
+        match self {
+            Self::Conflict(conflict) => conflict.to_string(),
+            Self::Unsupported(why) => (*why).to_owned(),
+            Self::Full => {
+                "The disk is full. Nothing was written; make room and try again.".to_owned()
+            }
+            Self::Unavailable(_) => {
+                "The database is not available at the moment; try again.".to_owned()
+            }
+            Self::Panicked | Self::Failed(_) => {
+                "The service failed; its log contains the reason.".to_owned()
+            }
+        }
+    }
+
+    /// Writes a failure of the database to the log. Other errors are the answer to a request.
+    pub fn log(&self) {
+        match self {
+            Self::Conflict(_) | Self::Unsupported(_) | Self::Full => {}
+            Self::Unavailable(why) => tracing::warn!("the database is not available: {why}"),
+            Self::Panicked => tracing::error!("an operation of the database panicked"),
+            Self::Failed(why) => tracing::error!("the database failed: {why}"),
+        }
+    }
+}
+
 impl From<InUse> for StorageError {
     fn from(why: InUse) -> Self {
+        Conflict::from(why).into()
+    }
+}
+
+impl From<InvalidPlace> for StorageError {
+    fn from(why: InvalidPlace) -> Self {
         Conflict::from(why).into()
     }
 }

@@ -92,7 +92,7 @@ impl StorageMetrics {
         );
         registry.register(
             "events_lost",
-            "Events that a listener or another node was not told",
+            "Events that a listener or another node missed",
             self.events_lost.clone(),
         );
     }

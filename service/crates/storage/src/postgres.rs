@@ -9,11 +9,11 @@
 //! key contains its interaction's id), and prepared state that would be lost with a connection.
 
 mod address;
-mod alone;
 mod connection;
 mod epoch;
 mod events;
 mod examine;
+mod exclusive;
 mod expected_taps;
 mod identity;
 mod ids;
@@ -43,19 +43,19 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 pub use address::{Address, InvalidAddress};
-pub use examine::{check_audit, examine};
+pub use examine::{check_audit, examine, notification_trouble};
 pub use migrate::OpenError;
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
 use super::{Queue, READY, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::panics;
-use crate::{Event, Told};
-use alone::Alone;
+use crate::{Event, SharedEvent};
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::InteractionId;
 use domain::interaction::{NewInteraction, Recorded};
+use exclusive::Exclusive;
 use lanes::{Lanes, Make};
 use migrate::Opened;
 use node::Node;
@@ -68,7 +68,7 @@ enum Holds {
     /// Shared with other nodes.
     With(Opened),
     /// Exclusively, with no other node.
-    Alone(Alone),
+    Exclusive(Exclusive),
 }
 
 /// A PostgreSQL database that this node shares with others.
@@ -79,7 +79,7 @@ pub struct PostgresStorage {
     /// Background tasks next to the operations.
     tasks: Vec<AbortHandle>,
     /// The exclusive lock, if this process has the database for itself.
-    _alone: Option<Alone>,
+    _exclusive: Option<Exclusive>,
 }
 
 impl Deref for PostgresStorage {
@@ -105,15 +105,15 @@ impl PostgresStorage {
 
     /// Like [`Self::open`], exclusively: no node uses the database, and none can start until this
     /// value is closed. It does not listen to other nodes, because there are none.
-    pub async fn open_alone(
+    pub async fn open_exclusive(
         address: Address,
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         let opened = migrate::open(&address, &*clock, Time::Its, entropy).await?;
         opened.end().await;
-        let alone = Alone::with(&address).await?;
-        Self::start(address, clock, Time::Its, Holds::Alone(alone)).await
+        let exclusive = Exclusive::with(&address).await?;
+        Self::start(address, clock, Time::Its, Holds::Exclusive(exclusive)).await
     }
 
     async fn start(
@@ -122,9 +122,9 @@ impl PostgresStorage {
         time: Time,
         holds: Holds,
     ) -> Result<Self, OpenError> {
-        let (opened, alone) = match holds {
+        let (opened, exclusive) = match holds {
             Holds::With(opened) => (Some(opened), None),
-            Holds::Alone(alone) => (None, Some(alone)),
+            Holds::Exclusive(exclusive) => (None, Some(exclusive)),
         };
         let node = Node::new(&address, clock, time)
             .await
@@ -151,7 +151,7 @@ impl PostgresStorage {
             tokio::spawn(telling).abort_handle(),
             tokio::spawn(hearing).abort_handle(),
         ];
-        if alone.is_none() {
+        if exclusive.is_none() {
             tasks.push(tokio::spawn(watching).abort_handle());
         }
         let recording = Arc::clone(&node);
@@ -170,7 +170,7 @@ impl PostgresStorage {
             updates: Lanes::start(node.number, &node.metrics, &update),
             node,
             tasks,
-            _alone: alone,
+            _exclusive: exclusive,
         })
     }
 
@@ -205,7 +205,7 @@ impl PostgresStorage {
         self.node.events.tell(event);
     }
 
-    pub(crate) fn events(&self) -> broadcast::Receiver<Told> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {
         self.events.subscribe()
     }
 

@@ -1,15 +1,37 @@
-//! Text comparison for searches: ignores case, and matches any part of a text.
+//! Text comparison for searches: ignores case and accents, and matches any part of a text.
 
-/// Converts `text` to the case in which texts are compared. Each character is converted by itself,
-/// so the result does not depend on neighbouring characters.
-pub fn fold(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
+mod fold;
+
+use std::collections::BTreeSet;
+
+pub use fold::{fold, fold_case};
+
+/// The words of a search, folded, each once. Every one of them must be found.
+pub fn words(search: &str) -> Vec<String> {
+    // Folding can turn a character into a space and more.
+    let folded = fold(search);
+    let words = folded
+        .split(is_between_words)
+        .filter(|word| !word.is_empty());
+    let mut once = BTreeSet::new();
+    words
+        .filter(|word| once.insert(*word))
+        .map(str::to_owned)
+        .collect()
 }
 
-/// A pattern for `LIKE ... ESCAPE '\'` that matches folded texts containing `text`.
-pub(super) fn containing(text: &str) -> String {
-    let folded = fold(text);
-    let escaped = folded
+/// Whether `search` has nothing but space, and so does not restrict what is found.
+pub fn is_blank(search: &str) -> bool {
+    search.chars().all(is_between_words)
+}
+
+fn is_between_words(letter: char) -> bool {
+    letter.is_whitespace() || letter.is_control()
+}
+
+/// A pattern for `LIKE ... ESCAPE '\'` that matches texts containing `part`.
+pub(super) fn containing(part: &str) -> String {
+    let escaped = part
         .replace('\\', "\\\\")
         .replace('%', "\\%")
         .replace('_', "\\_");
@@ -19,16 +41,41 @@ pub(super) fn containing(text: &str) -> String {
 /// Fewest characters that SQLite's index can find.
 const PIECE: usize = 3;
 
-/// A query for SQLite's index (FTS5, tokenizer `trigram`) that matches rows containing every
-/// three-character piece of `text`; `None` if `text` is too short for the index.
-pub(super) fn pieces(text: &str) -> Option<String> {
+/// A query for SQLite's index (FTS5, tokenizer `trigram`) that matches rows with every
+/// three-character piece of at least one text of each of `all`; `None` if the index cannot tell
+/// anything about them.
+pub(super) fn pieces(all: &[Vec<&str>]) -> Option<String> {
+    let (mut terms, mut choices) = (BTreeSet::new(), Vec::new());
+    for texts in all {
+        let of_texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+        match &of_texts[..] {
+            [of_text] => terms.extend(of_text.iter().cloned()),
+            // A text that is too short for the index could be in any row.
+            of_texts if of_texts.iter().any(BTreeSet::is_empty) => {}
+            of_texts => choices.push(format!("({})", any(of_texts))),
+        }
+    }
+    let terms: Vec<String> = terms.into_iter().chain(choices).collect();
+    (!terms.is_empty()).then(|| terms.join(" AND "))
+}
+
+/// The pieces of a text, each quoted for the index.
+fn quoted(text: &str) -> BTreeSet<String> {
     let characters: Vec<char> = text.chars().collect();
-    let quoted = characters.windows(PIECE).map(|piece| {
+    let pieces = characters.windows(PIECE).map(|piece| {
         let piece = piece.iter().collect::<String>().replace('"', "\"\"");
         format!("\"{piece}\"")
     });
-    let quoted: Vec<String> = quoted.collect();
-    (!quoted.is_empty()).then(|| quoted.join(" AND "))
+    pieces.collect()
+}
+
+/// A query that matches rows with all pieces of one of the texts.
+fn any(of_texts: &[BTreeSet<String>]) -> String {
+    let all = of_texts.iter().map(|pieces| {
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        format!("({})", pieces.join(" AND "))
+    });
+    all.collect::<Vec<_>>().join(" OR ")
 }
 
 #[cfg(test)]
@@ -36,12 +83,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_piece_of_three_letters_is_asked_for() {
-        assert_eq!(pieces("ab"), None);
-        assert_eq!(pieces("äbc").as_deref(), Some("\"äbc\""));
+    fn a_word_ends_at_space_and_at_control_characters() {
         assert_eq!(
-            pieces("a\"b*").as_deref(),
-            Some("\"a\"\"b\" AND \"\"\"b*\"")
+            words(" Ab\tcd\u{1f}é\u{a0}x\u{a8}AB "),
+            ["ab", "cd", "e", "x"]
         );
+        assert!(words("\u{301}").is_empty() && words(" \n").is_empty());
+        assert!(is_blank(" \u{a0}\u{1f}") && is_blank("") && !is_blank(" \u{301}"));
+    }
+
+    #[test]
+    fn every_piece_of_three_letters_is_asked_for_once() {
+        for (all, query) in [
+            (vec![vec!["ab"]], None),
+            (vec![], None),
+            (vec![vec!["äbc"]], Some("'äbc'")),
+            (vec![vec!["9999"], vec!["x"]], Some("'999'")),
+            (
+                vec![vec!["a*bc"], vec!["abc"]],
+                Some("'*bc' AND 'a*b' AND 'abc'"),
+            ),
+            (
+                vec![vec!["abcd", "efg"], vec!["hij"]],
+                Some("'hij' AND (('abc' AND 'bcd') OR ('efg'))"),
+            ),
+            (vec![vec!["abc", "x"], vec!["hij"]], Some("'hij'")),
+        ] {
+            let query = query.map(|query| query.replace('\'', "\""));
+            assert_eq!(pieces(&all), query, "{all:?}");
+        }
+        let quotes = pieces(&[vec!["a\"b"]]);
+        assert_eq!(quotes.as_deref(), Some("\"a\"\"b\""));
     }
 }

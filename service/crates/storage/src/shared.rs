@@ -15,21 +15,25 @@ pub(super) mod callers;
 pub(super) mod counters;
 pub(super) mod dialect;
 mod encoding_runs;
-mod encodings;
+pub(super) mod encodings;
+mod erased_events;
 pub(super) mod experiences;
 mod factory_orders;
 mod free_tags;
+pub(super) mod groups;
 mod images;
 mod imports;
 pub(super) mod inlays;
 pub(super) mod interactions;
 mod key_rotation;
+mod mail;
 mod master_keys;
+pub(super) mod notifications;
 mod reports;
 mod sheets;
 mod submissions;
 pub(super) mod tags;
-mod told;
+mod unlisted;
 mod url_templates;
 mod virtual_inlays;
 mod visitors;
@@ -39,11 +43,12 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::value::{Row, Value, values};
-use super::{CachedPart, StorageError};
+use super::{CachedPart, Event, StorageError};
 use dialect::Dialect;
 use domain::audit::Note;
 use domain::clock::Timestamp;
-use domain::id::{InlayId, TagId};
+use domain::id::{InlayId, InteractionId, TagId};
+use domain::interaction::{NewInteraction, Recorded};
 use domain::scope::Reach;
 use inlay::counter::{CounterState, MirrorState};
 
@@ -171,6 +176,14 @@ pub(super) trait Transaction: Query {
         let lock = "SELECT 1 FROM counters WHERE inlay_id = ?1 FOR UPDATE";
         self.query(lock, &values![inlay]).await.map(drop)
     }
+
+    /// Records a tap in this transaction. `id` is its id, if the database reserves ids. The returned
+    /// event, if there is one, must be sent after the commit.
+    async fn record_tap(
+        &mut self,
+        id: Option<InteractionId>,
+        tap: &NewInteraction,
+    ) -> Result<(Recorded, Option<Event>), StorageError>;
 
     /// Forgets that a client came to a tag; the tag's counts stay. They are in the row of the empty
     /// client, which is locked first, as taps do.

@@ -42,7 +42,10 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::{OpenError, check_audit, check_rows, check_sqlite, examine, scheduled_backups};
+pub use migrate::{
+    OpenError, check_audit, check_rows, check_sqlite, examine, notification_trouble,
+    scheduled_backups,
+};
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
 pub use seal::check_backup;
@@ -50,12 +53,12 @@ pub use transfer::SqliteEnd;
 
 use super::deferred::Deferred;
 use super::expected_taps::ExpectedTaps;
-use super::shared::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
+use super::shared::administration::ANY_WRAPPED_KEY;
 use super::{
     BackupContent, BackupNote, CachedPart, Queue, READY, StorageError, StorageMetrics, Swept,
 };
 use crate::panics;
-use crate::{Event, Told};
+use crate::{Event, SharedEvent};
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::keyring::BackupKey;
@@ -76,7 +79,7 @@ pub struct SqliteStorage {
     clock: Arc<dyn Clock>,
     readers: Readers,
     writer: Writer,
-    events: broadcast::Sender<Told>,
+    events: broadcast::Sender<SharedEvent>,
     pub(crate) deferred: Deferred,
     pub(crate) expected_taps: ExpectedTaps,
     rankings: Rankings,
@@ -258,11 +261,8 @@ pub(crate) fn in_memory() -> Connection {
 
 /// Any inlay's or master key in its stored form.
 fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
-    let first = |sql: &str| connection.query_row(sql, [], |row| row.get(0)).optional();
-    match first(ANY_WRAPPED_KEY)? {
-        None => first(ANY_WRAPPED_ROOT),
-        found => Ok(found),
-    }
+    let key = connection.query_row(ANY_WRAPPED_KEY, [], |row| row.get(0));
+    key.optional()
 }
 
 /// The highest id that an interaction ever had; 0 if there was none. Interactions are removed by
@@ -319,7 +319,7 @@ impl SqliteStorage {
         let _ = self.events.send(event.into());
     }
 
-    pub(crate) fn events(&self) -> broadcast::Receiver<Told> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {
         self.events.subscribe()
     }
 

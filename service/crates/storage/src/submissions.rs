@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::search;
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InteractionId, TagId};
+use domain::id::{ExperienceId, GroupId, InteractionId, TagId};
 use domain::interaction::VerificationState;
 use domain::submission::{NewSubmission, SubmissionState};
 use domain::world::World;
@@ -16,6 +16,8 @@ pub struct SubmissionFilter {
     pub tag_id: Option<TagId>,
     /// Submissions from forms of this experience.
     pub experience_id: Option<ExperienceId>,
+    /// Submissions at tags that are now in this group, or in a group below it.
+    pub group_id: Option<GroupId>,
     /// Submissions of taps with this verification result.
     pub verification: Option<VerificationState>,
     /// `true` for submissions with a consent, `false` for those without.
@@ -74,7 +76,7 @@ impl<'a> SentForm<'a> {
 fn folded<'a>(values: impl Iterator<Item = &'a str>) -> String {
     let mut folded = String::from("\n");
     for value in values {
-        folded += &search::fold(&in_one_line(value));
+        folded += &search::fold_case(&in_one_line(value));
         folded.push('\n');
     }
     folded
@@ -82,12 +84,12 @@ fn folded<'a>(values: impl Iterator<Item = &'a str>) -> String {
 
 /// A pattern that matches a whole value in the output of [`folded`].
 pub(super) fn whole(value: &str) -> String {
-    search::containing(&format!("\n{}\n", in_one_line(value)))
+    search::containing(&search::fold_case(&format!("\n{}\n", in_one_line(value))))
 }
 
 /// A pattern that matches a part of a value in the output of [`folded`].
 pub(super) fn containing(part: &str) -> String {
-    search::containing(&in_one_line(part))
+    search::containing(&search::fold_case(&in_one_line(part)))
 }
 
 /// Replaces line breaks in `text` by vertical tabs, which nobody types.

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 
 use super::Conflict;
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InlayId, TagId};
+use domain::id::{ExperienceId, GroupId, InlayId, TagId};
 use domain::inventory::NewInlay;
-use domain::tag::{PropertyKey, Slug, Status, Tag, TagColumn, TagFields, TagRow};
+use domain::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagColumn, TagFields, TagRow};
 use domain::world::World;
 
 /// An edit of a tag, applied inside the operation that stores it. An `Err`
@@ -51,11 +51,14 @@ pub enum Put {
 /// Selects tags; an absent member selects all. The default is every real tag that is not deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// A part of the name, the slug, a former slug or the title, ignoring case.
+    /// Words, each of which must be found: in the name, the slug, a former slug, the title or a value
+    /// of an attribute, ignoring case and accents, or at the beginning of an inlay's UID.
     pub q: Option<String>,
-    /// Tags assigned to this experience.
+    /// Tags that lead to this experience, by themselves or by their group.
     pub experience_id: Option<ExperienceId>,
-    /// `true` for tags assigned to any experience, `false` for the others.
+    /// Tags in this group, and in all groups below it.
+    pub group_id: Option<GroupId>,
+    /// `true` for tags that lead to any experience, `false` for the others.
     pub assigned: Option<bool>,
     /// Tags with this status.
     pub status: Option<Status>,
@@ -65,10 +68,34 @@ pub struct TagFilter {
     pub has_qr_code: Option<bool>,
     /// `true` for tags of which an inlay reported an open tamper loop, `false` for the others.
     pub opened: Option<bool>,
+    /// `true` for tags with an inlay, `false` for the others.
+    pub has_inlay: Option<bool>,
+    /// Tags that have one of the values of each of these attributes, exactly.
+    pub attributes: BTreeMap<PropertyKey, Vec<String>>,
+    /// Tags whose last tap was at this time or later.
+    pub tapped_since: Option<Timestamp>,
+    /// Tags whose last tap was before this time.
+    pub tapped_until: Option<Timestamp>,
     /// Real tags, simulated ones, or both.
     pub world: World,
     /// Whether to select the deleted tags instead of the others.
     pub deleted: bool,
+}
+
+impl TagFilter {
+    /// Whether the filter compares taps, which SQLite writes to its tables some time later.
+    pub(super) const fn is_by_taps(&self) -> bool {
+        self.tapped_since.is_some() || self.tapped_until.is_some()
+    }
+}
+
+/// The values of an attribute, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueCounts {
+    /// Values and how many tags have each, the most frequent first.
+    pub values: Vec<(String, u64)>,
+    /// Whether all tags were counted. Estimates are rounded to two digits.
+    pub exact: bool,
 }
 
 /// A piece of the list of tags.
@@ -82,6 +109,29 @@ pub struct TagList {
     pub after: Option<TagPlace>,
     /// Most tags in the piece.
     pub limit: usize,
+}
+
+/// A piece of the list of tags in the order of an attribute.
+#[derive(Clone, Debug)]
+pub struct TagsByAttribute {
+    /// Selects the tags of the list.
+    pub filter: TagFilter,
+    /// The order of the list.
+    pub order: AttributeOrder,
+    /// The place in this order after which the piece begins; `None` for the first piece.
+    pub after: Option<TagPlace>,
+    /// Most tags in the piece.
+    pub limit: usize,
+}
+
+/// An order of tags by their values of an attribute, own or of the nearest group. Case and accents
+/// make no difference, and of a long value the beginning counts. Tags without a value come last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeOrder {
+    /// The key of the attribute.
+    pub key: PropertyKey,
+    /// Whether the order is descending.
+    pub descends: bool,
 }
 
 /// An order of tags; `-` means descending. Tags that compare equal are ordered by id, in the same
@@ -167,6 +217,8 @@ pub enum TagPlace {
     Scans(u64, TagId),
     /// In an order by last tap.
     LastScan(Option<Timestamp>, TagId),
+    /// In an order by an attribute: the value in the form that is compared.
+    Attribute(Option<String>, TagId),
 }
 
 /// A row of an imported table of tags.
@@ -257,17 +309,58 @@ pub enum TagSelect {
 pub enum TagChange {
     /// Assigns the tags to an experience, or to none.
     Assign(Option<ExperienceId>),
+    /// Moves the tags into a group, or out of all groups.
+    Group(Option<GroupId>),
     /// Sets the status of the tags.
     Status(Status),
     /// Deletes the tags. Their slugs stay reserved for them.
     Delete,
-    /// Restores deleted tags as they were, except for an experience that has been deleted
-    /// meanwhile.
+    /// Restores deleted tags as they were, except for an experience or a group that has been
+    /// deleted meanwhile.
     Restore,
 }
 
+/// Properties that are set in many tags; `None` removes one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TagSet {
+    /// New values of attributes; `None` removes the attribute.
+    pub attributes: BTreeMap<PropertyKey, Option<String>>,
+    /// New values of data; `None` removes the key.
+    pub data: BTreeMap<PropertyKey, Option<String>>,
+    /// Whether the tags have a printed QR code; `None` leaves it.
+    pub has_qr_code: Option<bool>,
+}
+
+impl TagSet {
+    /// Whether it sets nothing.
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_empty() && self.data.is_empty() && self.has_qr_code.is_none()
+    }
+
+    /// How many properties it sets or removes.
+    pub fn properties(&self) -> usize {
+        self.attributes.len() + self.data.len()
+    }
+
+    /// How many bytes its values have.
+    pub fn bytes(&self) -> usize {
+        let values = self.attributes.values().chain(self.data.values());
+        values.flatten().map(String::len).sum()
+    }
+
+    /// The properties of a class. Variables are set by visitors, and never by this.
+    pub(super) fn of(&self, class: PropertyClass) -> &BTreeMap<PropertyKey, Option<String>> {
+        static NONE: BTreeMap<PropertyKey, Option<String>> = BTreeMap::new();
+        match class {
+            PropertyClass::Attribute => &self.attributes,
+            PropertyClass::Data => &self.data,
+            PropertyClass::Variable => &NONE,
+        }
+    }
+}
+
 /// How an assignment treats the variables that the page of an experience writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FormVariables {
     /// Adds the missing variables to each tag, with empty values.
     Add,

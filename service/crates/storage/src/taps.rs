@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::access::each;
-use super::shared::experiences;
+use super::shared::{experiences, tags};
 use super::{Access, Storage, StorageError};
 use domain::clock::{Millis, Timestamp};
 use domain::experience::{LedBy, PublishedExperience};
@@ -14,7 +14,7 @@ use domain::interaction::{
 use domain::keyring::WrappedKeys;
 use domain::rolling_key::{IssuedKey, KeyHash};
 use domain::submission::NewSubmission;
-use domain::tag::{Properties, PropertyClass, PropertyKey, Tag};
+use domain::tag::{Properties, PropertyClass, PropertyKey, Slug, Tag};
 use inlay::{MacFrom, Mirror, Technology, Uid};
 
 /// The operations of a tap and of its rolling key.
@@ -23,6 +23,16 @@ impl Access {
     /// is deleted.
     pub async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         each!(self, db => db.tag_tap(tag).await)
+    }
+
+    /// The tag that a text names which is no tag's present slug: the one that had it before, or
+    /// else the only one with a slug that is the same but for ASCII case. It may be deleted: a
+    /// deleted tag's slugs name no other tag.
+    pub async fn named_tag(&self, slug: &str) -> Result<Option<NamedTag>, StorageError> {
+        self.run_read("named_tag", slug.to_owned(), |db, slug| {
+            Box::pin(tags::named(db, slug))
+        })
+        .await
     }
 
     /// The same for several tags at once: at most `limit` tags, in the order of their ids, from the
@@ -143,10 +153,19 @@ impl Access {
 /// The key by which a tap or update finds its tag.
 #[derive(Clone, Copy, Debug)]
 pub enum TagKey<'a> {
-    /// By its slug, the last part of its URL.
+    /// By its present slug, the last part of its URL.
     Slug(&'a str),
     /// By its id, as stored with an interaction.
     Id(TagId),
+}
+
+/// A tag that another text than its present slug names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTag {
+    /// Identifier of the tag.
+    pub tag: TagId,
+    /// Its slugs, present or former, that are the text but for case. The text itself comes first.
+    pub slugs: Vec<Slug>,
 }
 
 /// The configuration that a tap needs of a tag. It excludes the properties, which are only read if

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use super::StorageError;
 use domain::clock::Timestamp;
 use domain::id::{
-    EncodingId, EncodingRootId, EncodingRunId, ExperienceId, FactoryOrderId, ImageId, ImportId,
-    InlayId, InteractionId, MasterKeyId, SheetId, SubmissionId, TagId, TokenId, UrlTemplateId,
-    VirtualInlayId, WebhookId,
+    EncodingId, EncodingRootId, EncodingRunId, ExperienceId, FactoryOrderId, GroupId, ImageId,
+    ImportId, InlayId, InteractionId, MasterKeyId, NotificationId, SheetId, SubmissionId, TagId,
+    TokenId, UrlTemplateId, VirtualInlayId, WebhookId,
 };
+use domain::inventory::SealedKey;
 use domain::rolling_key::KeyHash;
 use domain::text::Name;
 use inlay::Uid;
@@ -294,8 +295,8 @@ macro_rules! ids {
 }
 
 ids! {
-    ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    UrlTemplateId, VirtualInlayId, WebhookId, SubmissionId,
+    ExperienceId, GroupId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
+    UrlTemplateId, VirtualInlayId, WebhookId, NotificationId, SubmissionId,
     EncodingId, EncodingRootId, EncodingRunId, FactoryOrderId,
 }
 
@@ -347,6 +348,16 @@ pub(super) struct Row(std::vec::IntoIter<Value<'static>>);
 impl Row {
     pub(super) fn new(columns: Vec<Value<'static>>) -> Self {
         Self(columns.into_iter())
+    }
+
+    /// Takes a sealed key, which is two columns: wrapped, and its fingerprint.
+    pub(super) fn sealed_key(&mut self) -> Result<Option<SealedKey>, StorageError> {
+        let (wrapped, fingerprint): (Option<_>, Option<_>) = (self.take()?, self.take()?);
+        let sealed = |(wrapped, fingerprint)| SealedKey {
+            wrapped,
+            fingerprint,
+        };
+        Ok(wrapped.zip(fingerprint).map(sealed))
     }
 
     /// Takes the next column.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Conflict;
 use domain::clock::{Millis, Timestamp};
-use domain::id::{ExperienceId, TagId, WebhookId};
+use domain::id::{ExperienceId, GroupId, TagId, WebhookId};
 use domain::revision::Revision;
 use domain::scope::Reach;
 use domain::webhook::{Alert, AttemptOutcome, EventKind, WebhookFields};
@@ -173,9 +173,11 @@ pub struct Backlog {
 /// The properties of a tag that filters of webhooks use, or events contain.
 #[derive(Clone, Debug, Default)]
 pub struct EventProperties {
-    /// The tag's current experience.
+    /// The tag's current experience, its own or its group's.
     pub experience_id: Option<ExperienceId>,
-    /// The tag's attributes, by key.
+    /// The tag's group and the groups above it.
+    pub groups: Vec<GroupId>,
+    /// The tag's attributes, by key: its own, and those of its groups.
     pub attributes: BTreeMap<String, String>,
     /// The tag's variables, by key.
     pub variables: BTreeMap<String, String>,

@@ -32,6 +32,7 @@ CREATE TABLE import_rows (
     uid             BYTEA UNIQUE,            -- of a new inlay
     tag_id          BIGINT,
     experience_id   BIGINT,
+    group_id        BIGINT,
     master_key_id   BIGINT,
     url_template_id BIGINT,
     row             TEXT NOT NULL,           -- JSON
@@ -39,5 +40,6 @@ CREATE TABLE import_rows (
     PRIMARY KEY (import_id, position)
 );
 CREATE INDEX import_rows_experience ON import_rows (experience_id) WHERE experience_id IS NOT NULL;
+CREATE INDEX import_rows_group ON import_rows (group_id) WHERE group_id IS NOT NULL;
 CREATE INDEX import_rows_master_key ON import_rows (master_key_id) WHERE master_key_id IS NOT NULL;
 CREATE INDEX import_rows_url_template ON import_rows (url_template_id) WHERE url_template_id IS NOT NULL;

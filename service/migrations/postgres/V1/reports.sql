@@ -15,6 +15,22 @@ CREATE TABLE report_counts (
     PRIMARY KEY (span, dimension, slot, value, experience_id, simulated)
 ) WITH (fillfactor = 80);
 
+-- The same for tags in groups, by the group that a tag was in when its tap was counted.
+CREATE TABLE report_group_counts (
+    group_id      BIGINT NOT NULL,
+    span          BIGINT NOT NULL,
+    slot          BIGINT NOT NULL,
+    dimension     TEXT COLLATE "C" NOT NULL,
+    value         TEXT COLLATE "C" NOT NULL,
+    experience_id BIGINT NOT NULL, -- 0 for none
+    simulated     BOOLEAN NOT NULL,
+    taps          BIGINT NOT NULL,
+    updates       BIGINT NOT NULL,
+    submissions   BIGINT NOT NULL,
+    PRIMARY KEY (group_id, span, dimension, slot, value, experience_id, simulated)
+) WITH (fillfactor = 80);
+CREATE INDEX report_group_counts_slot ON report_group_counts (span, slot);
+
 -- The last counted interaction, in the order of commits. It has one row.
 CREATE TABLE report_mark (
     id     BIGINT PRIMARY KEY,

@@ -41,7 +41,8 @@ BEGIN
         RETURN;
     END IF;
 
-    SELECT experience_id, deleted_at, updates_require_verified INTO tag FROM tags WHERE id = key_tag;
+    SELECT t.deleted_at, t.updates_require_verified, led_to(t.experience_id, t.group_id) IS NOT NULL
+        OR recalled_to(t.group_id) IS NOT NULL AS assigned INTO tag FROM tags t WHERE t.id = key_tag;
     -- Twice, because the second query sees variables that an edit replaced meanwhile.
     FOR look IN 1..2 LOOP
         SELECT array_agg(p.value ORDER BY wanted.place), array_agg(p.erased ORDER BY wanted.place)
@@ -52,7 +53,7 @@ BEGIN
         ) p USING (key);
         EXIT WHEN array_position(old_values, NULL) IS NULL;
     END LOOP;
-    IF tag.experience_id IS NULL OR tag.deleted_at IS NOT NULL THEN
+    IF NOT tag.assigned OR tag.deleted_at IS NOT NULL THEN
         outcome := 'not_assigned';
     ELSIF tag.updates_require_verified AND NOT verified THEN
         outcome := 'not_verified';

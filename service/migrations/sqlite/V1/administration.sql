@@ -20,6 +20,7 @@ CREATE TABLE tokens (
     created_at     INTEGER NOT NULL,
     scopes         TEXT NOT NULL, -- JSON: a list of scopes
     experience_ids TEXT,          -- JSON: a list of the only experiences; NULL: all
+    group_ids      TEXT,          -- JSON: a list of the only groups; NULL: all
     expires_at     INTEGER,
     last_used_at   INTEGER
 );

@@ -11,20 +11,32 @@ CREATE TABLE master_keys (
 
 -- How a batch of inlays writes its URLs.
 CREATE TABLE url_templates (
-    id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    name         TEXT NOT NULL,
-    settings     TEXT NOT NULL, -- JSON: how URLs are written and MACs computed
-    first_tap_at INTEGER        -- the first real tap at the address of the template
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    name           TEXT NOT NULL,
+    settings       TEXT NOT NULL,              -- JSON: how URLs are written and MACs computed
+    first_tap_at   INTEGER,                    -- the first real tap at the address of the template
+    unlisted       TEXT NOT NULL,              -- the answer to a chip that is no inlay: refuse, page or create
+    create_limit   INTEGER NOT NULL,           -- most tags that taps create in a day
+    experience_id  INTEGER,                    -- of these tags
+    group_id       INTEGER,                    -- of these tags
+    file_key       BLOB,                       -- wrapped; a file key that all chips of the template share
+    file_key_print BLOB,                       -- fingerprint
+    created_on     INTEGER NOT NULL DEFAULT 0, -- the last day on which a tap created a tag, since the Unix epoch
+    created        INTEGER NOT NULL DEFAULT 0, -- how many tags taps created on that day
+    limited_at     INTEGER                     -- when a tap last found the limit of its day reached
 );
+CREATE INDEX url_templates_experience ON url_templates (experience_id) WHERE experience_id IS NOT NULL;
+CREATE INDEX url_templates_group ON url_templates (group_id) WHERE group_id IS NOT NULL;
 
--- Shared meta keys, which open the codes of a template.
+-- The keys of a template: shared meta keys, which open its codes, and master keys of file keys.
 CREATE TABLE url_template_keys (
     url_template_id INTEGER NOT NULL,
+    position        INTEGER NOT NULL, -- the order of the keys
     key_print       BLOB NOT NULL,
     key             BLOB,             -- wrapped; NULL: the key of the master key
     master_key_id   INTEGER,
-    position        INTEGER NOT NULL, -- the order of the keys
-    PRIMARY KEY (url_template_id, key_print)
+    opens           INTEGER NOT NULL, -- opens PICC data; otherwise the master key only derives file keys
+    PRIMARY KEY (url_template_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX url_template_keys_master_key ON url_template_keys (master_key_id) WHERE master_key_id IS NOT NULL;
 
@@ -38,8 +50,8 @@ CREATE TABLE inlays (
     mirror          TEXT,    -- of the canonical form; NULL: makes no such codes
     mac_from        TEXT NOT NULL,
     master_key_id   INTEGER, -- NULL: keys of its own
-    meta_key        BLOB,    -- wrapped; for a master key only if its derivation is slow
-    file_key        BLOB,    -- wrapped; like the meta key
+    meta_key        BLOB,    -- wrapped; with a master key only if it is not the master key's, or derived slowly
+    file_key        BLOB,    -- wrapped; with a master key only if it is derived slowly
     meta_key_print  BLOB,    -- fingerprint
     file_key_print  BLOB,    -- fingerprint; NULL: no keys
     factory_keys    INTEGER NOT NULL,
@@ -47,7 +59,9 @@ CREATE TABLE inlays (
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
     deleted_at      INTEGER, -- the row stays, because its counter must outlive the inlay
-    blocked_at      INTEGER  -- codes are refused since then: lost or cloned; NULL: not blocked
+    blocked_at      INTEGER, -- codes are refused since then: lost or cloned; NULL: not blocked
+    other_keys      BLOB,    -- wrapped: keys 0, 3 and 4 that were imported with the inlay; NULL: none
+    other_keys_print BLOB    -- fingerprint
 );
 CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
 CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
@@ -98,3 +112,28 @@ CREATE TABLE own_reads (
     PRIMARY KEY (inlay_id, counter)
 ) WITHOUT ROWID;
 CREATE INDEX own_reads_looked_at ON own_reads (looked_at);
+
+-- Chips that are no inlays, whose codes were made with the keys of a URL template. A counter is kept from the first
+-- code on, so that no code is accepted again once the chip is an inlay.
+CREATE TABLE unlisted_chips (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid             BLOB NOT NULL UNIQUE,
+    url_template_id INTEGER NOT NULL, -- of the latest code
+    technology      TEXT NOT NULL,
+    meta_key_print  BLOB,             -- fingerprint; NULL: codes in clear
+    file_key_print  BLOB NOT NULL,    -- fingerprint
+    last            INTEGER NOT NULL, -- highest counter
+    first_seen_at   INTEGER NOT NULL,
+    last_seen_at    INTEGER NOT NULL,
+    taps            INTEGER NOT NULL
+);
+CREATE INDEX unlisted_chips_url_template ON unlisted_chips (url_template_id, id);
+
+-- Inlays that a tap created, each with its tag.
+CREATE TABLE tap_made_inlays (
+    inlay_id        INTEGER PRIMARY KEY,
+    tag_id          INTEGER NOT NULL,
+    url_template_id INTEGER NOT NULL,
+    made_at         INTEGER NOT NULL
+);
+CREATE INDEX tap_made_inlays_url_template ON tap_made_inlays (url_template_id, made_at);

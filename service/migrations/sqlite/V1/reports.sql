@@ -15,6 +15,22 @@ CREATE TABLE report_counts (
     PRIMARY KEY (span, dimension, slot, value, experience_id, simulated)
 ) WITHOUT ROWID;
 
+-- The same for tags in groups, by the group that a tag was in when its tap was counted.
+CREATE TABLE report_group_counts (
+    group_id      INTEGER NOT NULL,
+    span          INTEGER NOT NULL,
+    slot          INTEGER NOT NULL,
+    dimension     TEXT NOT NULL,
+    value         TEXT NOT NULL,
+    experience_id INTEGER NOT NULL, -- 0 for none
+    simulated     INTEGER NOT NULL,
+    taps          INTEGER NOT NULL,
+    updates       INTEGER NOT NULL,
+    submissions   INTEGER NOT NULL,
+    PRIMARY KEY (group_id, span, dimension, slot, value, experience_id, simulated)
+) WITHOUT ROWID;
+CREATE INDEX report_group_counts_slot ON report_group_counts (span, slot);
+
 -- The last counted interaction, in the order of commits. It has one row.
 CREATE TABLE report_mark (
     id     INTEGER PRIMARY KEY,

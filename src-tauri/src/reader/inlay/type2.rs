@@ -9,13 +9,14 @@ mod pages;
 mod passed;
 mod signature;
 
+use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::technology::type2::{
     self, Block, FIRST_PAGE, GET_VERSION, Head, LockLayout, NXP, PAGE, Tail, by_size, of_version,
 };
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
-use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
+use super::{Chip, Codes, Contents, MESSAGE_MAX, Message, Original};
 use pages::{Pages, Refused};
 use passed::Passed;
 
@@ -40,7 +41,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             return Ok(Some(Contents {
                 chip: Chip::OtherType2,
                 memory: None,
-                lock: Lock::Unknown,
+                lock: Access::Unknown,
                 message: Message::Protected,
                 codes: Codes::Unknown,
                 uid: None,
@@ -116,7 +117,7 @@ fn lock(
     layout: Option<LockLayout>,
     head: &Head,
     is_protected: bool,
-) -> Result<Lock, Fault> {
+) -> Result<Access, Fault> {
     let tail = match layout.map(|layout| (layout, layout.page())) {
         None => Tail::Unknown,
         Some((layout, None)) => layout.without_settings(),
@@ -126,7 +127,7 @@ fn lock(
             Err(Refused::Unreadable) => Tail::Unknown,
         },
     };
-    Ok(type2::access(head, tail, is_protected).into())
+    Ok(type2::access(head, tail, is_protected))
 }
 
 /// The first message of the data area of `size` bytes, and whether even the beginning of the area

@@ -5,13 +5,14 @@ use tapdesk_service::inlay::ev2::{
     self, GET_VERSION, MORE, NDEF_FILE, READ_SIGNATURE, SELECT_APPLICATION, Status,
     get_file_settings,
 };
+use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::technology::ntag424::file_settings::FileSettings;
 use tapdesk_service::inlay::technology::ntag424::{SIGNATURE_LENGTH, of_version};
 use tapdesk_service::inlay::technology::type4::{CONTAINER_FILE, CapabilityContainer, select_file};
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
-use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
+use super::{Chip, Codes, Contents, MESSAGE_MAX, Message, Original};
 
 /// The last step before the reads that raise the chip's counter.
 pub(super) const SELECT_MESSAGE: &str = "Select the message's file";
@@ -30,9 +31,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     };
     // The capability container does not follow changes of the settings, so the settings have
     // priority.
-    let lock = settings
-        .as_ref()
-        .map(|settings| Lock::from(settings.access()));
+    let lock = settings.as_ref().map(FileSettings::access);
     let codes = |file: &[u8]| {
         let codes = settings.as_ref().map(|settings| Codes::of(settings, file));
         codes.unwrap_or(Codes::Unknown)
@@ -43,7 +42,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             return Ok(Some(Contents {
                 chip,
                 memory: None,
-                lock: lock.unwrap_or(Lock::Unknown),
+                lock: lock.unwrap_or(Access::Unknown),
                 message,
                 codes: codes(&[]),
                 uid,
@@ -60,7 +59,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     Ok(Some(Contents {
         chip,
         memory: usize::from(container.size).checked_sub(2),
-        lock: lock.unwrap_or(container.access.into()),
+        lock: lock.unwrap_or(container.access),
         message,
         codes: codes(&file),
         uid,

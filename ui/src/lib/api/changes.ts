@@ -33,10 +33,14 @@ export function eventConcerns(event: LiveEvent, path: string, about: About): boo
 
 /** Writes that change more than the part of the API that they belong to. */
 const ALSO: [write: RegExp, parts: readonly string[]][] = [
+  [/^\/groups/, ["tags", "interactions"]],
   [/^\/demo/, ["experiences", "tags", "inlays", "interactions", "submissions", "url-templates"]],
   [/^\/tags/, ["inlays", "interactions", "submissions"]],
+  // Groups count their tags. Other parts of a tag, such as its properties, change no count.
+  [/^\/tags(\/\d+|\/bulk|\/import)?(\?|$)/, ["groups"]],
   [/^\/(tags|factory-orders\/\d+)\/import/, ["tags", "inlays", "experiences", "url-templates"]],
-  [/^\/(inlays|master-keys|simulator)/, ["tags", "inlays", "url-templates"]],
+  [/^\/(inlays|master-keys|simulator)/, ["tags", "inlays", "url-templates", "unlisted-chips"]],
+  [/^\/(unlisted-chips|url-templates\/\d+\/unlisted)/, ["tags", "inlays", "url-templates", "unlisted-chips"]],
   [/^\/(encodings|encoding-runs|backup)/, ["encoding-root", "inlays"]],
   [/^\/interactions/, ["submissions", "tags"]],
   [/^\/submissions/, ["interactions", "tags"]],

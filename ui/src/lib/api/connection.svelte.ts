@@ -1,5 +1,6 @@
 // State that belongs to one connection: the screens may switch to another one in the meantime.
 
+import { inOwnRoot } from "./ownRoot.svelte";
 import { service } from "./service";
 
 /** Returns a function that says whether the screens show another service by now. */
@@ -28,10 +29,9 @@ export function perConnection<T extends object>(make: () => T): T {
     const id = service.connection() ?? "";
     let one = all.get(id);
     if (one === undefined) {
-      // An effect does not track state that it creates itself, and the first access may be in an
-      // effect. So a separate root creates it. Outside of effects, the root has no influence.
-      $effect.root(() => void (one = make()));
-      one ??= make();
+      // The first use may be in an effect. The object outlives it, and an effect does not track state
+      // that it creates itself.
+      one = inOwnRoot(make);
       all.set(id, one);
     }
     return one;

@@ -9,6 +9,9 @@ export type Answer<T> = T extends (infer Item)[] ? Answer<Item>[] : T extends ob
 export type PropertyClass = "attributes" | "data" | "variables";
 
 export type Tag = Answer<schema.Tag>;
+export type Group = Answer<schema.Group>;
+export type Effective = Answer<schema.Effective>;
+export type LabelPreview = Answer<schema.LabelPreview>;
 export type Location = Answer<schema.Location>;
 export type Inlay = Answer<schema.Inlay>;
 export type Encoding = Answer<schema.Encoding>;
@@ -29,9 +32,11 @@ export type ImportTable = Answer<schema.ImportTable>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
 export type TechnologyView = Answer<schema.TechnologyView>;
+export type UnlistedChip = Answer<schema.UnlistedChip>;
 export type UrlTemplate = Answer<schema.UrlTemplate>;
 export type EncodingSheet = Answer<schema.EncodingSheet>;
 export type Solved = Answer<schema.Solved>;
+export type SolveChip = Answer<schema.SolveChip>;
 export type SolveCandidate = Answer<schema.SolveCandidate>;
 export type Derivation = Answer<schema.Derivation>;
 export type Version = Answer<schema.Version>;
@@ -57,6 +62,11 @@ export type Sheet = Answer<schema.Sheet>;
 export type SheetRow = Answer<schema.SheetRow>;
 export type Webhook = Answer<schema.Webhook>;
 export type WebhookAttempt = Answer<schema.WebhookAttempt>;
+export type MailServer = Answer<schema.MailServer>;
+export type MailTest = Answer<schema.MailTest>;
+export type Notification = Answer<schema.Notification>;
+export type NotificationFailure = Answer<schema.NotificationFailure>;
+export type NotificationTest = Answer<schema.NotificationTest>;
 export type WholeSheet = Answer<schema.WholeSheet>;
 export type StoredToken = Answer<schema.StoredToken>;
 export type CurrentToken = Answer<schema.CurrentToken>;
@@ -68,6 +78,7 @@ export type {
   EncodingQuestion,
   EncodingReason,
   EncodingState,
+  UnlistedMode,
   Difference,
   DifferenceLine,
   ExperienceTemplate,
@@ -92,12 +103,16 @@ export type {
   KeyState,
   MacFrom,
   MacStart,
+  MailSecurity,
+  MailStep,
+  TemplateLookup,
   Mode,
   Mirror,
   NewEncodingRun,
   NewInlay,
   NewUrlTemplate,
   NewSheet,
+  NotificationKind,
   Overrides,
   Reason,
   RowFields,
@@ -108,6 +123,9 @@ export type {
   TagBulkChange,
   TagBulkRequest,
   TagFilter,
+  LabelRequest,
+  LabelSelection,
+  LabelSheet,
   TagSelection,
   TagImportResult,
   TagImportRow,

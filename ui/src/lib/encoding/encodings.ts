@@ -74,7 +74,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
     title: "Tag has an inlay",
     text: "The tag has an inlay already. Allow another one, or unbind the one it has.",
   },
-  in_use_elsewhere: {
+  in_other_run: {
     tone: "warn",
     title: "Other run",
     text: "This chip belongs to another run. Finish it there, or use another inlay.",

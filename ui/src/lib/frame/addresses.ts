@@ -1,10 +1,14 @@
 // Addresses of things that share a screen with things of another kind.
 
-const ORDER = "order-";
+/** The part of an address that names a thing, which begins with its kind, and the id that such a part names. */
+const named = (kind: string) => ({
+  address: (id: number): string => kind + String(id),
+  /** `null` if it names a thing of another kind. */
+  at: (selected: string | null): number | null => (selected?.startsWith(kind) ? Number(selected.slice(kind.length)) || null : null),
+});
 
-/** The part of the address of the encode screen that names a factory order. */
-export const orderAddress = (id: number): string => `${ORDER}${id}`;
+/** Factory orders on the encode screen, beside runs. */
+export const { address: orderAddress, at: orderAt } = named("order-");
 
-/** The factory order that a part of the address names; null if it names a run. */
-export const orderAt = (selected: string | null): number | null =>
-  selected?.startsWith(ORDER) ? Number(selected.slice(ORDER.length)) || null : null;
+/** Groups on the screen of the tags. */
+export const { address: groupAddress, at: groupAt } = named("group-");

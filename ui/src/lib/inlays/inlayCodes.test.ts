@@ -36,6 +36,10 @@ test("only the keys that the mirror needs are sent", () => {
     mac_from: "none",
     master_key_id: 7,
   });
+  const shared = { ...keys, source: "master" as const, master: "7" };
+  const ofMaster = { mirror: "encrypted", mac_from: "none", master_key_id: 7 };
+  expect(codeFields({ template: null, mirror: "encrypted", mac_from: "none", keys: shared })).toEqual({ ...ofMaster, meta_key: "M" });
+  expect(codeFields({ template: null, mirror: "encrypted", mac_from: "none", keys: { ...shared, meta: " " } })).toEqual(ofMaster);
 });
 
 test("of a URL template, the chip and the placeholders decide which keys there are", () => {

@@ -64,7 +64,7 @@ export function needsOf(technology: Technology, { mirror }: Pick<Codes, "mirror"
 export function codeFields(
   { template, mirror, mac_from, keys }: Codes,
   needs = needsOf("ntag424dna", { mirror }),
-): Omit<InlayPatch, "tag_id"> {
+): Omit<InlayPatch, "tag_id" | "other_keys"> {
   const form =
     template === null
       ? { mirror: mirror || null, ...(mirror && { mac_from }) }
@@ -72,7 +72,7 @@ export function codeFields(
   if (needs.file === null) return form;
   const secrets = {
     same: {},
-    master: { master_key_id: Number(keys.master) },
+    master: { master_key_id: Number(keys.master), ...(needs.meta && keys.meta.trim() && { meta_key: keys.meta.trim() }) },
     own: { file_key: keys.file.trim(), ...(needs.meta && { meta_key: keys.meta.trim() }) },
   };
   return { ...form, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };

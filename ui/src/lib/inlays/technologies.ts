@@ -18,6 +18,9 @@ const of = (which: (chip: TechnologyView) => boolean) =>
 /** The product name of a chip. */
 export const chipName = (technology: Technology) => technologies.find(technology)?.name ?? technology;
 
+/** The product name of a chip, with its mode if that is LRP. */
+export const chipWords = (technology: Technology, mode: Mode) => `${chipName(technology)}${mode === "lrp" ? ", LRP" : ""}`;
+
 /** The chips that generate their codes in the same way; `undefined` until the service has answered. */
 export const familyOf = (technology: Technology) => technologies.find(technology)?.family;
 

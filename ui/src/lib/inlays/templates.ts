@@ -1,11 +1,17 @@
 // The URL templates, for choices and for their names in lists.
 
 import { lookup } from "../api/cache";
+import type { Shown } from "../api/loadable";
 import type { Technology, UrlTemplate } from "../api/types";
 
 const listed = () => lookup("/url-templates", { limit: 500 });
 
 export const templates = {
+  /** Their list, for screens that show whether it could be loaded. */
+  get listed(): Shown<unknown> {
+    return listed();
+  },
+
   get all(): readonly UrlTemplate[] {
     return listed().now?.items ?? [];
   },

@@ -91,7 +91,7 @@ describe("a URL template", () => {
 });
 
 it("the place in a refusal is counted from 0", () => {
-  expect(placeIn("Character 27: a brace stands alone.")).toBe(26);
+  expect(placeIn("Character 27: a brace has no partner.")).toBe(26);
   expect(placeIn("{mac} is missing: without a MAC nothing can be verified.")).toBe(null);
   expect(placeIn(null)).toBe(null);
 });

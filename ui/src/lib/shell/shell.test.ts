@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { ShellState } from "./desktop";
+import { shell } from "./shell.svelte";
 
 const ready = { phase: "ready", connection: { id: "shop" }, address: "http://127.0.0.1:8787" } as ShellState;
 let hear: (state: ShellState) => void = () => undefined;
@@ -12,7 +13,6 @@ vi.mock("./desktop", () => ({
 }));
 
 test("an answer that is older than what was heard meanwhile counts for nothing", async () => {
-  const { shell } = await import("./shell.svelte");
   const started = shell.start();
   hear(ready);
   answer({ phase: "starting" } as ShellState);
@@ -22,7 +22,6 @@ test("an answer that is older than what was heard meanwhile counts for nothing",
 });
 
 test("in a browser nothing is heard, and the answer counts", async () => {
-  const { shell } = await import("./shell.svelte");
   const started = shell.start();
   answer({ ...ready, address: "http://127.0.0.1:9" } as ShellState);
   await started;

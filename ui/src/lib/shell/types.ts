@@ -59,11 +59,6 @@ problem: string | null, };
 export type ChipKind = "ntag424dna" | "ntag424dna_tt" | "ntag210" | "ntag212" | "ntag213" | "ntag213tt" | "ntag215" | "ntag216" | "ntag223dna" | "ntag224dna" | "ultralight" | "inconsistent" | "other_type2" | "other_type4" | "unknown";
 
 /**
- * Who may write to a chip.
- */
-export type ChipLock = "open" | "key" | "partly" | "marked" | "locked" | "unknown";
-
-/**
  * A service that the screens can show.
  */
 export type Connection = {
@@ -324,6 +319,10 @@ picture_seconds: number,
  */
 hosts: Array<string>,
 /**
+ * The group whose tags visitors may open, with all groups below it; `None` for all tags.
+ */
+group_id: number | null,
+/**
  * The URL that the attract page shows as a QR code.
  */
 code: string | null,
@@ -360,6 +359,10 @@ done: number,
  * Tags and links that lead to hosts that are not allowed.
  */
 other_host: number,
+/**
+ * Tags that are not in the group that the kiosk shows.
+ */
+other_group: number,
 /**
  * Tags whose URL was copied from another chip.
  */
@@ -544,7 +547,7 @@ original: Original,
 /**
  * Who may write to the chip.
  */
-lock: ChipLock,
+lock: "open" | "key" | "partly" | "marked" | "locked" | "unknown",
 /**
  * The codes that the chip writes into its URL.
  */

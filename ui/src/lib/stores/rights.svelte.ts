@@ -18,9 +18,20 @@ class Rights {
     return !scopes || scopes.includes(scope) || scopes.includes("admin");
   }
 
-  /** Whether the token is limited to some experiences. */
+  /** Whether the token is limited to some experiences or groups. */
   get limited(): boolean {
-    return Boolean(this.token?.experience_ids);
+    return Boolean(this.token?.experience_ids ?? this.token?.group_ids);
+  }
+
+  /** Whether the token can see groups: one that is limited to experiences sees none. */
+  get seesGroups(): boolean {
+    return !this.token?.experience_ids;
+  }
+
+  /** The group of a token that is limited to one, where it creates things; `null` for others. */
+  get onlyGroup(): number | null {
+    const [only = null, another] = this.token?.group_ids ?? [];
+    return another === undefined ? only : null;
   }
 }
 

@@ -35,6 +35,8 @@ export const groups: ChoiceGroup[] = [
     choices: [
       choice(SERIAL, "Serial number", "Identifies the thing. Only you can change it."),
       choice("location", "Place", "JSON with latitude and longitude."),
+      choice("group", "Group, by its path", "The product or batch of the tag, for example Wines / Grand Cru 2021 / L03."),
+      choice("group_id", "Group, by number", "The number of the group in Tapdesk."),
     ],
   },
   {
@@ -67,6 +69,9 @@ export const groups: ChoiceGroup[] = [
     choices: [
       choice("meta_key", "Meta key", "32 hexadecimal digits. Decrypts UID and counter."),
       choice("file_key", "File key", "32 hexadecimal digits. Verifies taps."),
+      choice("key_0", "Key 0", "32 hexadecimal digits. With it the chip can be encoded again."),
+      choice("key_3", "Key 3", "32 hexadecimal digits. Empty if the chip has its factory key."),
+      choice("key_4", "Key 4", "32 hexadecimal digits. Empty if the chip has its factory key."),
       choice("master_key_id", "Master key, by number", "The number of the master key that the chip's keys follow from."),
     ],
   },

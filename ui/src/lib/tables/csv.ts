@@ -9,4 +9,4 @@ export function formatCsv(header: string[], rows: string[][]): string {
 }
 
 /** The service's question to a person, without the hint for API users. */
-export const question = (detail: string): string => detail.replace(/ Say counter=.*$/, "");
+export const question = (detail: string): string => detail.replace(/ Say (counter=|technology,).*$/, "");

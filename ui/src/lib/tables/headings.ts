@@ -27,6 +27,7 @@ const meanings: Record<string, string[]> = {
   language_code: ["sprache", "langue", "idioma", "lengua"],
   status: ["zustand", "statut", "etat", "estado"],
   experience: ["erlebnis", "experiencia", "experience name", "erlebnisname"],
+  group: ["group", "group path", "gruppe", "gruppenpfad", "groupe", "grupo"],
   uid: [
     // The service knows these, and suggests them for one column. A serial number of the product in
     // an earlier column may get that suggestion.

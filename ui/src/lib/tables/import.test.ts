@@ -25,6 +25,7 @@ vi.mock("../api/client", () => ({
     return {
       rows: part.length,
       dry_run: false,
+      format: "csv",
       encoding: "windows-1252",
       separator: ";",
       ignored_columns: ["colour"],
@@ -38,6 +39,7 @@ vi.mock("../api/client", () => ({
       left_out: 0,
       variables_added: 0,
       tags_with_added_variables: 0,
+      groups_created: 0,
       deleted: part.filter(({ deletes }) => deletes).length,
     };
   },
@@ -49,7 +51,15 @@ const { importTable, importedWords } = await import("./import");
 const bytes = new Uint8Array([0xff, 0xfe, 0x61]).buffer;
 function source(): Source {
   const columns = ["label", "colour"].map((heading) => ({ heading, column: null, guessed: false }));
-  const table: ImportTable = { encoding: "windows-1252", separator: ";", row_count: rows.length, columns, rows: [] };
+  const table: ImportTable = {
+    format: "csv",
+    encoding: "windows-1252",
+    separator: ";",
+    notes: [],
+    row_count: rows.length,
+    columns,
+    rows: [],
+  };
   return { bytes, table, mapping: ["name", ""] };
 }
 const skip: Options = { dry_run: false, on_error: "skip", mode: "insert", unknown_experience: "refuse" };

@@ -3,7 +3,7 @@
 
 import { upload } from "../api/client";
 import { Problem, wordsOf } from "../api/problem";
-import type { ImportTable, TagImportResult } from "../api/types";
+import type { ImportTable, TagImportResult, Technology } from "../api/types";
 import { count, counted } from "../format/format";
 
 export interface Options {
@@ -15,8 +15,16 @@ export interface Options {
   mode: "insert" | "upsert";
   /** An experience that does not exist: refuse the row, or leave the tag without it. */
   unknown_experience: "refuse" | "ignore";
+  /** Whether groups that do not exist are created; otherwise their rows are refused. */
+  create_groups?: boolean;
   /** The number format of counters; empty if their column determines it. */
   counter?: "" | "hex" | "decimal";
+  /** The chip of rows with a UID that name none; empty if there are no such rows. */
+  technology?: "" | Technology;
+  /** The URL template of such rows, which defines their chip; null if there is none. */
+  url_template_id?: number | null;
+  /** Whether rows with a UID may have factory keys, whose codes prove nothing. */
+  allow_factory_keys?: boolean;
 }
 
 /** Settings for all inlays of a file, for values that the file lacks. */
@@ -38,6 +46,9 @@ export interface Source {
   common?: Common;
 }
 
+/** The media type of an uploaded table. The service knows its kind from its bytes. */
+export const FILE_TYPE = "application/octet-stream";
+
 /** Rows of the smallest part. */
 const PART = 1_000;
 /** Most parts of a file, because the whole file is sent with each part. */
@@ -49,13 +60,23 @@ export interface Summary extends Omit<TagImportResult, "dry_run"> {
 }
 
 /** Counts that are summed over the parts. */
-const counts = ["created", "updated", "refused", "left_out", "deleted", "variables_added", "tags_with_added_variables"] as const;
+const counts = [
+  "created",
+  "updated",
+  "refused",
+  "left_out",
+  "deleted",
+  "variables_added",
+  "tags_with_added_variables",
+  "groups_created",
+] as const;
 
-const nothing = ({ encoding, separator }: ImportTable): Summary => ({
+const nothing = ({ format, encoding, separator }: ImportTable): Summary => ({
   next: 0,
   rows: 0,
-  encoding,
-  separator,
+  format,
+  encoding: encoding ?? null,
+  separator: separator ?? null,
   ignored_columns: [],
   notes: [],
   results: [],
@@ -66,6 +87,7 @@ const nothing = ({ encoding, separator }: ImportTable): Summary => ({
   deleted: 0,
   variables_added: 0,
   tags_with_added_variables: 0,
+  groups_created: 0,
   stopped: null,
 });
 
@@ -94,7 +116,7 @@ export async function importTable(
     let done: TagImportResult;
     try {
       const rows = whole ? {} : { after_row: sum.next, max_rows: part };
-      done = await upload("/tags/import", bytes, "text/csv", { ...common, ...options, ...(map && { map }), ...rows });
+      done = await upload("/tags/import", bytes, FILE_TYPE, { ...options, ...common, ...(map && { map }), ...rows });
     } catch (error) {
       if (sum.next === 0) throw error;
       sum.stopped = `${stoppedBy(error)}${unheard(error, sum.next, part)}`;
@@ -115,10 +137,11 @@ export async function importTable(
 }
 
 /** The result in one sentence: the written rows, and the others. */
-export function importedWords({ created, updated, refused, left_out }: Summary, noun: string): string {
+export function importedWords({ created, updated, refused, left_out, groups_created }: Summary, noun: string): string {
   const done = [
     ...(created > 0 ? [`${counted(created, noun)} created`] : []),
     ...(updated > 0 ? [`${counted(updated, noun)} changed`] : []),
+    ...(groups_created > 0 ? [`${counted(groups_created, "group")} created`] : []),
   ].join(", ");
   const out = refused + left_out;
   const rest = out > 0 ? `${counted(out, "row")} not imported` : "";

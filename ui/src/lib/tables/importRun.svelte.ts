@@ -3,7 +3,7 @@
 
 import { upload } from "../api/client";
 import { Problem } from "../api/problem";
-import type { ImportTable } from "../api/types";
+import type { ImportTable, TagImportRow } from "../api/types";
 import { timeLeft } from "../format/format";
 import { Draft } from "../ui/draft.svelte";
 import { present } from "../format/now.svelte";
@@ -11,21 +11,42 @@ import { switchedSince } from "../api/connection.svelte";
 import { attempt, notices, type Change } from "../window/notices.svelte";
 import { works, type Work } from "../window/works.svelte";
 import { meaningsOf } from "./headings";
-import { importTable, type Common, type Options, type Source, type Summary } from "./import";
+import { FILE_TYPE, importTable, type Common, type Options, type Source, type Summary } from "./import";
 import { digestOf, forgetImport, importOf, remember, type ImportedFile } from "./importedFiles";
+import { isSameTable, knownFor, mappingBy, rememberColumns, type KnownColumns } from "./knownColumns";
 import { undoImport, undoWords } from "./undoImport";
 
 /** Most rows that the service returns at a time. */
 const SHOWN_MAX = 1_000;
+
+/** Values that a file may lack, for all of its rows. */
+const unsaid = { counter: "", technology: "", url_template_id: null, allow_factory_keys: false } as const;
+
+/** The service's questions about a file, by the parameters of their answers. */
+export type Questions = Partial<Record<"counter" | "technology", string>>;
+const isQuestion = ({ field }: { field: string }) => field === "counter" || field === "technology";
+
+/** Whether a row was refused because it has a UID, and nothing says its chip. */
+const lacksChip = (row: TagImportRow) => row.outcome === "refused" && row.reason.startsWith("technology is missing");
 
 export class ImportRun {
   file = $state("");
   /** The file as the service parsed it. */
   table = $state.raw<ImportTable | null>(null);
   mapping = $state<string[]>([]);
-  options = $state<Omit<Options, "dry_run">>({ on_error: "skip", mode: "insert", unknown_experience: "refuse", counter: "" });
-  /** The service's question about the counters of the file; empty if there is none. */
-  question = $state("");
+  /** Earlier tables with the headings of this one, whose meanings are offered. */
+  known = $state.raw<KnownColumns[]>([]);
+  /** The name of the earlier table whose meanings are used; empty for suggestions. */
+  columnsAsIn = $state("");
+  options = $state<Omit<Options, "dry_run">>({
+    on_error: "skip",
+    mode: "insert",
+    unknown_experience: "refuse",
+    create_groups: false,
+    ...unsaid,
+  });
+  /** The service's questions about the file. */
+  questions = $state.raw<Questions>({});
   result = $state.raw<Summary | null>(null);
   step = $state<"choose" | "checking" | "checked" | "importing" | "done">("choose");
   /** The last import of a file with the same bytes. */
@@ -36,6 +57,8 @@ export class ImportRun {
   readonly draft = new Draft({ file: "" });
   #done = $state<number | null>(null);
   #digest = "";
+  /** The meanings that were suggested for the columns. */
+  #suggested: string[] = [];
   #work = $state.raw<Work | null>(null);
   /** The source of the present import, or of the last one. */
   #sent: Source | null = null;
@@ -86,33 +109,51 @@ export class ImportRun {
    */
   async choose(file: File, preset?: string): Promise<void> {
     const bytes = await file.arrayBuffer();
-    const table = await upload("/tags/import/table", bytes, "text/csv", { preset: preset ?? null });
+    const table = await upload("/tags/import/table", bytes, FILE_TYPE, { preset: preset ?? null });
     this.#bytes = bytes;
     this.#digest = await digestOf(bytes);
     this.file = file.name;
     this.before = importOf(this.#digest);
     this.again = false;
     this.#done = null;
-    this.options.counter = "";
+    Object.assign(this.options, unsaid);
     this.#show(table);
+    this.known = knownFor(this.#headings);
+    // Another order of columns can be another table, so its meanings are only offered.
+    const known = this.known.find((one) => isSameTable(one, this.#headings));
+    if (known) this.useColumnsOf(known.name);
+  }
+
+  get #headings(): string[] {
+    return this.table?.columns.map(({ heading }) => heading) ?? [];
+  }
+
+  /** Uses the meanings of an earlier table; without a name, the suggested ones. */
+  useColumnsOf(name: string): void {
+    const known = this.known.find((one) => one.name === name);
+    this.columnsAsIn = known ? name : "";
+    this.mapping = known ? mappingBy(known, this.#headings) : [...this.#suggested];
+    this.edited();
   }
 
   /** Suggests the meanings of the columns for another service's export. */
   async suggest(preset: string): Promise<void> {
     this.edited();
-    if (this.table) this.#show(await upload("/tags/import/table", this.#bytes, "text/csv", { preset }));
+    if (this.table) this.#show(await upload("/tags/import/table", this.#bytes, FILE_TYPE, { preset }));
   }
 
   #show(table: ImportTable): void {
     this.table = table;
-    this.mapping = meaningsOf(
+    this.#suggested = meaningsOf(
       table.columns.map(({ heading, column }, index) => ({
         heading,
         column: column ?? null,
         cells: table.rows.flatMap(({ cells }) => cells[index] || []),
       })),
     );
-    this.question = "";
+    this.mapping = [...this.#suggested];
+    this.columnsAsIn = "";
+    this.questions = {};
     this.edited();
   }
 
@@ -121,7 +162,7 @@ export class ImportRun {
     const cells = new Map<number, string[]>();
     for (let from = 0; from < numbers.length; from += SHOWN_MAX) {
       const rows = numbers.slice(from, from + SHOWN_MAX).join(",");
-      const shown = await upload("/tags/import/table", this.#bytes, "text/csv", { rows });
+      const shown = await upload("/tags/import/table", this.#bytes, FILE_TYPE, { rows });
       for (const { row, cells: texts } of shown.rows) cells.set(row, texts);
     }
     return cells;
@@ -192,6 +233,17 @@ export class ImportRun {
     return this.unfinished ? this.#send(false, this.result) : null;
   }
 
+  #ask({ field, message }: { field: string; message: string }): void {
+    this.questions = { ...this.questions, [field]: message };
+  }
+
+  /** Remembers the meanings of an imported table, unless they are the suggested ones. */
+  #rememberColumns({ table, mapping }: Source): void {
+    const isSuggested = mapping?.every((meaning, index) => meaning === this.#suggested[index]);
+    if (!mapping || isSuggested) return;
+    rememberColumns({ name: this.file, headings: table.columns.map(({ heading }) => heading), mapping: [...mapping] });
+  }
+
   async #send(dry_run: boolean, before: Summary | null): Promise<Summary | null> {
     const source = this.#sent!;
     const switched = switchedSince();
@@ -210,20 +262,23 @@ export class ImportRun {
         return await (dry_run ? send(null) : works.run(`Importing ${this.file}`, rows, send));
       } catch (error) {
         // A question to the person, which the form shows.
-        const asked = error instanceof Problem && error.errors.find(({ field }) => field === "counter");
+        const asked = error instanceof Problem && error.errors.find(isQuestion);
         if (!asked) throw error;
-        this.question = asked.message;
+        this.#ask(asked);
         return null;
       }
     });
     this.#work = null;
+    if (sum?.results.some(lacksChip)) this.#ask({ field: "technology", message: "Some rows have a UID, but do not say which chip it is." });
     // If the rest failed at once, the earlier result stays.
     this.result = sum ?? before;
     this.step = this.result ? (dry_run ? "checked" : "done") : "choose";
     this.#keep();
     const { created = 0, updated = 0 } = sum ?? {};
-    if (!dry_run && !switched() && created + updated > 0)
+    if (!dry_run && !switched() && created + updated > 0) {
       remember({ digest: this.#digest, name: this.file, at: present(), created, updated });
+      this.#rememberColumns(source);
+    }
     return sum ?? null;
   }
 }

@@ -9,7 +9,7 @@ import { works, type Work } from "../window/works.svelte";
 import { counted } from "../format/format";
 import { sendAll } from "./bulk";
 import { formatCsv } from "./csv";
-import { importTable } from "./import";
+import { FILE_TYPE, importTable } from "./import";
 
 /** Ranges of ids per request: the tags of a file mostly have one range. */
 const RANGES = 1_000;
@@ -53,7 +53,7 @@ async function restore(results: readonly TagImportRow[], work: Pick<Work, "done"
   const changed = changedBy(results);
   if (changed.length === 0) return;
   const bytes = new TextEncoder().encode(formerTable(changed)).buffer;
-  const table = await upload("/tags/import/table", bytes, "text/csv", {});
+  const table = await upload("/tags/import/table", bytes, FILE_TYPE, {});
   const begun = work.done;
   const options = { dry_run: false, on_error: "skip", mode: "upsert", unknown_experience: "refuse" } as const;
   const source = { bytes, table, mapping: null, common: { add_variables: false } };
@@ -79,7 +79,17 @@ export function rangesOf(ids: readonly number[]): [number, number][] {
   return ranges;
 }
 
-async function eraseInlays(ids: readonly number[], work: Pick<Work, "done" | "stopping">): Promise<void> {
+/** The requests that delete these tags. */
+export function tagDeletions(ids: readonly number[]): TagBulkRequest[] {
+  const ranges = rangesOf(ids);
+  const requests: TagBulkRequest[] = [];
+  for (let from = 0; from < ranges.length; from += RANGES)
+    requests.push({ action: "delete", select: { ids: ranges.slice(from, from + RANGES) } });
+  return requests;
+}
+
+/** Deletes inlays one by one, until all are gone or the person stops it. */
+export async function eraseInlays(ids: readonly number[], work: Pick<Work, "done" | "stopping">): Promise<void> {
   for (const id of ids) {
     if (work.stopping) throw new Error("Stopped. The remaining tags and inlays are still there.");
     try {
@@ -95,14 +105,10 @@ async function eraseInlays(ids: readonly number[], work: Pick<Work, "done" | "st
 /** Deletes everything that an import created, and restores the values that it changed. */
 export async function undoImport(file: string, results: readonly TagImportRow[]): Promise<void> {
   const { tags, inlays } = createdBy(results);
-  const ranges = rangesOf(tags);
-  const requests: TagBulkRequest[] = [];
-  for (let from = 0; from < ranges.length; from += RANGES)
-    requests.push({ action: "delete", select: { ids: ranges.slice(from, from + RANGES) } });
   await works.run(`Undoing the import of ${file}`, tags.length + inlays.length + changedBy(results).length, async (work) => {
     await eraseInlays(inlays, work);
     await restore(results, work);
-    const { stopped } = await sendAll(requests, work);
+    const { stopped } = await sendAll(tagDeletions(tags), work);
     if (stopped) throw stopped;
   });
 }

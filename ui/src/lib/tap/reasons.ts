@@ -16,6 +16,7 @@ const words: Record<Reason, string | null> = {
   static: "static URL",
   same_code: "always the same code",
   no_mac: "code without proof",
+  other_uid: "another chip's UID",
   jumped: "counter jumped",
 };
 

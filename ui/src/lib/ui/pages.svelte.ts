@@ -34,7 +34,11 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   /** Number of the newest query: responses to older ones are dropped. */
   #asked = 0;
 
-  constructor(readonly path: P) {}
+  /** `identify` adds the id to an item of a list without ids. */
+  constructor(
+    readonly path: P,
+    private readonly identify: ((item: T) => T) | null = null,
+  ) {}
 
   get items(): readonly T[] {
     void this.#changes;
@@ -194,8 +198,9 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     );
   }
 
-  #page(limit: number, after: string | null): Promise<Page<T>> {
-    return fetchPage(this.path, { ...this.#query, limit, after });
+  async #page(limit: number, after: string | null): Promise<Page<T>> {
+    const page: Page<T> = await fetchPage(this.path, { ...this.#query, limit, after });
+    return this.identify ? { ...page, items: page.items.map(this.identify) } : page;
   }
 
   async #fetch(asked: number, ask: () => Promise<Page<T>>, take: (page: Page<T>) => void): Promise<void> {

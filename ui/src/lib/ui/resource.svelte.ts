@@ -10,7 +10,11 @@ import { follow } from "../window/following";
 /** Attempts to save while others keep changing other members; more would hide an endless loop. */
 const TRIES = 5;
 
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const same = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+
+/** The members of a resource that a form changes, or the values that it shows of them, by the names of its fields. */
+type Fields<T> = Partial<T> | Record<string, string | null>;
+const valueOf = (values: object, name: string): unknown => (values as Record<string, unknown>)[name];
 
 /** Another person changed the same member to another value. */
 export class ChangedMeanwhile extends Error {
@@ -60,10 +64,11 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
   }
 
   /**
-   * Saves `changes`, sent as `body`. If another person has changed one of these members in the
-   * meantime, takes that over and throws `ChangedMeanwhile`; the next save overwrites it.
+   * Saves `changes`, sent as `body`. If another person has changed one of these values in the
+   * meantime, takes that over and throws `ChangedMeanwhile`; the next save overwrites it. The values
+   * are members of the resource, or those that `valuesOf` finds in it.
    */
-  async save(changes: Partial<T>, body = changes as BodyOf<P, "patch">): Promise<T> {
+  async save(changes: Fields<T>, body = changes as BodyOf<P, "patch">, valuesOf: (state: T) => object = (state) => state): Promise<T> {
     for (let tries = 1; ; tries++) {
       const seen = this.#loaded.known?.value;
       try {
@@ -71,8 +76,11 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
       } catch (error) {
         if (tries === TRIES) throw error;
         const found = this.#current(error);
-        const names = Object.keys(changes) as (keyof T)[];
-        if (seen && names.some((name) => !same(seen[name], found[name]) && !same(changes[name], found[name]))) throw new ChangedMeanwhile();
+        if (!seen) continue;
+        const [before, now] = [valuesOf(seen), valuesOf(found)];
+        const clashes = ([name, value]: [string, unknown]) =>
+          !same(valueOf(before, name), valueOf(now, name)) && !same(value, valueOf(now, name));
+        if (Object.entries(changes).some(clashes)) throw new ChangedMeanwhile();
       }
     }
   }
@@ -93,13 +101,17 @@ export class Resource<P extends Changeable, T extends object = NonNullable<Answe
   /**
    * Restores `former`, sent as `body`, after a save, unless it was changed again in the meantime.
    */
-  async undo(saved: T, former: Partial<T>, body = former as BodyOf<P, "patch">): Promise<T> {
-    const found = await this.load();
-    const names = Object.keys(former) as (keyof T)[];
-    if (names.some((name) => !same(found[name], saved[name]))) {
+  async undo(
+    saved: T,
+    former: Fields<T>,
+    body = former as BodyOf<P, "patch">,
+    valuesOf: (state: T) => object = (state) => state,
+  ): Promise<T> {
+    const [now, ours] = [valuesOf(await this.load()), valuesOf(saved)];
+    if (Object.keys(former).some((name) => !same(valueOf(now, name), valueOf(ours, name)))) {
       throw new ChangedMeanwhile("It was changed again in the meantime. Nothing was undone.");
     }
-    return this.save(former, body);
+    return this.save(former, body, valuesOf);
   }
 
   async #patch(body: BodyOf<P, "patch">, query: Partial<ParametersOf<P, "patch">>): Promise<T> {

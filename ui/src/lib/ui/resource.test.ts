@@ -7,6 +7,7 @@ afterEach(() => vi.unstubAllGlobals());
 interface Thing {
   name: string;
   status: "active" | "archived";
+  attributes?: Record<string, string>;
 }
 
 /** A service with one thing, whose version rises with each change. */
@@ -73,4 +74,24 @@ test("undo reverts one's own change, and not a later one of somebody else", asyn
   change({ name: "Jar" });
   await expect(thing.undo(again, { name: "Bottle" })).rejects.toThrow("Nothing was undone");
   expect(now().name).toBe("Jar");
+});
+
+test("values within a member are compared on their own", async () => {
+  const { change, now } = service({ name: "Bottle", status: "active", attributes: { colour: "red" } });
+  const thing = new Resource("/tags/{id}", { id: 1 });
+  const attributes = ({ attributes }: { attributes: object }) => attributes;
+  const save = (colour: string) => thing.save({ colour }, { attributes: { colour } }, attributes);
+  await thing.load();
+  change({ attributes: { colour: "red", size: "small" } });
+  // The service merges the attributes of a body into its own; this one replaces them.
+  await save("blue");
+  expect(now().attributes).toEqual({ colour: "blue" });
+  change({ attributes: { colour: "green" } });
+  await expect(save("white")).rejects.toThrow("Somebody else changed this");
+  const saved = await save("white");
+  change({ attributes: { colour: "black" } });
+  await expect(thing.undo(saved, { colour: "green" }, { attributes: { colour: "green" } }, attributes)).rejects.toThrow(
+    "Nothing was undone",
+  );
+  expect(now().attributes).toEqual({ colour: "black" });
 });

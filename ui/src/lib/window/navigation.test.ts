@@ -9,7 +9,8 @@ test("a place belongs to one entry: the kiosk is no other part of the settings",
   expect(entryOf({ screen: "settings", selected: "tokens" })?.name).toBe("Settings");
   expect(entryOf({ screen: "settings", selected: null })?.name).toBe("Settings");
   expect(entryOf({ screen: "tags", selected: "41" })?.name).toBe("Tags");
-  expect(entryOf({ screen: "move", selected: null })?.name).toBe("Inlays");
+  expect(entryOf({ screen: "move", selected: null })?.name).toBe("Tags");
+  expect(entryOf({ screen: "unlisted", selected: null })?.name).toBe("Inlays");
 });
 
 test("no two entries have a key or a name in common", () => {

@@ -38,9 +38,11 @@ export interface Entry {
 export const offers = ({ screen, needs, whole }: Entry): boolean =>
   screen === "settings" || (rights.may("read") && (!needs || rights.may(needs)) && !(whole && rights.limited));
 
-/** The name of a screen; one that is reached from another has its own. */
+/** The names of screens that are reached from another one. */
+const withinNames: Partial<Record<Screen, string>> = { move: "Move in", unlisted: "Unlisted chips" };
+
 export const screenName = (screen: Screen): string =>
-  navigation.flat().find((entry) => entry.screen === screen && !entry.selected)?.name ?? "Bring your inlays";
+  withinNames[screen] ?? navigation.flat().find((entry) => entry.screen === screen && !entry.selected)!.name;
 
 /** Whether the connection may use a screen, or the one that it belongs to. */
 export const offersScreen = (screen: Screen): boolean =>
@@ -49,13 +51,13 @@ export const offersScreen = (screen: Screen): boolean =>
 export const navigation: Entry[][] = [
   [{ screen: "overview", name: "Overview", icon: Gauge, key: "o", whole: true }],
   [
-    { screen: "tags", name: "Tags", icon: Tags, key: "t" },
+    { screen: "tags", name: "Tags", icon: Tags, key: "t", within: ["move"] },
     { screen: "experiences", name: "Experiences", icon: Blocks, key: "e" },
     { screen: "interactions", name: "Interactions", icon: Activity, key: "i" },
     { screen: "submissions", name: "Submissions", icon: Inbox, key: "f" },
   ],
   [
-    { screen: "inlays", name: "Inlays", icon: Cpu, key: "c", within: ["move"], whole: true },
+    { screen: "inlays", name: "Inlays", icon: Cpu, key: "c", within: ["unlisted"], whole: true },
     { screen: "templates", name: "URL templates", icon: Link2, key: "u", whole: true },
     { screen: "encode", name: "Encode", icon: CircuitBoard, key: "n", needs: "encode", whole: true },
     { screen: "reader", name: "Reader", icon: SmartphoneNfc, key: "r", whole: true },

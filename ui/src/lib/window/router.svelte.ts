@@ -8,6 +8,7 @@ export const screens = [
   "interactions",
   "submissions",
   "inlays",
+  "unlisted",
   "templates",
   "move",
   "encode",

@@ -1,5 +1,6 @@
 // Moves the notices away from the screen's controls while they are shown.
 
+import { notices } from "./notices.svelte";
 import { BUTTON, covered, placeFor, ROW, type Control, type Place } from "./toastPlace";
 
 /** How often the covered controls are checked, in milliseconds: faster than a person clicks. */
@@ -40,14 +41,19 @@ function clipOf(element: Element) {
   return { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
 }
 
-/** Places `node` over the screen. It does not move while the pointer or the focus is on it. */
+/**
+ * Places `node` over the screen. It does not move while the focus is in it, or once the pointer was
+ * moved onto it, which also holds its notices. A pointer that rests does not count, although browsers
+ * report it: it is where the person pressed the last button, and the next one often appears there, too.
+ */
 export function besideControls(node: HTMLElement) {
   let place: Place | null = null;
+  let pointed = false;
   function look() {
     const size = { width: node.offsetWidth, height: node.offsetHeight };
-    if (size.height === 0) place = null;
-    // New notices may appear under the pointer, and are placed all the same.
-    if (size.height === 0 || (place && node.matches(":hover, :focus-within"))) return;
+    if (size.height === 0) [place, pointed] = [null, false];
+    // New notices may appear under the focus, and are placed all the same.
+    if (size.height === 0 || (place && (pointed || node.matches(":focus-within")))) return;
     const view = { width: innerWidth, height: innerHeight };
     const controls = controlsIn(node);
     const next = placeFor(size, view, controls);
@@ -57,6 +63,23 @@ export function besideControls(node: HTMLElement) {
     node.style.right = `${place.right}px`;
     node.style.bottom = `${place.bottom}px`;
   }
+  // By positions, because not every browser knows the distance of a movement.
+  let [x, y] = [NaN, NaN];
+  let moved = false;
+  const track = ({ screenX, screenY }: PointerEvent) => {
+    moved = screenX !== x || screenY !== y;
+    [x, y] = [screenX, screenY];
+  };
+  const point = () => {
+    if (!moved) return;
+    pointed = true;
+    notices.hold(true);
+  };
+  const leave = () => (pointed = false);
+  addEventListener("pointerdown", track, { capture: true });
+  addEventListener("pointermove", track, { capture: true });
+  node.addEventListener("pointermove", point);
+  node.addEventListener("pointerleave", leave);
   const resized = new ResizeObserver(look);
   resized.observe(node);
   const timer = setInterval(look, LOOK_MS);
@@ -65,5 +88,9 @@ export function besideControls(node: HTMLElement) {
     resized.disconnect();
     clearInterval(timer);
     removeEventListener("resize", look);
+    removeEventListener("pointerdown", track, { capture: true });
+    removeEventListener("pointermove", track, { capture: true });
+    node.removeEventListener("pointermove", point);
+    node.removeEventListener("pointerleave", leave);
   };
 }

@@ -94,7 +94,7 @@ export class Run {
       return;
     }
     if (uid && (await this.#ofOther(uid))) {
-      show(place, insertion.insertion, "warn", encodingReasons.in_use_elsewhere.title, encodingReasons.in_use_elsewhere.text);
+      show(place, insertion.insertion, "warn", encodingReasons.in_other_run.title, encodingReasons.in_other_run.text);
       return;
     }
     if (uid) this.#tried[uid] = (this.#tried[uid] ?? 0) + 1;

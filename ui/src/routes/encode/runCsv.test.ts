@@ -12,7 +12,15 @@ test("the tags of a run come in the order of the rows, each once", () => {
 });
 
 test("a file is ready once it has rows, not too many of them, and the column that is needed", () => {
-  const table = (row_count: number) => ({ encoding: "utf-8" as const, separator: ",", row_count, columns: [], rows: [] });
+  const table = (row_count: number) => ({
+    format: "csv" as const,
+    encoding: "utf-8" as const,
+    separator: ",",
+    notes: [],
+    row_count,
+    columns: [],
+    rows: [],
+  });
   const options = { on_error: "abort" as const, mode: "insert" as const, unknown_experience: "refuse" as const };
   const of = { mapping: ["name"], options, busy: false, isRepeat: false };
   expect(isReady({ ...of, table: table(2) })).toBe(true);

@@ -108,6 +108,7 @@ export const whenTypes: [type: WhenType, name: string][] = [
   ["counter", "the counter"],
   ["tamper", "the seal is"],
   ["scan_count", "the number of taps is"],
+  ["group", "the tag is in"],
   ["language", "the language is"],
   ["country", "the country is"],
   ["operating_system", "the phone runs"],
@@ -132,6 +133,9 @@ export function newWhen(type: WhenType): When {
       return { type, any_of: ["open", "reclosed"] };
     case "scan_count":
       return { type, at_least: 2 };
+    case "group":
+      // There is no group to begin with: the owner chooses one.
+      return { type, any_of: [] };
     case "language":
       return { type, any_of: ["en"] };
     case "country":

@@ -37,6 +37,16 @@ describe("the states of a page", () => {
     expect(of).toEqual({ "1.blocks.": all[1]!.key, "1.otherwise.": all[0]!.key });
   });
 
+  it("are in each group that a condition names", () => {
+    const when = { type: "group" as const, any_of: [7] };
+    const { all } = statesOfPage([{ type: "condition", when, blocks: [{ type: "divider" }], otherwise: [] }]);
+    expect(all.map(({ name, tap }) => [name, tap.group_id])).toEqual([
+      ["First tap", undefined],
+      ["In Group 7", 7],
+      ["Not verified", undefined],
+    ]);
+  });
+
   it("are those of the verdict, each once", () => {
     const verdict = (any_of: ("verified" | "not_verified" | "not_checked")[]): Block => ({
       type: "condition",

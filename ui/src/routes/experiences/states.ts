@@ -2,6 +2,7 @@
 // conditions of the page, or from the rules of a redirect.
 
 import type { Block, OperatingSystem, Rule, Tamper, Tech, VerificationState, When } from "../../lib/api/types";
+import { groups } from "../../lib/groups/groups.svelte";
 import { sealWords } from "../../lib/inlays/seals";
 import { variablesOf } from "./content";
 import { nameOfCode, sentence, systems, technologies, variableWords } from "./whenWords";
@@ -17,6 +18,7 @@ export interface StateTap {
   technology?: Tech;
   visitor_group?: number;
   operating_system?: OperatingSystem;
+  group_id?: number;
 }
 
 export interface PageState {
@@ -169,6 +171,11 @@ class Finder {
       case "tamper":
         if (!holds) return from;
         return when.any_of[0] ? { ...from, tamper: when.any_of[0] } : null;
+      case "group": {
+        if (!holds) return from;
+        const there = when.any_of.find((id) => !groups.isGone(id));
+        return there === undefined ? null : { ...from, group_id: there };
+      }
       case "language":
         if (!holds) return from;
         return when.any_of[0] ? { ...from, language: when.any_of[0] } : null;
@@ -261,6 +268,9 @@ function nameOf(when: When, holds: boolean, tap: StateTap, list: Block[], page: 
     }
     case "tamper":
       if (tap.tamper) return [capital(`seal ${sealWords(tap.tamper)}`), true];
+      break;
+    case "group":
+      if (tap.group_id) return [`In ${groups.name(tap.group_id)}`, true];
       break;
     case "language":
       if (tap.language) return [nameOfCode("language", tap.language), true];

@@ -13,6 +13,8 @@ test("each condition is a sentence that follows an If", () => {
 
 test("a condition that is only half typed is a sentence, too", () => {
   expect(sentence({ type: "country", any_of: ["D"] })).toBe("the visitor is in D");
+  expect(sentence({ type: "group", any_of: [] })).toBe("the tag is in …");
+  expect(sentence({ type: "group", any_of: [3, 7] })).toBe("the tag is in Group 3 or Group 7");
   expect(sentence({ type: "language", any_of: [] })).toBe("the language is …");
   expect(sentence({ type: "scan_count" })).toBe("the tag was tapped …");
 });

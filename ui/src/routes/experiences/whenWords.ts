@@ -3,6 +3,7 @@
 import type { CounterMove, OperatingSystem, Tech, VerificationState, When } from "../../lib/api/types";
 import { sealWords } from "../../lib/inlays/seals";
 import { counted } from "../../lib/format/format";
+import { groups } from "../../lib/groups/groups.svelte";
 
 export const outcomes: [VerificationState, string][] = [
   ["verified", "verified"],
@@ -80,6 +81,8 @@ export function sentence(when: When): string {
       ];
       return `the tag was tapped ${bounds.filter(Boolean).join(" and ") || "…"}`;
     }
+    case "group":
+      return `the tag is in ${either(when.any_of.map((id) => groups.name(id)))}`;
     case "language":
       return `the language is ${either(when.any_of.map((code) => nameOfCode("language", code)))}`;
     case "country":

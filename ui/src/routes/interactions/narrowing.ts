@@ -1,2 +1,2 @@
 /** The address parameters that filter the feed. */
-export const narrowing = ["verification", "reason", "missed", "tamper", "tag"] as const;
+export const narrowing = ["verification", "reason", "missed", "tamper", "tag", "group", "experience", "dates"] as const;

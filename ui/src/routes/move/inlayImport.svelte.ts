@@ -3,15 +3,23 @@
 import { perConnection } from "../../lib/api/connection.svelte";
 import { ImportRun } from "../../lib/tables/importRun.svelte";
 
-class InlayImport extends ImportRun {
-  /** The name of the chosen preset; empty for the first one. */
-  preset = $state("");
-  /** The id of the master key, if the file has no keys; empty without one. */
-  master = $state("");
+export class InlayImport extends ImportRun {
+  /** The chosen master keys by reel, if the file has no keys; empty for none. */
+  #masters = $state<Record<number, string>>({});
 
   /** The import of the service that is connected now, also after a switch. */
   get own(): this {
     return this;
+  }
+
+  /** The master key of a reel: the chosen one, or the one that was `found` with its format. */
+  masterFor(reel: number, found: string): string {
+    return this.#masters[reel] ?? found;
+  }
+
+  chooseMaster(reel: number, master: string): void {
+    this.#masters[reel] = master;
+    this.edited();
   }
 }
 

@@ -1,9 +1,9 @@
 // The request to the solver, and texts for its answer.
 
-import type { SolveCandidate, Solved, Technology } from "../../lib/api/types";
+import type { SolveCandidate, SolveChip, Solved } from "../../lib/api/types";
 import { count, counted } from "../../lib/format/format";
-import { chipName } from "../../lib/inlays/technologies";
 import { derivationWords } from "../../lib/inlays/derivations";
+import { technologies } from "../../lib/inlays/technologies.svelte";
 
 /** Most URLs, keys and master keys of one request. */
 export const MOST_URLS = 5;
@@ -23,18 +23,36 @@ export interface Verdict {
   text: string;
 }
 
+/** Whether all of these formats are of chips without a key. */
+const makeNoCode = (candidates: readonly SolveCandidate[]): boolean =>
+  candidates.length > 0 && candidates.every(({ technology }) => technologies.find(technology)?.rolls === false);
+
 /** The certainty of the answer, as text. */
-export function verdict({ certainty, candidates, tried, urls, notes }: Solved): Verdict {
+export function verdict({ certainty, candidates, tried, urls, unused, notes }: Solved): Verdict {
   const checked = candidates.some(({ proved_by }) => proved_by > 0);
   if (certainty === "proved") {
     const by = candidates[0]?.proved_by ?? 0;
-    const one = by === 1 ? "The code of the URL verifies" : `The codes of all ${by} URLs verify`;
+    const all = by === urls.length ? `all ${by} URLs` : `${by} URLs`;
+    const one = by === 1 ? `The code of ${urls.length === 1 ? "the" : "one"} URL verifies` : `The codes of ${all} verify`;
     return { title: "Proved", text: `${one}, and as nothing else. ${counted(tried, "combination")} tried.` };
+  }
+  if (certainty === "narrowed" && checked && unused.some(({ reason }) => reason === "no_key")) {
+    return {
+      title: "Verified in part",
+      text: "The codes of some URLs verify, and those of others do not. Add the keys of the other inlays, or remove their URLs.",
+    };
   }
   if (certainty === "narrowed" && checked) {
     return {
       title: `Narrowed to ${count(candidates.length)}`,
       text: `The codes verify as each of these. ${urls.length < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
+    };
+  }
+  if (certainty === "narrowed" && makeNoCode(candidates)) {
+    const choose = candidates.length > 1 ? " Choose your chip: they differ in nothing else that a URL shows." : "";
+    return {
+      title: candidates.length === 1 ? "Looks like this" : `Narrowed to ${count(candidates.length)}`,
+      text: `Only by the shape of the URLs. These chips have no key, so no tap can be verified.${choose}`,
     };
   }
   if (certainty === "narrowed") {
@@ -59,14 +77,23 @@ export function verdict({ certainty, candidates, tried, urls, notes }: Solved): 
 }
 
 /** The role of each entered key. */
-export function keyWords({ slots, derivation, proved_by }: SolveCandidate): string {
-  if (proved_by === 0 || !slots) return "not known";
-  if (slots.master !== null) return `from master key ${slots.master + 1}${derivation ? `: ${derivationWords(derivation)}` : ""}`;
+export function keyWords({ slots, derivation }: Pick<SolveChip, "slots" | "derivation">): string {
+  if (!slots) return "not known";
+  const derived =
+    slots.master === null ? null : `from master key ${slots.master + 1}${derivation ? `: ${derivationWords(derivation)}` : ""}`;
+  if (derived && slots.meta === null) return derived;
   const parts = [
     slots.meta === null ? null : `key ${slots.meta + 1} is the meta key`,
+    derived && `the file key ${derived}`,
     slots.file === null ? null : `key ${slots.file + 1} the file key`,
   ];
   return parts.filter(Boolean).join(", ");
 }
 
-export const chipWords = (technology: Technology, mode: string) => `${chipName(technology)}${mode === "lrp" ? ", LRP" : ""}`;
+/** The UID and the counter of a URL. */
+export const readWords = ({ uid, counter }: SolveChip): string =>
+  [uid && `UID ${uid}`, counter === null ? null : `counter ${count(counter)}`].filter(Boolean).join(", ") || "names no chip";
+
+/** Whether the inlays have keys of their own: then each is shown with its keys. */
+export const haveOwnKeys = ({ chips }: SolveCandidate): boolean =>
+  chips.some(({ slots, derivation }) => keyWords({ slots, derivation }) !== keyWords(chips[0]!));

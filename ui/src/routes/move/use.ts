@@ -18,7 +18,7 @@ export async function storeTemplate(
   keys: readonly string[],
   master: number | null,
 ): Promise<UrlTemplate> {
-  const { slots, template, technology, mode, mac_from, ndef_prefix, enc_length, tamper_at } = candidate;
+  const { slots, template, technology, mode, mac_from, ndef_prefix, enc_length, tamper_at, lookup } = candidate;
   const shared = has(template, "picc") && findsBy(template) === "meta_key";
   const own = slots?.meta == null ? undefined : keys[slots.meta];
   const body = {
@@ -30,10 +30,11 @@ export async function storeTemplate(
     ndef_prefix,
     enc_length,
     tamper_at,
+    lookup,
     ...(shared && own && { meta_keys: [own] }),
   };
   try {
-    return await post("/url-templates", { ...body, ...(shared && master !== null && { master_key_ids: [master] }) });
+    return await post("/url-templates", { ...body, ...(shared && !own && master !== null && { master_key_ids: [master] }) });
   } catch (error) {
     // A master key that gives each inlay its own meta key cannot find them.
     if (!(error instanceof Problem) || !error.errors.some(({ field }) => field === "master_key_ids")) throw error;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Report } from "../../lib/api/types";
-import { busiest, rows, share, split, week } from "./breakdown";
+import { busiest, rows, split, week } from "./breakdown";
 
 const counts = (taps: number) => ({ taps, updates: 1, submissions: 0, before: { taps: 0, updates: 0, submissions: 0 } });
 const report = {
@@ -28,10 +28,6 @@ test("values are said in words, and what is none stays as it is", () => {
   expect(names("systems")).toEqual(["iOS"]);
   expect(names("languages")).toEqual(["Portuguese"]);
   expect(split(report)[0]?.name).toBe("40% of visitors (0 to 40)");
-});
-
-test("a share of little is not said to be none", () => {
-  expect([share(0, 0), share(0, 9), share(1, 250), share(1, 3), share(3, 3)]).toEqual(["–", "0%", "0.4%", "33%", "100%"]);
 });
 
 test("the week begins on Monday", () => {

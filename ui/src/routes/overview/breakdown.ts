@@ -3,7 +3,7 @@
 import type { Report } from "../../lib/api/types";
 import { countryWords, languageWords, systemWords, wayWords } from "../../lib/tap/visit";
 
-export type Counted = Pick<Report["totals"], "taps" | "updates" | "submissions" | "before">;
+export type Counted = Pick<Report["experiences"][number], "taps" | "updates" | "submissions" | "before">;
 export type View = "experiences" | "technologies" | "countries" | "systems" | "languages" | "hours";
 
 export const views: [view: View, name: string][] = [
@@ -46,13 +46,6 @@ export const split = (report: Report): Row[] =>
     name: `${counts.until - counts.from}% of visitors (${counts.from} to ${counts.until})`,
     counts,
   }));
-
-/** A share as text: "12%", "0.4%"; a dash if the whole is zero. */
-export function share(part: number, whole: number): string {
-  if (whole === 0) return "–";
-  const percent = (part / whole) * 100;
-  return percent > 0 && percent < 1 ? `${percent.toFixed(1)}%` : `${Math.round(percent)}%`;
-}
 
 /** Taps of each hour of the week: seven days of 24 hours. */
 export function week(report: Report): number[][] {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { doneBy, ownExperiences, steps, type Facts } from "./firstHour";
 
-const nothing: Facts = { experiences: 0, verified: 0, readers: 0, inlays: 0, reachable: false };
+const nothing: Facts = { experiences: 0, groups: 0, verified: 0, readers: 0, inlays: 0, reachable: false };
 
 test("each step is checked off by what happened, and by nothing else", () => {
   expect(doneBy(nothing, [])).toEqual([]);
@@ -11,6 +11,7 @@ test("each step is checked off by what happened, and by nothing else", () => {
     [{ readers: 1 }, "reader"],
     [{ inlays: 1 }, "inlay"],
     [{ verified: 1 }, "verified"],
+    [{ groups: 1 }, "product"],
   ];
   expect(facts.map(([, key]) => key)).toEqual(steps.map(({ key }) => key));
   for (const [fact, key] of facts) expect(doneBy({ ...nothing, ...fact }, [])).toEqual([key]);

@@ -8,6 +8,7 @@ import type { Screen } from "../../lib/window/router.svelte";
 export interface Facts {
   experiences: number;
   verified: number;
+  groups: number;
   readers: number;
   inlays: number;
   /** Whether the address in chips' URLs is proved. */
@@ -22,10 +23,12 @@ export interface Step {
   screen: Screen;
   selected?: string;
   query?: Record<string, string>;
+  /** Another way to the same result. */
+  or?: { text: string; screen: Screen };
   done: (facts: Facts) => boolean;
 }
 
-/** In the order from an empty database to a chip that a phone verifies. */
+/** In the order from an empty database to a chip that a phone verifies, and then to many. */
 export const steps: Step[] = [
   {
     key: "phones",
@@ -57,6 +60,7 @@ export const steps: Step[] = [
     action: "Create run",
     screen: "encode",
     query: { new: "run" },
+    or: { text: "Or move in with chips of another service", screen: "move" },
     done: ({ inlays }) => inlays > 0,
   },
   {
@@ -65,6 +69,14 @@ export const steps: Step[] = [
     action: "Open interactions",
     screen: "interactions",
     done: ({ verified }) => verified > 0,
+  },
+  {
+    key: "product",
+    text: "Create a product: it gives its tags their page and texts",
+    action: "New product",
+    screen: "tags",
+    query: { new: "product" },
+    done: ({ groups }) => groups > 0,
   },
 ];
 

@@ -7,6 +7,7 @@ import type { Reading } from "../../lib/shell/desktop";
 import { codeFields, type Codes, type Needs } from "../../lib/inlays/inlayCodes";
 import { familyOf } from "../../lib/inlays/technologies";
 import { technologies } from "../../lib/inlays/technologies.svelte";
+import { isSlug } from "../../lib/tap/slug";
 import { slugOf } from "../../lib/tap/tapUrl";
 
 /** The chip's technology in the service; null if the reader cannot identify the chip. */
@@ -51,6 +52,6 @@ export async function bind(inlay: Inlay, reading: Reading, tagId: number | null)
 function newTag(inlay: Inlay, reading: Reading): Promise<Tag> {
   const slug = slugOf(reading.url);
   const name = slug ? `Tag ${slug}` : `Tag of inlay ${inlay.uid}`;
-  const fits = slug !== null && /^[a-z0-9-]{6,32}$/.test(slug);
+  const fits = slug !== null && isSlug(slug);
   return post("/tags", { name, ...(fits && { slug }) });
 }

@@ -1,6 +1,7 @@
 // The icons of the sections of the settings.
 
 import Archive from "@lucide/svelte/icons/archive";
+import Bell from "@lucide/svelte/icons/bell";
 import Info from "@lucide/svelte/icons/info";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import Monitor from "@lucide/svelte/icons/monitor";
@@ -16,6 +17,7 @@ export const icons: Record<(typeof parts)[number][0], typeof Archive> = {
   service: Server,
   backup: Archive,
   webhooks: Webhook,
+  notifications: Bell,
   tokens: Ticket,
   keys: KeyRound,
   audit: ScrollText,

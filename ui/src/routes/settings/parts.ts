@@ -9,6 +9,7 @@ export const parts = [
   ["service", "Service", "Service"],
   ["backup", "Backup", "Service"],
   ["webhooks", "Webhooks", "Service"],
+  ["notifications", "Notifications", "Service"],
   ["tokens", "Tokens", "Access"],
   ["keys", "Master keys", "Access"],
   ["audit", "Audit log", "Access"],
@@ -24,7 +25,7 @@ export type Part = (typeof parts)[number][0];
 export function offersPart(part: Part): boolean {
   if (part === "keys") return rights.may("read") && !rights.limited;
   if (part === "webhooks") return rights.may("webhooks");
-  if (part === "service" || part === "tokens" || part === "audit" || part === "backup") return rights.may("admin");
+  if (["service", "notifications", "tokens", "audit", "backup"].includes(part)) return rights.may("admin");
   return true;
 }
 
@@ -32,6 +33,20 @@ export function offersPart(part: Part): boolean {
 export const settingPlaces: Setting[] = [
   ...parts.map(([part, name]) => ({ name, part, offered: () => offersPart(part) })),
   { name: "Where phones reach you", part: "service", within: "Service", offered: () => offersPart("service") },
+  {
+    name: "Mail server",
+    part: "notifications",
+    within: "Notifications",
+    words: "smtp email sender",
+    offered: () => offersPart("notifications"),
+  },
+  {
+    name: "Alerts and reports by mail or chat",
+    part: "notifications",
+    within: "Notifications",
+    words: "email slack mattermost rocket.chat digest weekly daily",
+    offered: () => offersPart("notifications"),
+  },
   { name: "Single-key shortcuts", part: "appearance", within: "Appearance", offered: () => true },
   ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service", offered: () => offersPart("service") })),
 ];

@@ -1,2 +1,2 @@
 /** The address parameters that filter the list. */
-export const narrowing = ["q", "verification", "state", "consent", "experience", "tag"] as const;
+export const narrowing = ["q", "verification", "state", "consent", "experience", "group", "tag", "dates"] as const;

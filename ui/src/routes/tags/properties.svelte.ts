@@ -16,11 +16,16 @@ export type NewProperty = ReturnType<typeof noProperty>;
 const classes: PropertyClass[] = ["variables", "attributes", "data"];
 
 export const nameOf = (of: PropertyClass, key: string) => `${of}/${key}`;
+export const classOf = (name: string) => name.slice(0, name.indexOf("/")) as PropertyClass;
 export const keyOf = (name: string) => name.slice(name.indexOf("/") + 1);
 
-/** All properties of a tag. */
-export const propertiesOf = (tag: Tag): Properties =>
-  Object.fromEntries(classes.flatMap((of) => Object.entries(tag[of]).map(([key, value]) => [nameOf(of, key), value])));
+/** Whether a text is the key of a property. */
+export const isKey = (text: string): boolean => /^[A-Za-z0-9_.-]{1,64}$/.test(text);
+export const KEY_WORDS = "A key has 1 to 64 letters, digits, dots, hyphens or underscores.";
+
+/** All properties of a tag, or of a group. */
+export const propertiesOf = (owner: Pick<Tag, PropertyClass>): Properties =>
+  Object.fromEntries(classes.flatMap((of) => Object.entries(owner[of]).map(([key, value]) => [nameOf(of, key), value])));
 
 /** Adds a typed new property to the edits. Returns false if it could not be added. */
 export function addTyped(of: PropertyClass, draft: Draft<Properties>, added: Draft<NewProperty>): boolean {
@@ -29,7 +34,7 @@ export function addTyped(of: PropertyClass, draft: Draft<Properties>, added: Dra
   const name = nameOf(of, key);
   let wrong = null;
   if (key === "") wrong = "Give the new property a key.";
-  else if (!/^[A-Za-z0-9_.-]{1,64}$/.test(key)) wrong = "A key has 1 to 64 letters, digits, dots, hyphens or underscores.";
+  else if (!isKey(key)) wrong = KEY_WORDS;
   else if ((draft.form[name] ?? null) !== null) wrong = `${key} already exists. Change its value above.`;
   if (wrong !== null) {
     added.wrong = { key: wrong };
@@ -42,8 +47,7 @@ export function addTyped(of: PropertyClass, draft: Draft<Properties>, added: Dra
 
 /** Path and parameters of a property. The three classes have the same operations. */
 const addressOf = (tag: number, name: string) => {
-  const of = name.slice(0, name.indexOf("/")) as PropertyClass;
-  return [`/tags/{id}/${of}/{key}` as "/tags/{id}/variables/{key}", { id: tag, key: keyOf(name) }] as const;
+  return [`/tags/{id}/${classOf(name)}/{key}` as "/tags/{id}/variables/{key}", { id: tag, key: keyOf(name) }] as const;
 };
 
 /** The stored value; `null` if there is none. */

@@ -1,6 +1,6 @@
 // The members of a URL template in a form.
 
-import type { MacStart, Mode, Technology, UrlTemplate } from "../../lib/api/types";
+import type { MacStart, Mode, Technology, TemplateLookup, UrlTemplate } from "../../lib/api/types";
 
 export interface TemplateFields {
   name: string;
@@ -12,6 +12,8 @@ export interface TemplateFields {
   ndef_prefix: number | null;
   enc_length: number | null;
   tamper_at: number | null;
+  /** `unverified`: a chip without a MAC is found by its UID. */
+  lookup: TemplateLookup | null;
 }
 
 export const blank = (): TemplateFields => ({
@@ -23,6 +25,7 @@ export const blank = (): TemplateFields => ({
   ndef_prefix: null,
   enc_length: null,
   tamper_at: null,
+  lookup: null,
 });
 
 export const fieldsOf = ({
@@ -34,6 +37,7 @@ export const fieldsOf = ({
   ndef_prefix,
   enc_length,
   tamper_at,
+  lookup,
 }: UrlTemplate): TemplateFields => ({
   name,
   template,
@@ -43,4 +47,5 @@ export const fieldsOf = ({
   ndef_prefix,
   enc_length,
   tamper_at,
+  lookup,
 });

@@ -1,7 +1,7 @@
 //! One decision about a chip: its inputs are read and opened before, and sealed and stored after
 //! it.
 
-use super::{EncodeError, LaidDown, finished, form, journal};
+use super::{EncodeError, PlacedChip, finished, form, journal};
 use crate::service::Service;
 use domain::clock::Timestamp;
 use domain::id::{EncodingRootId, TagId};
@@ -71,11 +71,9 @@ impl<'a> Case<'a> {
             form: stored.form,
             generation: stored.generation,
             state: stored.state,
-            reason: stored.reason,
             seq: stored.seq,
             created_at: stored.created_at,
             updated_at: stored.updated_at,
-            outcome: stored.outcome,
             progress,
         })
     }
@@ -84,25 +82,23 @@ impl<'a> Case<'a> {
     pub(super) async fn new_encoding(
         &mut self,
         service: &Service,
-        laid: &LaidDown,
+        placed: &PlacedChip,
         now: Timestamp,
     ) -> Result<Encoding, EncodeError> {
         let mut encoding = Encoding {
             id: None,
-            uid: laid.uid,
-            goal: laid.goal,
-            run_id: laid.run_id,
+            uid: placed.uid,
+            goal: placed.goal,
+            run_id: placed.run_id,
             form: None,
             generation: None,
-            state: State::Planned,
-            reason: None,
+            state: State::PLANNED,
             seq: 0,
             created_at: now,
             updated_at: now,
-            outcome: None,
             progress: None,
         };
-        self.ask(service, &mut encoding, laid).await?;
+        self.ask(service, &mut encoding, placed).await?;
         Ok(encoding)
     }
 
@@ -112,15 +108,15 @@ impl<'a> Case<'a> {
         &mut self,
         service: &Service,
         encoding: &mut Encoding,
-        laid: &LaidDown,
+        placed: &PlacedChip,
     ) -> Result<(), EncodeError> {
         let mut reason = None;
-        if laid.goal != Goal::Factory {
+        if placed.goal != Goal::Factory {
             let progress = encoding.progress.as_ref();
             let wrote = progress.is_some_and(|progress| progress.wrote);
             let former = encoding.form.take();
             let begun = former.as_ref().filter(|_| wrote);
-            let (form, refused) = self.form(service, laid, laid.goal.tag(), begun).await?;
+            let (form, refused) = self.form(service, placed, placed.goal.tag(), begun).await?;
             if former.is_some_and(|former| !form.writes_like(&former)) {
                 // Keys that a chip had with another URL are not used with this one.
                 encoding.generation = None;
@@ -128,12 +124,11 @@ impl<'a> Case<'a> {
             reason = refused.or_else(|| Plan::new(&form).err().map(|error| error.reason()));
             encoding.form = Some(form);
         }
-        if laid.uid.bytes()[0] == RANDOM_ID {
+        if placed.uid.bytes()[0] == RANDOM_ID {
             reason = Some(Reason::RandomId);
         }
         if let Some(reason) = reason {
-            encoding.state = State::Rejected;
-            encoding.reason = Some(reason);
+            encoding.state = State::Rejected(reason);
             encoding.seq += 1;
             encoding.progress = Some(Progress::default());
         } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
@@ -150,14 +145,14 @@ impl<'a> Case<'a> {
     pub(super) async fn form(
         &self,
         service: &Service,
-        laid: &LaidDown,
+        placed: &PlacedChip,
         tag: Option<TagId>,
         begun: Option<&Form>,
     ) -> Result<(Form, Option<Reason>), EncodeError> {
-        let new = laid.place.as_ref().and_then(|kept| kept.new.as_ref());
+        let new = placed.place.as_ref().and_then(|kept| kept.new.as_ref());
         let mut form = match (new, tag) {
-            (Some(new), _) => form::of_slug(service, new.slug.to_string(), &laid.options).await?,
-            (None, Some(tag)) => form::of_tag(service, tag, &laid.options).await?,
+            (Some(new), _) => form::of_slug(service, new.slug.to_string(), &placed.options).await?,
+            (None, Some(tag)) => form::of_tag(service, tag, &placed.options).await?,
             (None, None) => return Err(EncodeError::Stale),
         };
         let mut reason = None;
@@ -169,7 +164,7 @@ impl<'a> Case<'a> {
         if let Some(bound) = bound {
             let finished = self.state.finished.as_ref();
             let verified = finished
-                .filter(|finished| finished.state == State::Verified && finished.goal.tag() == tag);
+                .filter(|finished| finished.state.is_verified() && finished.goal.tag() == tag);
             match verified.and_then(|verified| verified.generation) {
                 // Others may know its keys: the chip gets new ones and keeps its tag.
                 _ if Some(bound) == tag && self.is_exposed() => {}
@@ -179,22 +174,22 @@ impl<'a> Case<'a> {
                 // The chip has no keys: correct pages stay, and the others are written.
                 None if Some(bound) == tag && verified.is_some() && !form.has_keys() => {}
                 _ if Some(bound) == tag && begun.is_some() => {}
-                _ if laid.options.replace
+                _ if placed.options.replace
                     || begun.is_some_and(|begun| begun.taken_from == Some(bound)) =>
                 {
                     form.taken_from = Some(bound);
                 }
                 // The reason names the other run, so that the operator does not take the chip for a
                 // duplicate.
-                _ if self.is_of_another_run(laid.run_id) => reason = Some(Reason::InUseElsewhere),
+                _ if self.is_of_another_run(placed.run_id) => reason = Some(Reason::InOtherRun),
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
-        } else if !laid.options.replace && begun.is_none() && finished::is_imported(self.state) {
+        } else if !placed.options.replace && begun.is_none() && finished::is_imported(self.state) {
             reason = Some(Reason::AlreadyEncoded);
         }
-        let joins = reason.is_none() && bound != tag && !laid.options.additional;
+        let joins = reason.is_none() && bound != tag && !placed.options.additional;
         if let Some(tag) = tag.filter(|_| joins)
-            && form::has_inlay(service, tag, laid.uid).await?
+            && form::has_inlay(service, tag, placed.uid).await?
         {
             reason = Some(Reason::TagHasInlay);
         }
@@ -251,8 +246,8 @@ impl<'a> Case<'a> {
         encoding: Encoding,
         place: Option<KeptPlace>,
     ) -> Result<Option<Turn>, EncodeError> {
-        let ending = match encoding.state {
-            State::Verified => self.inlay(service, &encoding)?,
+        let ending = match &encoding.state {
+            State::Verified(outcome) => self.inlay(service, &encoding, outcome)?,
             State::Reset => Ending::Reset,
             _ => Ending::None,
         };
@@ -276,11 +271,9 @@ impl<'a> Case<'a> {
                 run_id: encoding.run_id,
                 form: encoding.form.clone(),
                 generation: encoding.generation,
-                state: encoding.state,
-                reason: encoding.reason,
+                state: encoding.state.clone(),
                 seq: encoding.seq,
                 progress,
-                outcome: encoding.outcome.clone(),
                 created_at: encoding.created_at,
                 updated_at: encoding.updated_at,
             },
@@ -293,15 +286,13 @@ impl<'a> Case<'a> {
         };
         let stored = service.storage.store_turn(turn).await?;
         Ok(stored.and_then(|stored| {
-            let told = Encoding {
+            let later = Encoding {
                 id: stored.id,
                 goal: stored.goal,
                 state: stored.state,
-                reason: stored.reason,
-                outcome: stored.outcome,
                 ..encoding
             };
-            told.turn()
+            later.turn()
         }))
     }
 }

@@ -4,7 +4,7 @@ use super::{Case, EncodeError};
 use crate::service::Service;
 use domain::id::EncodingRunId;
 use domain::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
-use encoding::{Candidate, Encoding, Form, Goal, Plan, State};
+use encoding::{Candidate, Encoding, EncodingOutcome, Form, Goal, Plan};
 use inlay::Uid;
 use inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 use storage::{ChipState, Ending, StoredJournal};
@@ -20,7 +20,7 @@ pub async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeErro
 /// Whether an inlay has keys that neither this service nor its bureau wrote: Tapdesk may hold the
 /// owner's only copy of them. Once key 0 is one of ours, so are the others.
 pub(super) fn is_imported(state: &ChipState) -> bool {
-    let has_keys = |inlay: &Inlay| inlay.fields.keys.is_some();
+    let has_keys = |inlay: &Inlay| inlay.fields.keys.is_some() || inlay.fields.other_keys.is_some();
     let ours = |journal: &StoredJournal| journal.confirmed.is_some() || journal.bureau.is_some();
     state.inlay.as_ref().is_some_and(has_keys) && !state.journal.as_ref().is_some_and(ours)
 }
@@ -35,8 +35,8 @@ pub async fn is_undo(service: &Service, run: EncodingRunId, uid: Uid) -> Result<
     let (Some(finished), Some(inlay)) = (state.finished, state.inlay) else {
         return Ok(false);
     };
-    let of_run = finished.state == State::Verified && finished.run_id == Some(run);
-    let untouched = finished.outcome.is_some_and(|outcome| {
+    let of_run = finished.run_id == Some(run);
+    let untouched = finished.state.outcome().is_some_and(|outcome| {
         (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
     });
     Ok(of_run && untouched && !found.fields.closed)
@@ -46,7 +46,7 @@ impl Case<'_> {
     /// Whether the chip was finished in a run other than this one.
     pub(super) fn is_of_another_run(&self, run: Option<EncodingRunId>) -> bool {
         let finished = self.state.finished.as_ref();
-        let verified = finished.filter(|finished| finished.state == State::Verified);
+        let verified = finished.filter(|finished| finished.state.is_verified());
         let of = verified.and_then(|verified| verified.run_id);
         of.zip(run).is_some_and(|(of, run)| of != run)
     }
@@ -56,10 +56,9 @@ impl Case<'_> {
         &self,
         service: &Service,
         encoding: &Encoding,
+        outcome: &EncodingOutcome,
     ) -> Result<Ending, EncodeError> {
-        let (Some(form), Some(outcome), Goal::Tag(tag)) =
-            (&encoding.form, &encoding.outcome, encoding.goal)
-        else {
+        let (Some(form), Goal::Tag(tag)) = (&encoding.form, encoding.goal) else {
             return Ok(Ending::None);
         };
         let keys = if form.has_keys() {
@@ -78,6 +77,8 @@ impl Case<'_> {
             mirror: form.mirror,
             mac_from: form.mac_from,
             keys,
+            // The journal has all keys of the chip.
+            other_keys: None,
             // If the inlay was blocked meanwhile, storing it keeps the block.
             blocked_at: None,
         };

@@ -127,7 +127,7 @@ async fn of_template(
     let settings = template.settings();
     let technology = settings.technology;
     if !encoding::is_encodable(technology) {
-        let why = "Tapdesk encodes NTAG 424 DNA, and NTAG 213, 215 and 216. Other chips are encoded elsewhere, and their keys imported.";
+        let why = "Tapdesk encodes NTAG 424 DNA, and NTAG 213, 215 and 216. Encode other chips with another tool, and import their keys.";
         return Err(FieldError::of("url_template_id", why).into());
     }
     check_lrp(settings.mode, options)?;
@@ -184,7 +184,7 @@ fn of_static_url(
 /// Refuses to lock a chip with keys, which needs no lock: writing needs its key 0.
 fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), EncodeError> {
     if options.lock && technology.family() != Family::Ntag21x {
-        let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA is written with its key 0 alone.";
+        let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA can be written only with its key 0.";
         return Err(FieldError::of("lock", why).into());
     }
     Ok(())

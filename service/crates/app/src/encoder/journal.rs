@@ -7,12 +7,16 @@ use crate::service::Service;
 use domain::entropy;
 use domain::id::EncodingRootId;
 use domain::inventory::{Inlay, SealedKey};
+use domain::keyring::OTHER_KEYS;
 use encoding::{Candidate, Generation, Imported, Journal, Root, Roots, Source};
 use inlay::ev2::KEYS;
 use inlay::key::{AesKey, InlayKeys};
 use inlay::technology::Family;
 use inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 use storage::{StorageError, StoredGeneration, StoredJournal};
+
+/// The slots of the keys that are not of an inlay's codes.
+const OTHER_SLOTS: [u8; OTHER_KEYS] = [0, 3, 4];
 
 /// All roots, opened, and those of them that others may know.
 pub(super) async fn roots(service: &Service) -> Result<(Roots, Vec<EncodingRootId>), EncodeError> {
@@ -83,38 +87,54 @@ pub(super) async fn imported(
     journal: &Journal,
     roots: &Roots,
 ) -> Result<Imported, EncodeError> {
-    let technology = inlay.fields.technology;
-    let Some(sealed) = &inlay.fields.keys else {
-        return Ok(Imported::default());
-    };
-    if technology.family() != Family::Ntag424 {
+    if inlay.fields.technology.family() != Family::Ntag424 {
         return Ok(Imported::default());
     }
-    let wrapped = match (sealed.wrapped(), sealed.master_key_id()) {
-        (None, Some(master)) => {
-            let master = service.storage.master_key(master).await?;
-            master.map(|master| master.wrapped_keys())
-        }
-        (wrapped, _) => wrapped,
-    };
-    let keyring = &service.keyring;
-    let InlayKeys::Aes(keys) = keyring.inlay_keys(wrapped.as_ref(), inlay.uid, technology)? else {
-        return Ok(Imported::default());
-    };
-    let only = |slot: u8, key: AesKey| {
+    let mut slots = 0..KEYS;
+    let keys = chip_keys(service, inlay).await?.map(|key| {
+        let slot = slots.next()?;
         let mut numbers = journal.generations.iter().map(|one| one.number);
         let known = numbers.any(|number| {
-            journal
-                .key(slot, Candidate::Recorded(number), roots)
-                .as_ref()
-                == Some(&key)
+            let recorded = journal.key(slot, Candidate::Recorded(number), roots);
+            recorded.is_some() && recorded == key
         });
-        (!known && !key.is_factory()).then_some(key)
-    };
-    Ok(Imported {
-        meta: keys.meta.and_then(|meta| only(META_SLOT, meta)),
-        file: only(FILE_SLOT, keys.file),
-    })
+        key.filter(|key| !known && !key.is_factory())
+    });
+    Ok(Imported(keys))
+}
+
+/// The keys of a chip that are stored with its inlay or follow from its master key, by slot.
+async fn chip_keys(
+    service: &Service,
+    inlay: &Inlay,
+) -> Result<[Option<AesKey>; KEYS as usize], EncodeError> {
+    let keyring = &service.keyring;
+    let mut all: [Option<AesKey>; KEYS as usize] = Default::default();
+    if let Some(sealed) = &inlay.fields.keys {
+        let master = match sealed.master_key_id() {
+            Some(master) => service.storage.master_key(master).await?,
+            None => None,
+        };
+        if let Some(master) = &master {
+            let fields = &master.fields;
+            let derived =
+                keyring.derived_chip_keys(&fields.key.wrapped, &fields.derivation, inlay.uid)?;
+            all = derived.map(|keys| keys.map(Some)).unwrap_or_default();
+        }
+        let wrapped = sealed.wrapped(master.as_ref());
+        let keys = keyring.inlay_keys(wrapped.as_ref(), inlay.uid, inlay.fields.technology)?;
+        if let InlayKeys::Aes(keys) = keys {
+            all[usize::from(META_SLOT)] = keys.meta;
+            all[usize::from(FILE_SLOT)] = Some(keys.file);
+        }
+    }
+    if let Some(others) = &inlay.fields.other_keys {
+        let others = keyring.unwrap_others(&others.wrapped)?;
+        for (slot, key) in OTHER_SLOTS.into_iter().zip(others) {
+            all[usize::from(slot)] = Some(key);
+        }
+    }
+    Ok(all)
 }
 
 /// A journal in its stored form. Keys of generations in `known` are already stored and stay as they

@@ -8,7 +8,7 @@ use crate::prove_address;
 use crate::service::Service;
 use crate::tag_address::Opened;
 use domain::id::EncodingId;
-use encoding::{OpenedAddress, State};
+use encoding::OpenedAddress;
 use storage::StorageError;
 
 /// How long the last turn of an encoding waits for the result. A later result is stored, too.
@@ -32,11 +32,10 @@ async fn open(service: &Service, id: EncodingId) -> Result<(), StorageError> {
     let Some(encoding) = service.storage.encoding(id).await? else {
         return Ok(());
     };
-    let known = encoding
-        .outcome
-        .is_none_or(|outcome| outcome.address.is_some());
+    let outcome = encoding.state.outcome();
+    let is_due = outcome.is_some_and(|outcome| outcome.address.is_none());
     let form = encoding.form.filter(|form| form.url_template_id.is_none());
-    let (State::Verified, false, Some(form)) = (encoding.state, known, form) else {
+    let Some(form) = form.filter(|_| is_due) else {
         return Ok(());
     };
     let address = match prove_address::open(service, &form.address()).await {

@@ -86,9 +86,10 @@ type Numbered = (usize, CameBack);
 struct Report<'a> {
     service: &'a Service,
     positions: &'a [OrderPosition],
-    /// The index of each position in `positions`, by its number and by its slug in lower case.
+    /// The index of each position in `positions`, by its number and by its slug. Slugs that differ
+    /// only in case have one entry in lower case.
     by_number: HashMap<u32, usize>,
-    by_slug: HashMap<String, usize>,
+    by_slug: HashMap<String, Vec<usize>>,
     form: Form,
     /// A plan with an example slug, which finds the slug in a URL.
     any: Option<Plan>,
@@ -103,14 +104,18 @@ impl<'a> Report<'a> {
         keys: &'a [WrappedSet],
     ) -> Self {
         let numbered = || positions.iter().zip(0..);
-        let by_slug = numbered().map(|(position, at)| (position.slug.to_ascii_lowercase(), at));
+        let mut by_slug = HashMap::<_, Vec<_>>::new();
+        for (position, at) in numbered() {
+            let slug = position.slug.to_ascii_lowercase();
+            by_slug.entry(slug).or_default().push(at);
+        }
         Self {
             service,
             positions,
             by_number: numbered()
                 .map(|(position, at)| (position.position, at))
                 .collect(),
-            by_slug: by_slug.collect(),
+            by_slug,
             any: Plan::new(&of_slug(&form, "x".to_owned())).ok(),
             form,
             keys,
@@ -187,6 +192,7 @@ impl<'a> Report<'a> {
                 meta: keys.meta.as_ref().map(seal).transpose()?,
                 file: seal(&keys.file)?,
             }),
+            other_keys: None,
             blocked_at: None,
         };
         let chip = CameBack {
@@ -212,15 +218,15 @@ impl<'a> Report<'a> {
         };
         let slugs: Vec<_> = row.slug.iter().chain(of_url.iter()).collect();
         let at = match (row.position, slugs.first()) {
-            (Some(number), _) => self.by_number.get(&number),
-            (None, Some(slug)) => self.by_slug.get(&slug.to_ascii_lowercase()),
+            (Some(number), _) => self.by_number.get(&number).copied(),
+            (None, Some(slug)) => self.by_slug(slug),
             (None, None) => {
                 return Err(
                     "The row names no position: it needs a position, a slug or a URL.".to_owned(),
                 );
             }
         };
-        let found = at.and_then(|at| Some((self.positions.get(*at)?, self.keys.get(*at)?)));
+        let found = at.and_then(|at| Some((self.positions.get(at)?, self.keys.get(at)?)));
         let of_all = |position: &OrderPosition| {
             let mut slugs = slugs.iter();
             slugs.all(|slug| position.slug.eq_ignore_ascii_case(slug))
@@ -228,6 +234,14 @@ impl<'a> Report<'a> {
         found
             .filter(|(position, _)| of_all(position))
             .ok_or_else(|| "The order has no such position.".to_owned())
+    }
+
+    /// The position with this slug, or with the only one that is the same but for case.
+    fn by_slug(&self, slug: &str) -> Option<usize> {
+        let alike = self.by_slug.get(&slug.to_ascii_lowercase())?;
+        let is_exact = |at: &&usize| self.positions.get(**at).is_some_and(|of| of.slug == slug);
+        let only = || alike.first().filter(|_| alike.len() == 1);
+        alike.iter().find(is_exact).or_else(only).copied()
     }
 
     /// The slug in a URL of a chip, or of its tag.

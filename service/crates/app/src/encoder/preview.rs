@@ -3,12 +3,13 @@
 
 use url::Host;
 
-use super::{Case, EncodeError, FormOptions, LaidDown, form, run};
+use super::{Case, EncodeError, FormOptions, PlacedChip, form, run};
 use crate::service::Service;
 use domain::id::{EncodingRunId, TagId};
 use domain::settings::host;
 use encoding::machine::preview::{Known, PreviewStep, steps};
-use encoding::{Form, Goal, Plan, Reason, State};
+use encoding::{Form, Goal, Plan, Reason, StateWord};
+use inlay::ev2::KEY_0;
 use inlay::technology::{Family, Mode};
 use inlay::template::{EncodingSheet, Field};
 use inlay::{Technology, Uid};
@@ -53,7 +54,7 @@ pub enum Whom {
 pub enum KnownChip {
     /// The journal does not have the chip: its keys are assumed to be factory keys.
     New,
-    /// The chip has keys of this service.
+    /// The chip has keys of this service, or its key 0 was imported.
     Known,
     /// The chip is half encoded: its encoding continues.
     HalfWay,
@@ -92,7 +93,7 @@ pub async fn preview(service: &Service, asked: &Asked) -> Result<Preview, Encode
     let case = Case::of(service, uid, &state).await?;
     let (form, refused) = match tag {
         Some(tag) => {
-            let laid = LaidDown {
+            let placed = PlacedChip {
                 uid,
                 goal: Goal::Tag(tag),
                 run_id: match asked.whom {
@@ -102,8 +103,8 @@ pub async fn preview(service: &Service, asked: &Asked) -> Result<Preview, Encode
                 place: None,
                 options,
             };
-            refuse_busy(service, &state, &laid).await?;
-            case.form(service, &laid, Some(tag), None).await?
+            refuse_busy(service, &state, &placed).await?;
+            case.form(service, &placed, Some(tag), None).await?
         }
         None => (
             form::of_slug(service, EXAMPLE_SLUG.to_owned(), &options).await?,
@@ -178,7 +179,7 @@ async fn whose(
 async fn refuse_busy(
     service: &Service,
     state: &ChipState,
-    laid: &LaidDown,
+    placed: &PlacedChip,
 ) -> Result<(), EncodeError> {
     let inlay = state.inlay.as_ref();
     if inlay.is_some_and(|inlay| inlay.fields.blocked_at.is_some()) {
@@ -187,7 +188,7 @@ async fn refuse_busy(
     let now = service.storage.now().await?;
     let held = state.latest.as_ref().is_some_and(|latest| {
         latest.state.is_open()
-            && (latest.goal != laid.goal || latest.run_id != laid.run_id)
+            && (latest.goal != placed.goal || latest.run_id != placed.run_id)
             && now.since(latest.updated_at) < super::LEASE
     });
     if held {
@@ -227,16 +228,19 @@ impl Case<'_> {
         let goal = tag.map(Goal::Tag);
         let latest = self.state.latest.as_ref();
         let open = latest.filter(|latest| latest.state.is_open() && Some(latest.goal) == goal);
-        if open.is_some_and(|open| !matches!(open.state, State::Planned)) {
+        if open.is_some_and(|open| open.state.word() != StateWord::Planned) {
             return KnownChip::HalfWay;
         }
         let finished = self.state.finished.as_ref();
-        let same = finished
-            .filter(|finished| finished.state == State::Verified && Some(finished.goal) == goal);
+        let same =
+            finished.filter(|finished| finished.state.is_verified() && Some(finished.goal) == goal);
         let whole = !form.has_keys() && same.is_some();
         if !replace && (form.finished.is_some() || whole) {
             KnownChip::Finished
-        } else if self.journal.confirmed.is_some() || !self.journal.keys_sent().is_empty() {
+        } else if self.journal.confirmed.is_some()
+            || !self.journal.keys_sent().is_empty()
+            || self.journal.imported(KEY_0).is_some()
+        {
             KnownChip::Known
         } else {
             KnownChip::New
@@ -247,6 +251,9 @@ impl Case<'_> {
     fn opens(&self) -> String {
         if let Some(number) = self.journal.confirmed {
             return format!("its key of generation {number}");
+        }
+        if self.journal.imported(KEY_0).is_some() {
+            return "its imported key 0, or the factory key".to_owned();
         }
         match self.journal.keys_sent().last() {
             Some(number) => format!("the factory key or its key of generation {number}"),
@@ -260,16 +267,12 @@ fn url_warning(url: &str) -> Option<&'static str> {
     const HERE: &str = "The URL works only on this computer. Choose where phones reach you in the settings before you encode inlays.";
     const NEAR: &str = "The URL works only in this network, and its host may change. For inlays that leave it, use your domain: see the settings.";
     match host::of_url(url)? {
-        Host::Ipv4(address) if address.is_loopback() => return Some(HERE),
-        Host::Ipv6(address) if address.is_loopback() => return Some(HERE),
+        here if host::is_loopback(&here) => return Some(HERE),
         Host::Ipv4(address) if address.is_private() || address.is_link_local() => {
             return Some(NEAR);
         }
         Host::Ipv6(address) if address.is_unique_local() || address.is_unicast_link_local() => {
             return Some(NEAR);
-        }
-        Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => {
-            return Some(HERE);
         }
         Host::Domain(name) if name.rsplit('.').next() == Some("local") => return Some(NEAR),
         _ => {}

@@ -45,13 +45,13 @@ pub(super) fn facts(form: &Form) -> Vec<Fact> {
     if is_lrp(form) {
         facts.push(fact(
             "Mode",
-            "LRP, for ever: from then on the chip takes URLs of LRP mode alone, and it cannot be wiped.",
+            "LRP. This cannot be undone: from then on the chip takes only URLs of LRP mode, and it cannot be wiped.",
         ));
     }
     if form.template.tamper_at.is_some() || mentions(form, Field::Tamper) {
         facts.push(fact(
             "Tamper loop",
-            "Measured from then on, for ever: each tap tells whether the loop is open, or was.",
+            "Measured from then on. This cannot be undone: each tap shows whether the loop is open, or was.",
         ));
     }
     facts
@@ -97,7 +97,7 @@ fn keys(form: &Form) -> String {
         ""
     };
     format!(
-        "All five become keys of this chip alone, {of}.{encrypts} key 2 makes the MAC; key 0 changes the chip."
+        "All five become keys of only this chip, {of}.{encrypts} key 2 makes the MAC; key 0 changes the chip."
     )
     .replace(". key 2", ". Key 2")
 }

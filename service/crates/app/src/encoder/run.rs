@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{EncodeError, FormOptions, LaidDown, Started, TRIES, form};
+use super::{EncodeError, FormOptions, PlacedChip, Started, TRIES, form};
 use crate::service::Service;
 use domain::field_error::FieldError;
 use domain::id::EncodingRunId;
@@ -35,14 +35,14 @@ pub async fn start_in_run(
         } else {
             None
         };
-        let laid = LaidDown {
+        let placed = PlacedChip {
             uid,
             goal: place.tag_id.map_or(Goal::NewTag, Goal::Tag),
             run_id: Some(run.id),
             place: Some(KeptPlace { place, new }),
             options,
         };
-        if let Some(started) = super::try_start(service, &laid).await? {
+        if let Some(started) = super::try_start(service, &placed).await? {
             return Ok(started);
         }
     }

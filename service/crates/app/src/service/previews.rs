@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Service;
-use domain::clock::{Millis, Timestamp};
-use domain::report::Bucket;
+use domain::report::CountSpan;
 use storage::StorageError;
 
 /// Counts that are not stored yet, by the number of their hour.
@@ -28,7 +27,7 @@ impl Service {
     /// Counts one preview.
     pub fn count_preview(&self) {
         self.metrics.preview();
-        self.previews.add(Bucket::Hour.of(self.clock.now()), 1);
+        self.previews.add(CountSpan::Hour.of(self.clock.now()), 1);
     }
 
     /// Stores this node's counts in the database.
@@ -47,20 +46,16 @@ impl Service {
         Ok(())
     }
 
-    /// How many previews programs requested, from the hour of `since` to the hour before `until`.
-    pub async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
+    /// How many previews programs requested in each hour from `first` up to, but not including, `end`.
+    pub async fn previews(&self, first: i64, end: i64) -> Result<BTreeMap<i64, u64>, StorageError> {
         // Other nodes store theirs every few seconds. If the disk is full, counts stay in memory.
         if let Err(error) = self.note_previews().await {
             tracing::debug!("previews could not be noted: {error}");
         }
-        let noted = self.storage.previews(since, until).await?;
-        let hours = Bucket::Hour.of(since)..=Bucket::Hour.of(until.minus(Millis::new(1)));
-        let waiting: u64 = self
-            .previews
-            .hours()
-            .range(hours)
-            .map(|(_, previews)| previews)
-            .sum();
-        Ok(noted + waiting)
+        let mut hours = self.storage.previews(first, end).await?;
+        for (hour, previews) in self.previews.hours().range(first..end) {
+            *hours.entry(*hour).or_default() += previews;
+        }
+        Ok(hours)
     }
 }

@@ -1,5 +1,6 @@
 //! Keeps the configuration of tags in memory, in the form that taps need. An entry becomes invalid
-//! when the tag or the experience changes. Counters, keys and properties are never cached.
+//! when the tag, a group above it, or the experience changes. Counters, keys and properties of tags
+//! are never cached.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::ops::Deref;
@@ -8,18 +9,24 @@ use std::sync::Arc;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
+use super::group_cache::GroupCache;
+use super::kept::Kept;
 use super::tap_tag::TapTag;
 use super::template_cache::{OpenedInlay, TemplateCache};
 use crate::metrics::CacheMetrics;
 use domain::clock::Stopwatch;
 use domain::entropy::Entropy;
 use domain::experience::{Content, PublishedExperience};
+use domain::group::{Inherited, Lineage, led_to};
 use domain::id::{ExperienceId, TagId};
 use domain::keyring::{Keyring, KeyringError, WrappedKeys};
-use domain::tag::Tag;
+use domain::scope::Reach;
+use domain::tag::{DEFAULT_LANGUAGE, Slug, Tag, TagFields};
 use inlay::Uid;
 use inlay::key::AesKey;
-use storage::{Access, CachedPart, StorageError, TagInlays, TagKey, TagTap};
+use inlay::slug::is_slug;
+use inlay::template::{Field, MacStart, Template};
+use storage::{Access, CachedPart, NamedTag, StorageError, TagInlays, TagKey, TagTap};
 
 /// The cache's own overhead for a tag, in bytes: its entry by id, and its entry by slug.
 pub(super) const PLACE: usize = 56;
@@ -31,6 +38,8 @@ pub(super) const TAG: usize = 300;
 const INLAY_KEYS_MAX: usize = 2;
 /// Maximum number of cached experiences. Owners have few, with many tags each.
 const EXPERIENCES: usize = 1_000;
+/// Groups take a sixteenth of the budget for tags: there are fewer of them.
+const SHARE_OF_GROUPS: usize = 16;
 /// Tags that are read in one query when the cache is filled.
 const PAGE: usize = 500;
 
@@ -49,22 +58,8 @@ pub struct TagCache {
     nobodys_key: Vec<u8>,
     hasher: RandomState,
     experiences: Cache<ExperienceId, Kept<Option<PublishedExperience>>>,
+    groups: GroupCache,
     metrics: CacheMetrics,
-}
-
-/// A cached value, with the epoch of configuration under which it was read.
-struct Kept<T> {
-    epoch: u64,
-    value: Arc<T>,
-}
-
-impl<T> Clone for Kept<T> {
-    fn clone(&self) -> Self {
-        Self {
-            epoch: self.epoch,
-            value: Arc::clone(&self.value),
-        }
-    }
 }
 
 #[derive(Clone)]
@@ -80,6 +75,10 @@ impl Weighter<TagId, Kept<TapTag>> for Bytes {
 #[derive(Clone, Debug)]
 pub struct CachedTag {
     tag: Arc<TapTag>,
+    /// Its group, with the groups above.
+    lineage: Option<Arc<Lineage>>,
+    /// If not its present slug named the tag: its own slugs that are the same but for case.
+    named_by: Option<Arc<[Slug]>>,
     experience: Arc<Option<PublishedExperience>>,
     /// For a preview: properties and counts that replace the stored ones.
     previewed: Option<Arc<Tag>>,
@@ -116,6 +115,7 @@ impl TagCache {
     ) -> Self {
         // A locked keyring cannot open the keys of inlays either.
         let nobodys_key = keyring.wrap(AesKey::FACTORY.expose(), entropy);
+        let groups = GroupCache::new(storage.clone(), budget / SHARE_OF_GROUPS);
         let tags = budget / TAG;
         let by_slug = tags * PLACE_BY_SLUG;
         let options = OptionsBuilder::new()
@@ -141,6 +141,7 @@ impl TagCache {
             nobodys_key: nobodys_key.unwrap_or_default(),
             hasher: RandomState::new(),
             experiences: Cache::new(EXPERIENCES),
+            groups,
             metrics: CacheMetrics::default(),
         }
     }
@@ -152,18 +153,30 @@ impl TagCache {
 
     /// A tag with its present configuration. `None` if there is no such tag, or it is deleted.
     pub async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
-        let Some(tag) = self.tag(key).await? else {
+        let (found, named_by) = match self.tag(key).await? {
+            Some(tag) => (Some(tag), None),
+            None => match self.named(key).await? {
+                Some(named) => (self.tag(TagKey::Id(named.tag)).await?, Some(named.slugs)),
+                None => return Ok(None),
+            },
+        };
+        let Some(tag) = found else {
             return Ok(None);
         };
-        let experience = self.experience(tag.experience_id()).await?;
+        let lineage = self.groups.lineage(tag.group_id()).await?;
+        let led_by = led_by(&tag, lineage.as_deref());
+        let experience = self.experience(led_by).await?;
         Ok(Some(CachedTag {
             tag,
+            lineage,
+            named_by: named_by.map(Arc::from),
             experience,
             previewed: None,
             is_sample: false,
         }))
     }
 
+    /// The tag with this id, or with this text as its present slug.
     async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
         let id = match key {
             TagKey::Slug(slug) => self.ids.get(&self.hash(slug)),
@@ -172,6 +185,11 @@ impl TagCache {
         if let Some(tag) = self.at_hand(id).filter(|tag| tag.is(key)) {
             self.metrics.hits.inc();
             return Ok(Some(tag));
+        }
+        if let TagKey::Slug(slug) = key
+            && !is_slug(slug)
+        {
+            return Ok(None);
         }
         self.metrics.misses.inc();
         // The epoch is read first, so that a later change makes the entry invalid.
@@ -184,6 +202,14 @@ impl TagCache {
             self.keep(epoch, &tag);
         }
         Ok(Some(tag))
+    }
+
+    /// The tag that a text names which is nobody's present slug.
+    async fn named(&self, key: TagKey<'_>) -> Result<Option<NamedTag>, StorageError> {
+        match key {
+            TagKey::Slug(slug) if is_slug(slug) => self.storage.named_tag(slug).await,
+            TagKey::Slug(_) | TagKey::Id(_) => Ok(None),
+        }
     }
 
     /// The cached tag, if it is still current.
@@ -254,15 +280,32 @@ impl TagCache {
 
     /// A tag with its present configuration, read from the database instead of the cache.
     pub async fn read(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
-        let Some(tap) = self.storage.tag_tap(key).await? else {
+        let (found, named_by) = match self.storage.tag_tap(key).await? {
+            Some(tap) => (Some(tap), None),
+            None => match self.named(key).await? {
+                Some(named) => {
+                    let tag = TagKey::Id(named.tag);
+                    (self.storage.tag_tap(tag).await?, Some(named.slugs))
+                }
+                None => return Ok(None),
+            },
+        };
+        let Some(tap) = found else {
             return Ok(None);
         };
-        let experience = match tap.tag.fields.experience_id {
+        let lineage = match tap.tag.fields.group_id {
+            Some(group) => self.storage.lineage(group).await?,
+            None => None,
+        };
+        let tag = Arc::new(self.opened(tap).await?);
+        let experience = match led_by(&tag, lineage.as_deref()) {
             Some(id) => self.storage.published_now(id).await?,
             None => None,
         };
         Ok(Some(CachedTag {
-            tag: Arc::new(self.opened(tap).await?),
+            tag,
+            lineage,
+            named_by: named_by.map(Arc::from),
             experience: Arc::new(experience),
             previewed: None,
             is_sample: false,
@@ -270,18 +313,32 @@ impl TagCache {
     }
 
     /// A tag for a preview that is not stored. It has no inlay.
-    pub fn sample(&self, tag: Tag) -> CachedTag {
+    pub async fn sample(&self, tag: Tag) -> Result<CachedTag, StorageError> {
+        let lineage = self.groups.lineage(tag.fields.group_id).await?;
         let tap = TagTap {
             tag: tag.clone(),
             inlays: TagInlays::default(),
         };
         let sample = CachedTag {
             tag: Arc::new(TapTag::new(tap, &self.keyring, |_| false)),
+            lineage,
+            named_by: None,
             experience: Arc::default(),
             previewed: None,
             is_sample: true,
         };
-        sample.showing(tag)
+        Ok(sample.showing(tag))
+    }
+
+    /// A tag that a tap is about to create, with the experience that it will have.
+    pub(crate) async fn unborn(&self, fields: &TagFields) -> Result<CachedTag, StorageError> {
+        let sample = self.sample(Tag::unborn(fields.clone())).await?;
+        let led_by = led_by(&sample.tag, sample.lineage.as_deref());
+        let experience = self.experience(led_by).await?;
+        Ok(CachedTag {
+            experience,
+            ..sample
+        })
     }
 
     /// Reads tags before their first taps, until all are in the cache or the budget is used. It
@@ -317,17 +374,26 @@ impl TagCache {
         }
         let templates = self.templates.current().await?;
         // The settings of a template that has inlays never change.
-        Ok(TapTag::new(tap, &self.keyring, |id| {
+        let mut inlays = tap.inlays.of_templates.iter();
+        let may_cover_slug = inlays.any(|inlay| {
+            let template = templates.get(inlay.url_template_id);
+            template.is_some_and(|template| may_cover_slug(&template.template))
+        });
+        let slug = tap.tag.fields.slug.clone();
+        let mut tag = TapTag::new(tap, &self.keyring, |id| {
             let template = templates.get(id);
             template.is_some_and(|template| template.template.proves_taps())
-        }))
+        });
+        if may_cover_slug && let Some(named) = self.storage.named_tag(slug.as_str()).await? {
+            tag.add_spellings(named.slugs.into_iter().filter(|other| *other != slug));
+        }
+        Ok(tag)
     }
 
     /// The cached value of a part, if the part did not change since.
     fn holds<T>(&self, part: CachedPart, kept: Option<Kept<T>>) -> Option<Arc<T>> {
-        let kept = kept?;
-        let changed = self.storage.changed_at(part)?;
-        (changed <= kept.epoch).then_some(kept.value)
+        let current = kept.filter(|kept| kept.is_current(&self.storage, part));
+        current.map(|kept| kept.value)
     }
 
     fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
@@ -344,13 +410,40 @@ impl TagCache {
     }
 }
 
+/// The experience that a tap gets: that of the recall, if there is one.
+fn led_by(tag: &TapTag, lineage: Option<&Lineage>) -> Option<ExperienceId> {
+    match lineage.and_then(Lineage::recall) {
+        Some(recall) => recall.experience_id,
+        None => led_to(tag.own_experience_id(), lineage),
+    }
+}
+
+/// Whether a template's MAC may be made over the slug.
+fn may_cover_slug(template: &Template) -> bool {
+    template.has(Field::Slug) && template.settings().mac_from != MacStart::None
+}
+
 impl CachedTag {
+    /// Its own slugs, present or former, that the text which named it can stand for. The most
+    /// likely one comes first; the others differ from it only in case.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
+        let named_by = self.named_by.as_deref().unwrap_or_default();
+        let present = self.named_by.is_none().then(|| self.tag.slugs());
+        let named_by = named_by.iter().map(Slug::as_str);
+        named_by.chain(present.into_iter().flatten())
+    }
+
     /// The tag with the properties and counts of `tag`, for a preview.
     pub(crate) fn showing(self, tag: Tag) -> Self {
         Self {
             previewed: Some(Arc::new(tag)),
             ..self
         }
+    }
+
+    /// The tag as if it were in this group, for a preview. Its experience stays.
+    pub(crate) fn in_group(self, lineage: Option<Arc<Lineage>>) -> Self {
+        Self { lineage, ..self }
     }
 
     /// The id of the tag in texts; 0 for a sample, which has none.
@@ -363,7 +456,71 @@ impl CachedTag {
         self.previewed.as_deref()
     }
 
-    /// The published version of its experience.
+    /// Its group, with the groups above.
+    pub(crate) fn lineage(&self) -> Option<&Lineage> {
+        self.lineage.as_deref()
+    }
+
+    /// Whether a group above it is recalled.
+    pub fn is_recalled(&self) -> bool {
+        self.lineage()
+            .is_some_and(|lineage| lineage.recall().is_some())
+    }
+
+    /// Whether it is within reach, by the experience that it leads to or by its group.
+    pub(crate) fn is_within(&self, reach: &Reach) -> bool {
+        let Some(groups) = reach.groups() else {
+            return reach.has(led_to(self.tag.own_experience_id(), self.lineage()));
+        };
+        let mut chain = self.lineage().into_iter().flat_map(Lineage::groups);
+        chain.any(|group| groups.contains(&group.id))
+    }
+
+    /// Its name for visitors, or its group's; empty if none of them has one.
+    pub fn title(&self) -> &str {
+        self.own_or(self.tag.own_title(), Lineage::title)
+    }
+
+    /// A sentence for visitors; its own, or its group's.
+    pub fn description(&self) -> &str {
+        self.own_or(self.tag.own_description(), Lineage::description)
+    }
+
+    /// The locale of its texts, as in `en_US`; its own, its group's, or the default.
+    pub(crate) fn language_code(&self) -> &str {
+        match self.own_or(self.tag.own_language_code(), Lineage::language_code) {
+            "" => DEFAULT_LANGUAGE,
+            code => code,
+        }
+    }
+
+    fn own_or<'s>(
+        &'s self,
+        own: &'s str,
+        inherited: impl Fn(&'s Lineage) -> Option<Inherited<&'s str>>,
+    ) -> &'s str {
+        if !own.is_empty() {
+            return own;
+        }
+        let inherited = self.lineage().and_then(inherited);
+        inherited.map_or("", |inherited| inherited.value)
+    }
+
+    /// Its name for visitors: the title, or the name if there is none.
+    pub fn shown_title(&self) -> &str {
+        match self.title() {
+            "" => self.name(),
+            title => title,
+        }
+    }
+
+    /// The language of its pages as HTML names it: `en-US`.
+    pub fn language(&self) -> String {
+        self.language_code().replace('_', "-")
+    }
+
+    /// The published version of the experience that taps get: that of a recall while the tag is
+    /// recalled.
     pub fn experience(&self) -> Option<&PublishedExperience> {
         Option::as_ref(&self.experience)
     }

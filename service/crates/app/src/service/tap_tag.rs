@@ -1,9 +1,9 @@
 //! A tag in the form that taps need, small enough that a million of them fit into memory: texts in
 //! one piece, the single inlay of most tags in place, and rare parts in a separate piece.
 
-use domain::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
+use domain::id::{ExperienceId, GroupId, InlayId, TagId, UrlTemplateId};
 use domain::keyring::{Keyring, KeyringError};
-use domain::tag::{Location, Status, TagFields, WidgetSettings};
+use domain::tag::{Location, Slug, Status, TagFields, WidgetSettings};
 use inlay::Uid;
 use inlay::verify::Candidate;
 use storage::{BoundInlay, TagInlays, TagKey, TagTap};
@@ -19,8 +19,9 @@ const PLACE_BY_UID: usize = 40;
 #[derive(Debug)]
 pub struct TapTag {
     id: TagId,
-    /// `None`: the tag has no experience.
+    /// `None`: the tag has no experience of its own.
     experience: Option<ExperienceId>,
+    group: Option<GroupId>,
     /// Slug, name, title, description and language, one after the other.
     texts: Box<str>,
     /// The ends of the first four of them, in bytes.
@@ -85,6 +86,8 @@ pub struct TapInlay {
 struct Rare {
     location: Option<Location>,
     widget_settings: WidgetSettings,
+    /// Former slugs that differ from the present one only in case.
+    spellings: Vec<Slug>,
 }
 
 /// Opens the keys of an inlay, to verify its codes.
@@ -126,6 +129,7 @@ impl TapTag {
         Self {
             id: tag.id,
             experience: tag.fields.experience_id,
+            group: tag.fields.group_id,
             rolls: !inlays.rolling.is_empty()
                 || of_templates
                     .iter()
@@ -152,9 +156,14 @@ impl TapTag {
         self.id
     }
 
-    /// The experience that a tap gets.
-    pub fn experience_id(&self) -> Option<ExperienceId> {
+    /// Its own experience, if it has one.
+    pub(super) fn own_experience_id(&self) -> Option<ExperienceId> {
         self.experience
+    }
+
+    /// The group that it is in.
+    pub fn group_id(&self) -> Option<GroupId> {
+        self.group
     }
 
     /// The last part of its present URL. The tag may have been found by a former one.
@@ -162,23 +171,40 @@ impl TapTag {
         self.text(0)
     }
 
+    /// The present slug, and the former ones that differ from it only in case, if its inlays need
+    /// them.
+    pub(super) fn slugs(&self) -> impl Iterator<Item = &str> {
+        let rare = self.rare.as_ref();
+        let former = rare.map_or(&[][..], |rare| &rare.spellings);
+        std::iter::once(self.slug()).chain(former.iter().map(Slug::as_str))
+    }
+
+    /// Adds former slugs that differ from the present one only in case.
+    pub(super) fn add_spellings(&mut self, slugs: impl Iterator<Item = Slug>) {
+        let mut slugs = slugs.peekable();
+        if slugs.peek().is_some() {
+            let rare = self.rare.get_or_insert_default();
+            rare.spellings.extend(slugs);
+        }
+    }
+
     /// Name that the owner gave it.
     pub fn name(&self) -> &str {
         self.text(1)
     }
 
-    /// Its name for visitors, if it has one.
-    pub fn title(&self) -> &str {
+    /// Its own name for visitors, if it has one.
+    pub(super) fn own_title(&self) -> &str {
         self.text(2)
     }
 
-    /// A sentence for visitors.
-    pub fn description(&self) -> &str {
+    /// Its own sentence for visitors, if it has one.
+    pub(super) fn own_description(&self) -> &str {
         self.text(3)
     }
 
-    /// Locale of its texts, as in `en_US`.
-    pub(crate) fn language_code(&self) -> &str {
+    /// Its own locale, as in `en_US`, if it has one.
+    pub(super) fn own_language_code(&self) -> &str {
         self.text(4)
     }
 
@@ -191,19 +217,6 @@ impl TapTag {
             .get(index)
             .map_or(self.texts.len(), |end| *end as usize);
         &self.texts[start..end]
-    }
-
-    /// Its name for visitors: the title, or the name if there is none.
-    pub fn shown_title(&self) -> &str {
-        match self.title() {
-            "" => self.name(),
-            title => title,
-        }
-    }
-
-    /// The language of its pages as HTML names it: `en-US`.
-    pub fn language(&self) -> String {
-        self.language_code().replace('_', "-")
     }
 
     /// Whether it belongs to the simulated world.
@@ -260,9 +273,20 @@ impl TapTag {
     }
 
     /// Its inlay with this UID that writes its URLs by a template.
-    pub(super) fn of_template(&self, uid: Uid) -> Option<&TemplateTapInlay> {
+    pub(crate) fn of_template(&self, uid: Uid) -> Option<&TemplateTapInlay> {
         let mut inlays = self.of_templates().unwrap_or_default().iter();
         inlays.find(|inlay| inlay.uid == uid)
+    }
+
+    /// The UID of one of its inlays that make codes.
+    pub(crate) fn uid_of(&self, inlay: InlayId) -> Option<Uid> {
+        let mut canonical = self.inlays().unwrap_or_default().iter();
+        let canonical = canonical.find(|own| own.id == inlay);
+        let mut of_templates = self.of_templates().unwrap_or_default().iter();
+        let of_template = of_templates.find(|own| own.id == inlay);
+        canonical
+            .map(|own| own.candidate.uid)
+            .or(of_template.map(|own| own.uid))
     }
 
     /// The template of the address at which a tap came in: the template of the inlay that made its
@@ -348,6 +372,7 @@ impl Rare {
         Some(Box::new(Self {
             location,
             widget_settings,
+            spellings: Vec::new(),
         }))
     }
 
@@ -358,7 +383,9 @@ impl Rare {
         let location = self.location.as_ref();
         let location = location.map_or(0, |location| json(serde_json::to_string(location)));
         let widgets = json(serde_json::to_string(&self.widget_settings));
-        size_of::<Self>() + location + widgets
+        let spellings = self.spellings.iter();
+        let spellings = spellings.map(|slug| size_of::<Slug>() + PIECE + slug.as_str().len());
+        size_of::<Self>() + location + widgets + spellings.sum::<usize>()
     }
 }
 
@@ -388,13 +415,14 @@ mod tests {
     use inlay::key::{AesKey, InlayKeys, Keys};
     use inlay::{MacFrom, Mirror, Technology};
 
-    /// Typical texts of an imported tag: slug, name and language.
-    const TEXTS: usize = "k7Qm2xZp".len() + "Bottle 1000000 of 1000000".len() + "en_US".len();
+    /// Typical texts of an imported tag: slug and name.
+    const TEXTS: usize = "k7Qm2xZp".len() + "Bottle 1000000 of 1000000".len();
 
     fn taken_by(inlays: Inlays) -> usize {
         let tag = TapTag {
             id: TagId::new(1),
             experience: None,
+            group: None,
             texts: "x".repeat(TEXTS).into(),
             ends: [0; 4],
             inlays,

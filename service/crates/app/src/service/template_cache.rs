@@ -5,12 +5,16 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::chip_keys::{ChipKeys, Opener};
 use domain::id::{InlayId, TagId, UrlTemplateId};
-use domain::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate};
+use domain::inventory::{
+    ChipPlace, SealedMasterKey, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode,
+    UrlTemplate, UrlTemplateFields,
+};
 use domain::keyring::{Keyring, KeyringError};
 use inlay::key::InlayKeys;
 use inlay::technology::ntag424::MetaKey;
-use inlay::template::{Addressed, Request, Template, host_without_port};
+use inlay::template::{Addressed, Request, Template, host_without_port, ranked};
 use inlay::{Technology, Uid};
 use storage::{Access, CachedPart, StorageError, TemplateInlay};
 
@@ -36,10 +40,23 @@ pub struct TapTemplate {
     pub id: UrlTemplateId,
     /// Template that passed all checks.
     pub template: Template,
-    keys: Result<Vec<MetaKey>, KeyringError>,
+    /// The answer to chips that are no inlays.
+    pub(crate) unlisted: UnlistedMode,
+    /// The experience and the group of tags that taps create.
+    pub(crate) place: ChipPlace,
+    keys: Result<Keys, KeyringError>,
     /// Whether a real tap was recorded at its address. It can be `false` if another node recorded
     /// it.
     tapped: AtomicBool,
+}
+
+/// The opened keys of a template.
+#[derive(Default)]
+struct Keys {
+    /// The keys that open PICC data.
+    meta: Vec<MetaKey>,
+    /// The keys of any of its chips.
+    chips: ChipKeys,
 }
 
 /// An inlay that writes its URLs by a template, with its keys opened.
@@ -130,10 +147,12 @@ impl TemplateCache {
             ..
         } in stored
         {
-            let keys = self.meta_keys(&fields.template, &fields.keys).await?;
+            let keys = self.keys(&fields).await?;
             let template = Arc::new(TapTemplate {
                 id,
                 template: fields.template,
+                unlisted: fields.unlisted.mode,
+                place: fields.unlisted.place,
                 keys,
                 tapped: AtomicBool::new(first_tap_at.is_some()),
             });
@@ -149,49 +168,75 @@ impl TemplateCache {
         Ok(templates)
     }
 
-    async fn meta_keys(
+    async fn keys(
         &self,
-        template: &Template,
-        keys: &[SharedKey],
-    ) -> Result<Result<Vec<MetaKey>, KeyringError>, StorageError> {
-        let mut opened = Vec::with_capacity(keys.len());
-        for key in keys {
-            let key = match &key.source {
-                SharedKeySource::Own(wrapped) => self.keyring.unwrap(wrapped).map(Some),
-                SharedKeySource::Master(id) => match self.storage.master_key(*id).await? {
-                    Some(master) => SharedKey::open_master(&master, &self.keyring),
-                    None => Ok(None),
-                },
+        fields: &UrlTemplateFields,
+    ) -> Result<Result<Keys, KeyringError>, StorageError> {
+        let mut masters = Vec::new();
+        for id in fields.keys.iter().filter_map(SharedKey::master_key_id) {
+            masters.extend(self.storage.master_key(id).await?);
+        }
+        Ok(self.opened(fields, masters))
+    }
+
+    fn opened(
+        &self,
+        fields: &UrlTemplateFields,
+        masters: Vec<SealedMasterKey>,
+    ) -> Result<Keys, KeyringError> {
+        let (template, keyring) = (&fields.template, &self.keyring);
+        let mut keys = Keys::default();
+        for key in &fields.keys {
+            let (opened, master_key_id) = match &key.source {
+                SharedKeySource::Own(wrapped) => (Some(keyring.unwrap(wrapped)?), None),
+                SharedKeySource::Master(id) => {
+                    let master = masters.iter().find(|master| master.id == *id);
+                    let opened = master.map(|master| SharedKey::open_master(master, keyring));
+                    (opened.transpose()?.flatten(), Some(*id))
+                }
             };
-            match key {
-                Ok(key) => opened.extend(key.map(|key| template.meta_key(&key))),
-                Err(locked) => return Ok(Err(locked)),
+            if let Some(key) = opened {
+                keys.meta.push(template.meta_key(&key));
+                keys.chips.openers.push(Opener { key, master_key_id });
             }
         }
-        Ok(Ok(opened))
+        if fields.knows_unlisted() {
+            keys.chips.open(fields, masters, keyring)?;
+        }
+        Ok(keys)
     }
 }
 
+/// A template that a request matches, and the values in the request.
+pub type Matched = (Arc<TapTemplate>, Addressed);
+
 impl Templates {
-    /// The template that a request matches, either unchanged or after correction, and the values in
-    /// the request.
-    pub fn find(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
-        self.at(request).or_else(|| {
-            let (path, query) = request.forgiven()?;
+    /// The templates that a request matches, either unchanged or after correction, in the order in
+    /// which they are asked for its tag. Nearly always there is one.
+    pub fn find(&self, request: &Request<'_>) -> Vec<Matched> {
+        let found = self.at(request);
+        if !found.is_empty() {
+            return found;
+        }
+        request.forgiven().map_or_else(Vec::new, |(path, query)| {
             let (host, query) = (request.host, &*query);
             self.at(&Request { host, path, query })
         })
     }
 
-    /// The template that a request matches unchanged. There is at most one, because no URL matches
-    /// two.
-    fn at(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
-        let host = host_without_port(request.host).to_ascii_lowercase();
-        let here = self.by_host.get(&host).into_iter().flatten();
-        here.chain(&self.any_host).find_map(|template| {
-            let addressed = template.template.read(request)?;
-            Some((Arc::clone(template), addressed))
-        })
+    /// The templates that a request matches unchanged.
+    fn at(&self, request: &Request<'_>) -> Vec<Matched> {
+        // Without templates, decoding each tap would be work for nothing.
+        if self.by_id.is_empty() {
+            return Vec::new();
+        }
+        let sent = request.decoded();
+        let here = self.by_host.get(&sent.host).into_iter().flatten();
+        let templates = here.chain(&self.any_host);
+        let found = ranked(templates.map(|of| (of, &of.template)), &sent).into_iter();
+        found
+            .map(|(template, addressed)| (Arc::clone(template), addressed))
+            .collect()
     }
 
     /// The template with this identifier.
@@ -210,9 +255,16 @@ impl Templates {
 }
 
 impl TapTemplate {
-    /// Its shared keys, prepared.
+    /// Its shared meta keys, prepared.
     pub fn keys(&self) -> Result<&[MetaKey], KeyringError> {
-        self.keys.as_deref().map_err(Clone::clone)
+        let keys = self.keys.as_ref().map_err(Clone::clone)?;
+        Ok(&keys.meta)
+    }
+
+    /// The keys of any of its chips.
+    pub(crate) fn chip_keys(&self) -> Result<&ChipKeys, KeyringError> {
+        let keys = self.keys.as_ref().map_err(Clone::clone)?;
+        Ok(&keys.chips)
     }
 
     /// Whether a real tap was recorded at its address, if this node knows it.

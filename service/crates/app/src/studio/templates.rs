@@ -145,6 +145,7 @@ impl StudioTemplate {
                 tamper: None,
                 variables: &self.sample.variables,
                 scan_count: 1,
+                lineage: None,
                 language: self.language,
                 country: "",
                 operating_system: OperatingSystem::Other,

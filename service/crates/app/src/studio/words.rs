@@ -58,6 +58,8 @@ pub struct Words {
     pub not_set_up: String,
     /// The tag is no longer in use.
     pub archived: String,
+    /// The goods with the tag are recalled.
+    pub recalled: String,
     /// The tap was not recorded.
     pub try_again: String,
     /// The title of the page that appears when a phone opens the test URL of the address.

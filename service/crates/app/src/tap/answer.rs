@@ -25,6 +25,8 @@ pub enum TapAnswer {
     NotSetUp(CachedTag),
     /// The tag is no longer in use.
     Archived(CachedTag),
+    /// The tag is recalled, and the recall has no page of its own.
+    Recalled(CachedTag),
     /// A redirect to the owner's page.
     Redirect {
         /// Expanded URL for the `Location` header.
@@ -71,6 +73,8 @@ pub(super) struct Given<'a> {
     /// The result of a form, and its values if they are not saved.
     pub(super) outcome: Option<FormOutcome>,
     pub(super) entered: Vec<(PropertyKey, String)>,
+    /// The parameters of the visitor's URL, for an answer that is repeated.
+    pub(super) passed: Vec<(String, String)>,
 }
 
 impl<'a> Given<'a> {
@@ -82,6 +86,7 @@ impl<'a> Given<'a> {
             consumed: false,
             outcome: None,
             entered: Vec::new(),
+            passed: Vec::new(),
         }
     }
 }
@@ -93,13 +98,21 @@ pub(super) async fn answer(
     given: Given<'_>,
 ) -> Result<TapAnswer, TapError> {
     match destination {
+        Destination::NotSetUp | Destination::NoUrl(_) if tag.is_recalled() => {
+            Ok(TapAnswer::Recalled(tag.clone()))
+        }
         Destination::NotSetUp | Destination::NoUrl(_) => Ok(TapAnswer::NotSetUp(tag.clone())),
         Destination::Archived => Ok(TapAnswer::Archived(tag.clone())),
-        Destination::Redirect(target, rules) => {
+        Destination::Redirect(target, rules, pass_query) => {
             let rk = given.held.as_ref().map(|held| held.key.expose());
             let target = (&target, rules);
+            let facts = given.facts.as_ref();
+            let passed = facts
+                .filter(|_| pass_query)
+                .map(|facts| facts.passed.clone());
             let found = location(service, tag, target, given.visitor, given.facts, rk).await?;
             let (location, rule) = found;
+            let location = location.passing(&passed.unwrap_or_default());
             let stand_in = stand_in::address(service, tag, &location.url, rk);
             Ok(TapAnswer::Redirect {
                 location: stand_in.unwrap_or(location.url),
@@ -248,13 +261,16 @@ pub(super) async fn repeat(
     let left = LIFETIME - interaction.read_at.since(interaction.at);
     given.held = Some(HeldKey {
         key,
-        max_age: left.get().div_euclid(1000),
+        max_age: left.whole_seconds(),
         cookie,
     });
     let destination = match &experience {
         Some(experience) => Destination::within(service, &tag, experience).await?,
         None => Destination::NotSetUp,
     };
-    given.facts = Some(Facts::from(interaction));
+    given.facts = Some(Facts {
+        passed: std::mem::take(&mut given.passed),
+        ..Facts::from(interaction)
+    });
     answer(service, &tag, destination, given).await
 }

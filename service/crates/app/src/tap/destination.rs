@@ -11,14 +11,15 @@ use storage::StorageError;
 
 /// The destination of a tap.
 pub(super) enum Destination<'a> {
-    /// The tag has no published experience.
+    /// The tag has no published experience, or it is recalled and the recall has none.
     NotSetUp,
     /// The experience's target is a single macro that gives no URL for this tag.
     NoUrl(&'a Target),
     /// The tag is no longer in use.
     Archived,
     /// A redirect to the target of the first rule that applies and has a URL, or else to this one.
-    Redirect(Settled<'a>, &'a [Rule]),
+    /// The last part says whether the visitor's parameters are appended.
+    Redirect(Settled<'a>, &'a [Rule], bool),
     /// A page of the service.
     Page(&'a PublishedExperience, &'a [Block], &'a Theme),
 }
@@ -30,9 +31,10 @@ impl<'a> Destination<'a> {
         tag: &'a CachedTag,
     ) -> Result<Destination<'a>, StorageError> {
         match (tag.switches.status, tag.experience()) {
-            (Status::Archived, _) => Ok(Self::Archived),
-            (Status::Active, None) => Ok(Self::NotSetUp),
-            (Status::Active, Some(experience)) => Self::within(service, tag, experience).await,
+            // A recall is for everybody who still holds the goods.
+            (Status::Archived, _) if !tag.is_recalled() => Ok(Self::Archived),
+            (_, None) => Ok(Self::NotSetUp),
+            (_, Some(experience)) => Self::within(service, tag, experience).await,
         }
     }
 
@@ -43,8 +45,12 @@ impl<'a> Destination<'a> {
         experience: &'a PublishedExperience,
     ) -> Result<Destination<'a>, StorageError> {
         Ok(match &*experience.content {
-            Content::Redirect { target, rules } => match settled(service, tag, target).await? {
-                Some(settled) => Self::Redirect(settled, rules),
+            Content::Redirect {
+                target,
+                rules,
+                pass_query,
+            } => match settled(service, tag, target).await? {
+                Some(settled) => Self::Redirect(settled, rules, *pass_query),
                 None => Self::NoUrl(target),
             },
             Content::Studio { blocks, theme } => Self::Page(experience, blocks, theme),
@@ -59,7 +65,9 @@ impl<'a> Destination<'a> {
     /// The group that a client is in, if the experience treats groups of visitors differently.
     pub(super) fn group(&self, tag: &CachedTag, client: Client) -> Option<u8> {
         let splits = match self {
-            Self::Redirect(_, rules) => rules.iter().flat_map(|rule| &rule.when).any(When::splits),
+            Self::Redirect(_, rules, _) => {
+                rules.iter().flat_map(|rule| &rule.when).any(When::splits)
+            }
             Self::Page(experience, ..) => experience.content.splits(),
             Self::NotSetUp | Self::NoUrl(_) | Self::Archived => false,
         };

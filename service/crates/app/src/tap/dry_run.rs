@@ -77,7 +77,7 @@ async fn within_reach(
     key: TagKey<'_>,
 ) -> Result<Option<CachedTag>, StorageError> {
     let tag = service.tags.read(key).await?;
-    Ok(tag.filter(|tag| service.storage.reach().has(tag.experience_id())))
+    Ok(tag.filter(|tag| tag.is_within(service.storage.reach())))
 }
 
 async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
@@ -113,7 +113,7 @@ async fn decided(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError
         });
         findings = explained.findings;
     }
-    findings.extend(elsewhere(&code, url.query()));
+    findings.extend(other_parameters(&code, url.query()));
     let mut steps = verdict_steps(
         Some(&url.slug),
         verdict,
@@ -353,7 +353,7 @@ fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
 }
 
 /// The finding that a code's values are in other parameters than those of the canonical form.
-fn elsewhere(code: &UrlCode<'_>, query: &str) -> Option<Finding> {
+fn other_parameters(code: &UrlCode<'_>, query: &str) -> Option<Finding> {
     /// The fewest hex digits of a chip's value: those of a UID.
     const DIGITS: usize = 14;
     if matches!(code, UrlCode::Code { .. }) {

@@ -54,7 +54,7 @@ pub enum FormAnswer {
 }
 
 /// Whether the tag at a place has a page, the only destination that has forms.
-pub async fn takes_forms(service: &Service, place: &Place) -> Result<bool, TapError> {
+pub async fn takes_forms(service: &Service, place: &mut Place) -> Result<bool, TapError> {
     let tag = linked(service, place).await?;
     Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
 }
@@ -68,8 +68,8 @@ fn leads_to_a_page(tag: &CachedTag) -> bool {
 ///
 /// The one operation that uses the key decides whether the key may be used. The reads before and
 /// after it only determine the words of the answer.
-pub async fn submit(service: &Service, sent: SentForm<'_>) -> Result<FormAnswer, TapError> {
-    let Some(tag) = linked(service, &sent.place).await? else {
+pub async fn submit(service: &Service, mut sent: SentForm<'_>) -> Result<FormAnswer, TapError> {
+    let Some(tag) = linked(service, &mut sent.place).await? else {
         return Ok(FormAnswer::NoSuchTag);
     };
     if !leads_to_a_page(&tag) {
@@ -85,6 +85,7 @@ pub async fn submit(service: &Service, sent: SentForm<'_>) -> Result<FormAnswer,
     // A key that can save nothing has its own answer, whatever was entered.
     let closed = issued.consumed.is_some() || (tag.switches.updates_require_verified && !verified);
     let mut given = Given::new(&sent.visitor, None, None);
+    given.passed = sent.place.passed(sent.query);
     let mut saved = true;
     if !sent.data.is_empty() {
         let compared = if closed {

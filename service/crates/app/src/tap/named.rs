@@ -1,5 +1,6 @@
 //! The tag or inlay that a tap's URL names. With a slug it is the tag. Without one, only an
-//! authentic code names an inlay: UIDs are nearly sequential, and a guesser must learn nothing.
+//! authentic code names an inlay: UIDs are nearly sequential, and a guesser must learn nothing. The
+//! owner can allow that a UID without a MAC names one, too: other chips cannot be found at all.
 
 #[cfg(test)]
 mod tests;
@@ -8,11 +9,13 @@ use std::sync::Arc;
 
 use super::verify::{Checked, Occasion, authentic, check};
 use super::{Place, TapError};
-use crate::service::{CachedTag, FoundInlay, OpenedInlay, Service, TapTemplate};
+use crate::service::{
+    CachedTag, ChipCode, FoundInlay, NotDerived, OpenedInlay, Service, TapTemplate,
+};
 use domain::id::TagId;
 use domain::keyring::KeyringError;
 use inlay::Uid;
-use inlay::assessment::Assessment;
+use inlay::assessment::{Assessment, Authenticity};
 use inlay::key::{AesKey, InlayKeys, Keys, Sic43ntKey};
 use inlay::technology::Family;
 use inlay::technology::ntag424::Mirrored;
@@ -25,6 +28,8 @@ pub(super) enum Named {
     Nobody,
     /// An inlay that is on no tag, and the verdict on its code.
     NoTag(OpenedInlay, Checked),
+    /// A chip that is no inlay, although the keys of the URL template make its codes.
+    Unlisted(ChipCode),
     /// A tag, and the code in its URL.
     Tag(CachedTag, TagCode),
 }
@@ -56,18 +61,67 @@ impl TagCode {
 }
 
 impl Named {
-    /// Finds the tag or inlay with the present configuration.
+    /// Finds the tag or inlay with the present configuration. Of several templates `place` keeps
+    /// the one whose inlay made the code, or else the first one that names a tag.
     pub(super) async fn by(
         service: &Service,
         occasion: Occasion,
-        place: &Place,
+        place: &mut Place,
     ) -> Result<Self, TapError> {
-        let nobody = || {
-            if occasion == Occasion::Visit {
-                service.metrics.unknown_code();
-            }
-            Ok(Self::Nobody)
+        let named = if place.is_shared() {
+            Self::by_any(service, occasion, place).await?
+        } else {
+            Self::at(service, occasion, place).await?
         };
+        let is_unknown = matches!(named, Self::Nobody) && place.slug().is_none();
+        if is_unknown && occasion == Occasion::Visit {
+            service.metrics.unknown_code();
+        }
+        Ok(named)
+    }
+
+    /// Asks each template in turn. A code that is no inlay's is tried with all of them, so that its
+    /// work does not depend on the UID.
+    async fn by_any(
+        service: &Service,
+        occasion: Occasion,
+        place: &mut Place,
+    ) -> Result<Self, TapError> {
+        let mut first = None;
+        for one in place.each() {
+            let named = match Self::at(service, occasion, &one).await? {
+                Self::Nobody => continue,
+                Self::Tag(tag, TagCode::Unchecked) => {
+                    let checked = check(service, occasion, &one, "", &tag)?;
+                    let is_certain = checked.claim.inlay_id().is_some();
+                    let named = Self::Tag(tag, TagCode::Checked(checked));
+                    if !is_certain {
+                        first.get_or_insert((one, named));
+                        continue;
+                    }
+                    named
+                }
+                // With another template, the chip may be an inlay.
+                named @ Self::Unlisted(_) => {
+                    first.get_or_insert((one, named));
+                    continue;
+                }
+                named => named,
+            };
+            *place = one;
+            return Ok(named);
+        }
+        Ok(match first {
+            Some((one, named)) => {
+                *place = one;
+                named
+            }
+            None => Self::Nobody,
+        })
+    }
+
+    /// The same at a place of which one template names the tag.
+    async fn at(service: &Service, occasion: Occasion, place: &Place) -> Result<Self, TapError> {
         if let Some(slug) = place.slug() {
             let tag = service.tags.get(TagKey::Slug(slug)).await?;
             return Ok(tag.map_or(Self::Nobody, |tag| Self::Tag(tag, TagCode::Unchecked)));
@@ -81,11 +135,11 @@ impl Named {
             return Ok(Self::Nobody);
         };
         let Ok(Some(code)) = &addressed.code else {
-            return nobody();
+            return Ok(Self::Nobody);
         };
-        let (inlay, assessment) = made_by(service, occasion, template, code).await?;
-        let Some(inlay) = inlay.filter(|_| assessment.is_authentic()) else {
-            return nobody();
+        let (inlay, assessment, unlisted) = made_by(service, occasion, template, code).await?;
+        let Some(inlay) = inlay.filter(|_| names(template, &assessment)) else {
+            return Ok(unlisted.map_or(Self::Nobody, Self::Unlisted));
         };
         let Some(tag) = inlay.tag_id else {
             let checked = authentic(None, &inlay, assessment);
@@ -101,20 +155,21 @@ impl Named {
     }
 }
 
-/// The inlay that a code names, and whether that inlay made it. A code without a valid MAC takes
-/// the same work, whether its UID belongs to an inlay or not: the same number of database queries,
-/// opened keys and MACs.
+/// The inlay that a code names, and whether that inlay made it; or else the chip that is no inlay
+/// and made it. A code without a valid MAC takes the same work, whether its UID belongs to an inlay
+/// or not: the same number of database queries, opened keys and MACs.
 async fn made_by(
     service: &Service,
     occasion: Occasion,
-    template: &TapTemplate,
+    template: &Arc<TapTemplate>,
     code: &Filled,
-) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
+) -> Result<(Option<OpenedInlay>, Assessment, Option<ChipCode>), TapError> {
     // Checked before any lookup: an error for inlays whose keys cannot be opened would reveal which
     // UIDs exist.
     service.keyring.check_open()?;
     let of = &template.template;
     let mut search = Search::default();
+    let mut opened = Vec::new();
     let (inlay, assessment) = if of.has(Field::Uid) {
         let uid = code.uid().unwrap_or(Uid::from_bytes([0; 7]));
         let inlay = search.inlay(service, template, uid).await?;
@@ -124,11 +179,15 @@ async fn made_by(
         };
         (inlay, assessment)
     } else {
-        let opened = of.open(code, template.keys()?);
+        opened = of.open(code, template.keys()?);
         search.wanted = opened.len().max(1);
-        named_by(service, &mut search, template, code, opened).await?
+        named_by(service, &mut search, template, code, &opened).await?
     };
-    if !assessment.is_authentic() {
+    let mut unlisted = None;
+    if !names(template, &assessment) {
+        // Looked for even if the UID is that of an inlay, so that the work stays the same.
+        unlisted = Box::pin(maker(service, template, code, opened)).await?;
+        unlisted = unlisted.filter(|_| inlay.is_none());
         search.end(service).await?;
         // The next code then finds the tag in the cache. The answer to this one does not wait for
         // it.
@@ -137,7 +196,46 @@ async fn made_by(
             tokio::spawn(async move { tags.get(TagKey::Id(tag)).await.map(drop) });
         }
     }
-    Ok((inlay, assessment))
+    Ok((inlay, assessment, unlisted))
+}
+
+/// The chip that the template's own keys find to be the maker of a code.
+async fn maker(
+    service: &Service,
+    template: &Arc<TapTemplate>,
+    code: &Filled,
+    opened: Vec<(usize, Mirrored)>,
+) -> Result<Option<ChipCode>, TapError> {
+    let keys = template.chip_keys()?;
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    if !keys.is_slow() {
+        return Ok(keys.maker(&template.template, code, &opened));
+    }
+    let (template, code) = (Arc::clone(template), code.clone());
+    let search = move || {
+        let keys = template.chip_keys()?;
+        Ok::<_, KeyringError>(keys.maker(&template.template, &code, &opened))
+    };
+    let found = service.derivations.run(search).await;
+    let (outcome, found) = match found {
+        Ok(found) => ("done", found.map_err(TapError::from)),
+        Err(NotDerived::Busy) => ("refused", Err(TapError::Busy)),
+        Err(NotDerived::Panicked) => ("failed", Err(StorageError::Panicked.into())),
+    };
+    service.metrics.slow_derivation(outcome);
+    found
+}
+
+/// Whether the code names its inlay: only an authentic one does, unless the owner allowed that a UID
+/// without a MAC does, too.
+fn names(template: &TapTemplate, assessment: &Assessment) -> bool {
+    match assessment.authenticity {
+        Authenticity::Authentic => true,
+        Authenticity::NotCheckable => template.template.settings().lookup.is_some(),
+        Authenticity::NotAuthentic(_) => false,
+    }
 }
 
 /// The inlay that one of the `opened` PICC data names, and whether it made the code.
@@ -146,7 +244,7 @@ async fn named_by(
     search: &mut Search,
     template: &TapTemplate,
     code: &Filled,
-    opened: Vec<(usize, Mirrored)>,
+    opened: &[(usize, Mirrored)],
 ) -> Result<(Option<OpenedInlay>, Assessment), TapError> {
     let of = &template.template;
     for (_, mirrored) in opened {
@@ -156,7 +254,7 @@ async fn named_by(
         };
         if let InlayKeys::Aes(keys) = &inlay.keys {
             let named = Some((inlay.uid, &keys.file));
-            let assessment = of.check_opened(None, code, Some(mirrored), named);
+            let assessment = of.check_opened(None, code, Some(*mirrored), named);
             return Ok((Some(inlay), assessment));
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::verify::UrlCode;
-use crate::service::{CachedTag, TapTemplate};
+use crate::service::{CachedTag, Matched, TapTemplate};
 use domain::id::UrlTemplateId;
 use domain::interaction::{Claim, Unchecked, Verdict};
 use inlay::template::Addressed;
@@ -30,6 +30,9 @@ pub enum Place {
         addressed: Box<Addressed>,
         /// The path, unchanged from the request.
         path: String,
+        /// Further templates that the request matches. They are asked in this order if this one
+        /// names nobody for certain.
+        others: Vec<Matched>,
     },
 }
 
@@ -48,6 +51,41 @@ pub struct KeyCookie {
 const COOKIE: &str = "tapdesk_tap";
 
 impl Place {
+    /// The place of a request that matches URL templates, which are in the order in which they are
+    /// asked; `None` if there are none.
+    pub fn at_template(matched: Vec<Matched>, path: &str) -> Option<Self> {
+        let mut matched = matched.into_iter();
+        let (template, addressed) = matched.next()?;
+        Some(Self::Template {
+            template,
+            addressed: Box::new(addressed),
+            path: path.to_owned(),
+            others: matched.collect(),
+        })
+    }
+
+    /// The same place for each template alone, in the order in which they are asked.
+    pub(super) fn each(&self) -> Vec<Self> {
+        let Self::Template {
+            template,
+            addressed,
+            path,
+            others,
+        } = self
+        else {
+            return vec![self.clone()];
+        };
+        let first = (template.clone(), Addressed::clone(addressed));
+        let all = std::iter::once(&first).chain(others);
+        all.filter_map(|one| Self::at_template(vec![one.clone()], path))
+            .collect()
+    }
+
+    /// Whether several templates may name the tag.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Self::Template { others, .. } if !others.is_empty())
+    }
+
     /// The slug that was asked for, if the place has one.
     pub fn slug(&self) -> Option<&str> {
         match self {
@@ -105,6 +143,19 @@ impl Place {
         }
     }
 
+    /// The parameters of a URL here that are not its code, its address or a key, in their order.
+    pub(super) fn passed(&self, query: &str) -> Vec<(String, String)> {
+        let sent = form_urlencoded::parse(query.as_bytes());
+        let others = sent.filter(|(name, value)| match self {
+            _ if name.is_empty() || name == "rk" => false,
+            Self::Slug { .. } => !matches!(&**name, "uid" | "token"),
+            Self::Template { template, .. } => !template.template.has_parameter(name, value),
+        });
+        others
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect()
+    }
+
     /// The value by which a reload of the same URL is recognised.
     pub(super) fn digest(&self, query: &str) -> [u8; 8] {
         let mut digest = Sha256::new();
@@ -115,6 +166,12 @@ impl Place {
         digest.update(query);
         let digest = digest.finalize();
         std::array::from_fn(|i| digest[i])
+    }
+
+    /// The names that the cookie of a tap here can have.
+    pub fn cookie_names(&self, query: &str) -> Vec<Cow<'static, str>> {
+        let places = self.each().into_iter();
+        places.map(|place| place.cookie(query).name).collect()
     }
 
     /// The cookie for the key of a tap here.

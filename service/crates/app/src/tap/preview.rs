@@ -9,9 +9,8 @@ use super::destination::settled;
 use super::{Facts, MacroValues, TapError, UrlCode};
 use crate::service::{CachedTag, Service};
 use crate::studio::{PageKey, StudioPage};
-use domain::clock::Timestamp;
 use domain::experience::{Content, ContentFields, Scheme, Theme};
-use domain::id::{ExperienceId, TagId};
+use domain::id::{ExperienceId, GroupId, TagId};
 use domain::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
 use domain::strict_json;
 use domain::tag::{Properties, Tag, TagFields};
@@ -40,6 +39,9 @@ pub struct PreviewedTap {
     /// sample.
     #[serde(default)]
     pub scan_count: Option<u64>,
+    /// The group that the tag is in, in place of its present one.
+    #[serde(default)]
+    pub group_id: Option<GroupId>,
     /// The verdict of verification.
     pub verification: VerificationState,
     /// The state of the inlay's tamper loop; by default the inlay has no loop.
@@ -95,9 +97,12 @@ pub async fn preview(
     content: &Content,
     tap: PreviewedTap,
 ) -> Result<Option<Preview>, TapError> {
-    let Some(tag) = previewed_tag(service, &tap).await? else {
+    let Some(mut tag) = previewed_tag(service, &tap).await? else {
         return Ok(None);
     };
+    if let Some(group) = tap.group_id {
+        tag = tag.in_group(service.storage.lineage(group).await?);
+    }
     let (verdict, tech) = match tap.verification {
         VerificationState::Verified => (
             Verdict::Verified {
@@ -122,6 +127,8 @@ pub async fn preview(
         tamper: tap.tamper,
         country: country.unwrap_or_else(|| service.settings().default_country.clone()),
         group: Some(tap.visitor_group.unwrap_or_default()),
+        inlay: None,
+        passed: Vec::new(),
     });
     let visitor = Visitor {
         languages: Languages::of(tap.language.as_deref().unwrap_or_default()),
@@ -129,7 +136,7 @@ pub async fn preview(
     };
     let rk = Some(KEY_PLACEHOLDER);
     Ok(Some(match content {
-        Content::Redirect { target, rules } => {
+        Content::Redirect { target, rules, .. } => {
             let location = match settled(service, &tag, target).await? {
                 Some(target) => {
                     let target = (&target, &**rules);
@@ -180,8 +187,10 @@ async fn previewed_tag(
     tap: &PreviewedTap,
 ) -> Result<Option<CachedTag>, StorageError> {
     let Some(id) = tap.tag_id else {
-        let fields = tap.sample.clone();
-        return Ok(fields.map(|fields| service.tags.sample(sample(fields, tap))));
+        return match tap.sample.clone() {
+            Some(fields) => service.tags.sample(sample(fields, tap)).await.map(Some),
+            None => Ok(None),
+        };
     };
     let Some(tag) = service.tags.read(TagKey::Id(id)).await? else {
         return Ok(None);
@@ -197,23 +206,11 @@ async fn previewed_tag(
     Ok(Some(tag.showing(shown)))
 }
 
-/// The id of a sample, which no stored tag has: what a preview looks up by it is not found.
-const SAMPLE: TagId = TagId::new(i64::MAX);
-
 /// A tag that is not stored.
 fn sample(mut fields: TagFields, tap: &PreviewedTap) -> Tag {
     fields.variables.0.extend(tap.variables.0.clone());
     Tag {
-        id: SAMPLE,
-        fields,
-        former_slugs: Vec::new(),
-        simulated: false,
         scan_count: tap.scan_count.unwrap_or(1),
-        last_scan_at: None,
-        test_scan_count: 0,
-        opened_at: None,
-        opened_by: None,
-        created_at: Timestamp::default(),
-        updated_at: Timestamp::default(),
+        ..Tag::unborn(fields)
     }
 }

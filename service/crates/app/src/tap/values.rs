@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::service::{CachedTag, Service};
 use domain::clock::Timestamp;
 use domain::experience::Context;
-use domain::id::InteractionId;
+use domain::group::property_of;
+use domain::id::{InlayId, InteractionId};
 use domain::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
 use domain::macros::{self, Macro};
 use domain::tag::{Properties, PropertyClass};
@@ -30,6 +31,10 @@ pub(super) struct Facts {
     pub(super) country: String,
     /// The visitor's group, if the experience treats groups differently.
     pub(super) group: Option<u8>,
+    /// The inlay that made the code.
+    pub(super) inlay: Option<InlayId>,
+    /// The parameters of the visitor's URL, without those of the code.
+    pub(super) passed: Vec<(String, String)>,
 }
 
 impl From<KeyedInteraction> for Facts {
@@ -42,6 +47,7 @@ impl From<KeyedInteraction> for Facts {
             tamper,
             country,
             group,
+            inlay_id,
             ..
         } = interaction;
         Self {
@@ -52,6 +58,8 @@ impl From<KeyedInteraction> for Facts {
             tamper,
             country,
             group,
+            inlay: inlay_id,
+            passed: Vec::new(),
         }
     }
 }
@@ -158,6 +166,7 @@ impl<'a> MacroValues<'a> {
             tamper: facts.and_then(|facts| facts.tamper),
             variables: &self.variables,
             scan_count: self.scan_count,
+            lineage: self.tag.lineage(),
             language,
             country: facts.map_or("", |facts| facts.country.as_str()),
             operating_system: visitor.operating_system,
@@ -165,6 +174,16 @@ impl<'a> MacroValues<'a> {
             group: facts.and_then(|facts| facts.group),
             at: facts.map_or(now, |facts| facts.at),
         }
+    }
+
+    /// The tag's own value of an attribute or of data, or else the nearest group's.
+    fn property(&self, class: PropertyClass, key: &str) -> Option<Cow<'_, str>> {
+        let own = match class {
+            PropertyClass::Attribute => &self.attributes,
+            PropertyClass::Data => &self.data,
+            PropertyClass::Variable => &self.variables,
+        };
+        property_of(own, self.tag.lineage(), class, key).map(Cow::from)
     }
 
     fn fact<T: ToString>(&self, fact: impl Fn(&Facts) -> T) -> Option<Cow<'_, str>> {
@@ -200,11 +219,31 @@ impl macros::Scope for MacroValues<'_> {
                 let supported = self.facts.as_ref()?.tamper.is_some();
                 Some(supported.to_string().into())
             }
+            Macro::InteractionCounter => {
+                let (counter, _) = self.facts.as_ref()?.verdict.counters();
+                Some(counter?.to_string().into())
+            }
+            Macro::InlayUid => {
+                let uid = self.tag.uid_of(self.facts.as_ref()?.inlay?)?;
+                Some(uid.to_string().into())
+            }
+            Macro::GroupName
+            | Macro::ProductName
+            | Macro::ProductCode
+            | Macro::ProductGtin
+            | Macro::BatchName
+            | Macro::BatchCode => self.tag.lineage()?.value(name).map(Cow::from),
+            Macro::Query(name) => {
+                let passed = &self.facts.as_ref()?.passed;
+                let (_, value) = passed.iter().find(|(passed, _)| passed == name)?;
+                Some(value.as_str().into())
+            }
             Macro::TagId => Some(self.tag.shown_id().to_string().into()),
+            Macro::TagSlug => Some(self.tag.slug().into()),
             Macro::TagName => Some(self.tag.name().into()),
             Macro::TagTitle => Some(self.tag.title().into()),
-            Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),
-            Macro::TagData(key) => self.data.get(key).map(Cow::from),
+            Macro::TagAttribute(key) => self.property(PropertyClass::Attribute, key),
+            Macro::TagData(key) => self.property(PropertyClass::Data, key),
             Macro::TagVariable(key) => self.variables.get(key).map(Cow::from),
             Macro::DeviceCountry => self
                 .facts
@@ -213,6 +252,7 @@ impl macros::Scope for MacroValues<'_> {
             Macro::LocationLat => location.map(|location| location.lat.to_string().into()),
             Macro::LocationLon => location.map(|location| location.lon.to_string().into()),
             Macro::VenueName => location.map(|location| location.venue.name.as_str().into()),
+            Macro::LabelNumber => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::service::{CachedTag, Service, TapTemplate, TemplateTapInlay};
 use domain::interaction::{Claim, CounterRule, Refusal, Tech, Unchecked, Verdict};
 use domain::keyring::KeyringError;
 use inlay::assessment::{Assessment, Authenticity, FailedStep, FileData, Tamper};
-use inlay::template::{Addressed, Filled, Template};
+use inlay::template::{Addressed, Filled, MacStart, Template};
 use inlay::verify::{CodeError, verify};
 
 /// The values of `uid` and `token` in a tag URL's query.
@@ -193,15 +193,29 @@ fn of_template(
         Err(_) => return decided(Verdict::NotVerified(Refusal::Malformed)),
         Ok(Some(code)) => code,
     };
-    let slug = addressed.slug.as_deref();
     let of = &template.template;
+    // The chip wrote the tag's own text, whichever case was requested.
+    let own: Vec<&str> = match addressed.slug {
+        Some(_) => tag.spellings().collect(),
+        None => Vec::new(),
+    };
     let inlays = tag.of_templates()?;
     let inlays = inlays
         .iter()
         .filter(|inlay| inlay.url_template_id == template.id);
-    let mut named = None;
+    let (mut named, mut has_inlay) = (None, false);
     for inlay in inlays {
-        let assessment = guarded(service, occasion, (of, slug), code, inlay);
+        has_inlay = true;
+        let assess = |slug| guarded(service, occasion, (of, slug), code, inlay);
+        let mut assessment = assess(own.first().copied());
+        if of.settings().mac_from != MacStart::None {
+            // A slug of which only the case was changed is on some chips as it was before.
+            for slug in own.iter().skip(1) {
+                if !assessment.is_authentic() {
+                    assessment = assess(Some(*slug));
+                }
+            }
+        }
         if assessment.is_authentic() {
             return Ok(authentic(Some(tag), inlay, assessment));
         }
@@ -222,9 +236,12 @@ fn of_template(
         Some(named) => Verdict::NotVerified(Refusal::WrongMac {
             counter: named.counter,
         }),
-        None if !of.settings().technology.rolls() => Verdict::NotChecked(Unchecked::NoMac {
-            counter: code.counter(),
-            last: None,
+        None if !of.settings().technology.rolls() => Verdict::NotChecked(match code.uid() {
+            Some(uid) if has_inlay => Unchecked::OtherUid { uid },
+            _ => Unchecked::NoMac {
+                counter: code.counter(),
+                last: None,
+            },
         }),
         None => Verdict::NotVerified(Refusal::UnknownInlay { uid: code.uid() }),
     };

@@ -99,10 +99,10 @@ pub async fn erase_person(storage: &Access, person: Person) -> Result<u64, Stora
         let mut found = storage.submissions(filter.clone(), before, AT_ONCE).await?;
         before = found.last().map(|last| last.id);
         let is_last = found.len() < AT_ONCE;
-        let wanted = search::fold(&person.value);
+        let wanted = search::fold_case(&person.value);
         found.retain(|one| {
             let mut fields = one.fields.iter();
-            fields.any(|field| search::fold(&field.value) == wanted)
+            fields.any(|field| search::fold_case(&field.value) == wanted)
         });
         erased += found.len() as u64;
         erase_submissions(storage, found, person.empty_variables).await?;

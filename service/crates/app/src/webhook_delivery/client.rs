@@ -1,4 +1,4 @@
-//! The HTTP client of webhooks.
+//! The HTTP client of webhooks, and of chats.
 //!
 //! This is reqwest, with all features switched off that could send a request to another server:
 //! redirects, proxies of the environment, and retries. [`Resolver`] resolves names, and reqwest
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, redirect, retry};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect, retry};
 use url::Url;
 
 use super::resolver::{NOT_PUBLIC, Resolver};
@@ -31,14 +31,14 @@ const IDLE: Duration = Duration::from_secs(20);
 pub struct ClientError(String);
 
 /// The HTTP client that sends webhooks.
-pub(super) struct WebhookClient {
+pub(crate) struct WebhookClient {
     http: Client,
     private: bool,
 }
 
 impl WebhookClient {
     /// A client for public addresses. With `private`, also for all others.
-    pub(super) fn new(private: bool) -> Result<Self, ClientError> {
+    pub(crate) fn new(private: bool) -> Result<Self, ClientError> {
         Self::with_lookup(private, Arc::new(System))
     }
 
@@ -83,7 +83,47 @@ impl WebhookClient {
         }
     }
 
+    /// Posts JSON that is not signed, to a chat. Takes at most [`PATIENCE`].
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        body: String,
+        now: Timestamp,
+    ) -> Result<(), Unposted> {
+        let refused = |failure| Unposted {
+            failure,
+            status: None,
+            unsure: false,
+        };
+        let request = self.request(url).map_err(refused)?.body(body);
+        let answer = request.send().await.map_err(|error| Unposted {
+            unsure: !error.is_connect(),
+            ..refused(failed(&error))
+        })?;
+        let is_taken = answer.status().is_success();
+        let (status, _, failure) = read(answer, now).await;
+        match failure {
+            Some(failure) if !is_taken => Err(Unposted {
+                status,
+                ..refused(failure)
+            }),
+            // Of an answer that was taken, the body makes no difference.
+            _ => Ok(()),
+        }
+    }
+
     async fn answer(&self, url: &str, signed: &Signed, body: String) -> Result<Response, Failure> {
+        let request = self
+            .request(url)?
+            .header("webhook-id", &signed.id)
+            .header("webhook-timestamp", &signed.timestamp)
+            .header("webhook-signature", &signed.signature)
+            .body(body);
+        request.send().await.map_err(|error| failed(&error))
+    }
+
+    /// A request with JSON to an address that is allowed.
+    fn request(&self, url: &str) -> Result<RequestBuilder, Failure> {
         let url = Url::parse(url).map_err(|_| Failure::new("The URL is not valid."))?;
         // An address in the URL needs no resolution, so check it here.
         if let Some(address) = literal_address(&url)
@@ -92,16 +132,18 @@ impl WebhookClient {
         {
             return Err(Failure::new(NOT_PUBLIC));
         }
-        let request = self
-            .http
-            .post(url)
-            .header(CONTENT_TYPE, "application/json")
-            .header("webhook-id", &signed.id)
-            .header("webhook-timestamp", &signed.timestamp)
-            .header("webhook-signature", &signed.signature)
-            .body(body);
-        request.send().await.map_err(|error| failed(&error))
+        let request = self.http.post(url);
+        Ok(request.header(CONTENT_TYPE, "application/json"))
     }
+}
+
+/// Why a message was not posted.
+pub(crate) struct Unposted {
+    pub(crate) failure: Failure,
+    /// The HTTP status of the answer; `None` without an answer.
+    pub(crate) status: Option<u16>,
+    /// Whether the message may have arrived nevertheless.
+    pub(crate) unsure: bool,
 }
 
 /// The status, and the beginning of the body. The rest is not read: it is dropped with its

@@ -345,6 +345,7 @@ impl<'a> EventRouter<'a> {
                 // For a limited endpoint, they decide whether the tag's name is sent.
                 known.reach.limit().is_some()
                     || !fields.filter.attribute.is_empty()
+                    || fields.filter.group_id.is_some()
                     || fields.includes(Include::Variables)
                     || fields.includes(Include::Attributes)
             })

@@ -16,6 +16,7 @@ use domain::clock::{Stopwatch, Timestamp};
 use domain::entropy;
 use domain::id::WebhookId;
 use domain::keyring::{Keyring, KeyringError};
+use domain::revision::Precondition;
 use domain::webhook::{AttemptOutcome, Failure, Happening, Secret, Signed, origin};
 use on_the_way::OnTheWay;
 use storage::panics::Panicked;
@@ -226,16 +227,18 @@ pub(super) async fn attempt(
     }
 }
 
-/// Sends a test event to an endpoint and returns the result; `None` if the endpoint does not exist.
+/// Sends a test event to an endpoint that still matches `expected`, and returns the result; `None`
+/// if the endpoint does not exist.
 pub async fn test(
     service: &Service,
     id: WebhookId,
+    expected: Precondition,
 ) -> Result<Option<(String, AttemptOutcome)>, TestError> {
     let client = WebhookClient::new(service.settings().private_webhooks)?;
     let now = service.storage.now().await?;
     let number = u64::from_le_bytes(entropy::bytes::<8>(&*service.entropy));
     let event = Happening::test(now, number);
-    let Some(claimed) = service.storage.claim_test(id, event).await? else {
+    let Some(claimed) = service.storage.claim_test(id, event, expected).await? else {
         return Ok(None);
     };
     let outcome = attempt(&client, &service.keyring, &claimed, now).await;

@@ -29,6 +29,12 @@ pub enum FileError {
     /// There is no part that could be continued.
     #[error("{} has nothing to continue. Leave out --cursor to begin.", .0.display())]
     Nothing(PathBuf),
+    /// The answer to a continued download is another file.
+    #[error(
+        "The answer does not continue the export. {} is kept as it was. Try again.",
+        .0.display()
+    )]
+    NotContinued(PathBuf),
     /// The system refuses to write or read this file.
     #[error("{} cannot be written: {source}.", .path.display())]
     Write {

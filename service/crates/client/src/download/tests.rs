@@ -57,7 +57,7 @@ fn without_a_cursor_an_interrupted_download_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("backup");
     let mut download = Download::create(&place, "/backup".to_owned()).unwrap();
-    download.begin(None);
+    download.begin(None).unwrap();
     download.write_all(b"id\n1\n").unwrap();
     assert_eq!(download.interrupted().unwrap(), Interrupted::Lost);
 }
@@ -68,13 +68,13 @@ fn without_a_whole_row_an_export_begins_again() {
     let place = folder.path().join("taps.csv");
     let mut download = Download::create(&place, PATH.to_owned()).unwrap();
     for text in ["id,na", "id,name\r\n", "id,name\r\n9,La"] {
-        download.begin(Some(cursor()));
+        download.begin(Some(cursor())).unwrap();
         download.write_all(text.as_bytes()).unwrap();
         assert_eq!(download.interrupted().unwrap(), Interrupted::FromStart);
         assert_eq!(download.progress(), Progress::default());
         assert_eq!(download.path(), PATH);
     }
-    download.begin(Some(cursor()));
+    download.begin(Some(cursor())).unwrap();
     download.write_all(b"id,name\r\n").unwrap();
     assert_eq!(download.finish().unwrap(), 9);
     assert_eq!(fs::read(&place).unwrap(), b"id,name\r\n");
@@ -90,7 +90,7 @@ fn another_process_continues_the_part_that_was_kept() {
     assert!(names(folder.path()).is_empty());
 
     let mut download = Download::create(&place, PATH.to_owned()).unwrap();
-    download.begin(Some(cursor()));
+    download.begin(Some(cursor())).unwrap();
     download.write_all(b"id,name\r\n9,a\r\n8,\"b\r\n").unwrap();
     assert_eq!(download.interrupted().unwrap(), Interrupted::AfterRow);
     let (part, rest) = download.keep();
@@ -101,9 +101,45 @@ fn another_process_continues_the_part_that_was_kept() {
     let mut download = resumed(&rest).unwrap();
     let path = format!("{PATH}&columns=id%2Cname&cursor=9.9");
     assert_eq!(download.path(), path);
-    download.begin(Some(cursor()));
+    download.begin(Some(cursor())).unwrap();
     download.write_all(b"8,b\r\n").unwrap();
     assert_eq!(download.finish().unwrap(), 19);
+    assert_eq!(fs::read(&place).unwrap(), b"id,name\r\n9,a\r\n8,b\r\n");
+}
+
+#[test]
+fn an_answer_that_does_not_continue_an_export_leaves_its_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("taps.csv");
+    let part = folder.path().join("taps.csv.part");
+    let arrived = b"id,name\r\n9,a\r\n";
+    let mut download = Download::create(&place, PATH.to_owned()).unwrap();
+    download.begin(Some(cursor())).unwrap();
+    download.write_all(arrived).unwrap();
+    download.interrupted().unwrap();
+    let jsonl = Cursor {
+        rows: Rows::Jsonl,
+        ..cursor()
+    };
+    // In this process, as the desktop app continues, and in another one, as a command does.
+    for other in [None, Some(jsonl)] {
+        let refused = download.begin(other.clone());
+        assert!(matches!(refused, Err(FileError::NotContinued(_))));
+        assert_eq!(download.interrupted().unwrap(), Interrupted::AfterRow);
+        let (_, rest) = download.keep();
+        assert_eq!(rest, "9.9");
+        download = Download::resume(&place, PATH.to_owned(), rest, Rows::Csv).unwrap();
+        assert!(download.begin(other).is_err());
+        drop(download);
+        assert_eq!(fs::read(&part).unwrap(), arrived);
+        let rest = "9.9".to_owned();
+        download = Download::resume(&place, PATH.to_owned(), rest, Rows::Csv).unwrap();
+    }
+    // An answer that was never announced changes nothing, either.
+    assert_eq!(download.interrupted().unwrap(), Interrupted::AfterRow);
+    download.begin(Some(cursor())).unwrap();
+    download.write_all(b"8,b\r\n").unwrap();
+    download.finish().unwrap();
     assert_eq!(fs::read(&place).unwrap(), b"id,name\r\n9,a\r\n8,b\r\n");
 }
 

@@ -5,6 +5,8 @@ use utoipa::ToSchema;
 
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
+use crate::group::Lineage;
+use crate::id::GroupId;
 use crate::interaction::{CounterMove, Tech, VISITOR_GROUPS, VerificationState};
 use crate::schema::text_schema;
 use crate::strict_json;
@@ -16,6 +18,9 @@ use inlay::assessment::Tamper;
 pub(super) const LANGUAGES_MAX: usize = 50;
 /// Most countries of a condition. There are fewer countries than that.
 pub(super) const COUNTRIES_MAX: usize = 300;
+
+/// Most groups of a condition: more than anybody chooses from a tree.
+const GROUPS_MAX: usize = 50;
 
 strict_json::tagged_by_name!(When, "type");
 
@@ -82,6 +87,13 @@ pub enum When {
         /// Highest count, inclusive.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<u64>,
+    },
+    /// The tag is in one of these groups, or in a group below one of them. A group that is deleted
+    /// has no tags, so that a condition on it alone is never met.
+    Group {
+        /// Identifiers of the groups. At least one.
+        #[schema(min_items = 1, max_items = 50)]
+        any_of: Vec<GroupId>,
     },
     /// The page is shown in one of these languages.
     Language {
@@ -154,6 +166,8 @@ pub struct Context<'a> {
     pub variables: &'a Properties,
     /// Number of the tag's taps, including this one.
     pub scan_count: u64,
+    /// The tag's group with the groups above it.
+    pub lineage: Option<&'a Lineage>,
     /// The language that the visitor gets, a tag such as `pt-BR`.
     pub language: &'a str,
     /// The visitor's country: two letters, or empty.
@@ -189,6 +203,10 @@ impl When {
             Self::ScanCount { at_least, at_most } => {
                 at_least.is_none_or(|least| context.scan_count >= least)
                     && at_most.is_none_or(|most| context.scan_count <= most)
+            }
+            Self::Group { any_of } => {
+                let mut chain = context.lineage.into_iter().flat_map(Lineage::groups);
+                chain.any(|group| any_of.contains(&group.id))
             }
             Self::Language { any_of } => any_of
                 .iter()
@@ -232,6 +250,14 @@ impl When {
         }
     }
 
+    /// The groups of tags in the condition; empty for other conditions.
+    pub fn tag_groups(&self) -> &[GroupId] {
+        match self {
+            Self::Group { any_of } => any_of,
+            _ => &[],
+        }
+    }
+
     /// The languages in the condition.
     pub fn languages(&self) -> &[String] {
         match self {
@@ -254,6 +280,11 @@ impl When {
             Self::Verification { any_of } => some(any_of),
             Self::Counter { any_of } => some(any_of),
             Self::Tamper { any_of } => some(any_of),
+            Self::Group { any_of } if any_of.len() > GROUPS_MAX => Err(BlockProblem::Many {
+                what: "groups",
+                max: GROUPS_MAX,
+            }),
+            Self::Group { any_of } => some(any_of),
             Self::Language { any_of } => {
                 some(any_of)?;
                 if any_of.len() <= LANGUAGES_MAX && any_of.iter().all(|tag| is_language(tag)) {

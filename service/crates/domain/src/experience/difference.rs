@@ -77,12 +77,19 @@ fn line(depth: usize, what: &str, text: impl Into<String>) -> Line {
 fn lines(content: &Content) -> Vec<Line> {
     let mut lines = Vec::new();
     match content {
-        Content::Redirect { target, rules } => {
+        Content::Redirect {
+            target,
+            rules,
+            pass_query,
+        } => {
             for rule in rules {
                 let text = format!("{} → {}", conditions(rule), rule.target_url.source());
                 lines.push(line(0, "rule", text));
             }
             lines.push(line(0, "target_url", target.source()));
+            if *pass_query {
+                lines.push(line(0, "pass_query", "true"));
+            }
         }
         Content::Studio { blocks, theme } => {
             lines.extend(of_theme(theme));

@@ -11,7 +11,8 @@ use utoipa::ToSchema;
 
 use super::{Content, ContentError, ContentFields, ExperienceFields};
 use crate::field_error::OfField;
-use crate::id::ImageId;
+use crate::group::{GroupPath, InvalidPath};
+use crate::id::{GroupId, ImageId};
 use crate::strict_json;
 use crate::text::{InvalidName, Name};
 
@@ -37,6 +38,36 @@ pub struct ExperienceFile {
     #[serde(default, deserialize_with = "strict_json::list")]
     #[schema(required = false, max_items = 50)]
     images: Vec<FileImage>,
+    /// Groups that the content's conditions name, by their path: another service has other
+    /// identifiers.
+    #[serde(
+        default,
+        deserialize_with = "strict_json::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schema(required = false)]
+    groups: Vec<FileGroup>,
+}
+
+/// A group in a file.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileGroup {
+    /// The identifier that the content uses for it.
+    id: GroupId,
+    /// The names of the groups above it and its own, such as `Wines / Grand Cru 2021`.
+    path: String,
+}
+
+/// The checked contents of a file.
+#[derive(Clone, Debug)]
+pub struct FileContents {
+    /// The name and the content, with the identifiers of the file.
+    pub fields: ExperienceFields,
+    /// The images that the content shows, unchecked.
+    pub images: BTreeMap<ImageId, Vec<u8>>,
+    /// The groups that the content's conditions name.
+    pub groups: BTreeMap<GroupId, GroupPath>,
 }
 
 /// An image in a file.
@@ -68,6 +99,14 @@ pub enum FileError {
     /// The content shows an image that is not in the file.
     #[error("The file shows the image {0}, and does not have it.")]
     Missing(ImageId),
+    /// A condition names a group that is not in the file.
+    #[error(
+        "A condition of the file names the group {0}, which did not exist where the file was made. Remove the condition."
+    )]
+    MissingGroup(GroupId),
+    /// The path of a group cannot be read.
+    #[error("The path of the group {0} of the file cannot be read: {1}")]
+    Path(GroupId, InvalidPath),
     /// An image is not valid Base64.
     #[error("The image {0} of the file is not Base64.")]
     Base64(ImageId),
@@ -83,28 +122,37 @@ impl OfField for FileError {
                 None => "content".into(),
             }),
             Self::Images | Self::Missing(_) | Self::Base64(_) => Some("images".into()),
+            Self::MissingGroup(_) | Self::Path(..) => Some("groups".into()),
         }
     }
 }
 
 impl ExperienceFile {
-    /// The file of an experience. `images` are the images that its content shows.
-    pub fn new(name: Name, content: &Content, images: &BTreeMap<ImageId, Vec<u8>>) -> Self {
+    /// The file of an experience. `images` are the images that its content shows, and `groups` the
+    /// paths of the groups that its conditions name.
+    pub fn new(
+        name: Name,
+        content: &Content,
+        images: &BTreeMap<ImageId, Vec<u8>>,
+        groups: BTreeMap<GroupId, String>,
+    ) -> Self {
         let images = images.iter().map(|(id, bytes)| FileImage {
             id: *id,
             data: STANDARD.encode(bytes),
         });
+        let groups = groups.into_iter();
         Self {
             tapdesk_experience: FORMAT,
             name: name.into(),
             content: serde_json::from_str(&content.to_json())
                 .expect("a content is written as it is read"),
             images: images.collect(),
+            groups: groups.map(|(id, path)| FileGroup { id, path }).collect(),
         }
     }
 
-    /// Its content, checked, and the images that the content shows, unchecked.
-    pub fn read(self) -> Result<(ExperienceFields, BTreeMap<ImageId, Vec<u8>>), FileError> {
+    /// Its contents. The content is checked, its images are not.
+    pub fn read(self) -> Result<FileContents, FileError> {
         if self.tapdesk_experience != FORMAT {
             return Err(FileError::Format(self.tapdesk_experience));
         }
@@ -119,7 +167,24 @@ impl ExperienceFile {
             let bytes = STANDARD.decode(&image.data);
             images.insert(shown, bytes.map_err(|_| FileError::Base64(shown))?);
         }
-        Ok((fields, images))
+        let paths: BTreeMap<_, _> = self
+            .groups
+            .iter()
+            .map(|group| (group.id, group.path.as_str()))
+            .collect();
+        let mut groups = BTreeMap::new();
+        for named in fields.content.tag_groups() {
+            let path = paths.get(&named).ok_or(FileError::MissingGroup(named))?;
+            let path = path
+                .parse()
+                .map_err(|error| FileError::Path(named, error))?;
+            groups.insert(named, path);
+        }
+        Ok(FileContents {
+            fields,
+            images,
+            groups,
+        })
     }
 }
 
@@ -131,6 +196,37 @@ pub fn with_images(
     let mut value = serde_json::from_str(&content.to_json())?;
     rename(&mut value, ids);
     serde_json::from_value::<ContentFields>(value)?.try_into()
+}
+
+/// A content with other identifiers for the groups in its conditions.
+pub fn with_groups(
+    content: &Content,
+    ids: &BTreeMap<GroupId, GroupId>,
+) -> Result<Content, ContentError> {
+    let mut value = serde_json::from_str(&content.to_json())?;
+    rename_groups(&mut value, ids);
+    serde_json::from_value::<ContentFields>(value)?.try_into()
+}
+
+/// Replaces identifiers of groups in conditions. Nothing else has the type `group`.
+fn rename_groups(value: &mut Value, ids: &BTreeMap<GroupId, GroupId>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_groups(item, ids)),
+        Value::Object(members) if members.get("type").is_some_and(|kind| kind == "group") => {
+            let named = members.get_mut("any_of").and_then(Value::as_array_mut);
+            for named in named.into_iter().flatten() {
+                let id = named.as_i64().and_then(|id| GroupId::try_from(id).ok());
+                if let Some(other) = id.and_then(|id| ids.get(&id)) {
+                    *named = other.get().into();
+                }
+            }
+        }
+        Value::Object(members) => {
+            let members = members.iter_mut();
+            members.for_each(|(_, value)| rename_groups(value, ids));
+        }
+        _ => {}
+    }
 }
 
 /// Replaces image identifiers wherever a block or a theme names one.

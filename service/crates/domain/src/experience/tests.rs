@@ -106,11 +106,11 @@ fn a_kind_has_its_own_members() {
         ),
         (
             json!({"kind": "redirect", "target_url": "https://example.com", "blocks": []}),
-            "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules.",
+            "A redirect experience has no blocks and no theme, a studio experience no target_url, no rules and no pass_query.",
         ),
         (
             json!({"kind": "studio", "target_url": "https://example.com", "blocks": []}),
-            "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules.",
+            "A redirect experience has no blocks and no theme, a studio experience no target_url, no rules and no pass_query.",
         ),
         (
             json!({"kind": "redirect", "target_url": "javascript:alert(1)"}),

@@ -17,6 +17,9 @@ pub enum VerificationState {
 }
 
 impl VerificationState {
+    /// All verdicts, in the order of declaration.
+    pub const ALL: [Self; 3] = [Self::Verified, Self::NotVerified, Self::NotChecked];
+
     /// The name in the API and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,9 +31,7 @@ impl VerificationState {
 
     /// The verdict with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Verified, Self::NotVerified, Self::NotChecked]
-            .into_iter()
-            .find(|state| state.as_str() == name)
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 
     /// The value of `tag_verified` for this verdict.
@@ -100,12 +101,14 @@ pub enum Reason {
     SameCode,
     /// Not checked: the chip makes no MAC.
     NoMac,
+    /// Not checked: the chip makes no MAC, and the UID is another chip's.
+    OtherUid,
     /// Not checked: the chip makes no MAC, and its counter rose by more than is allowed.
     Jumped,
 }
 
 impl Reason {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Verified,
         Self::NoCode,
         Self::Malformed,
@@ -121,6 +124,7 @@ impl Reason {
         Self::Static,
         Self::SameCode,
         Self::NoMac,
+        Self::OtherUid,
         Self::Jumped,
     ];
 
@@ -142,6 +146,7 @@ impl Reason {
             Self::Static => "static",
             Self::SameCode => "same_code",
             Self::NoMac => "no_mac",
+            Self::OtherUid => "other_uid",
             Self::Jumped => "jumped",
         }
     }
@@ -165,9 +170,12 @@ impl Reason {
             | Self::CounterOff
             | Self::Guessed
             | Self::Blocked => VerificationState::NotVerified,
-            Self::VerifierOff | Self::Static | Self::SameCode | Self::NoMac | Self::Jumped => {
-                VerificationState::NotChecked
-            }
+            Self::VerifierOff
+            | Self::Static
+            | Self::SameCode
+            | Self::NoMac
+            | Self::OtherUid
+            | Self::Jumped => VerificationState::NotChecked,
         }
     }
 }

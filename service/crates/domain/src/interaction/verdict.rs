@@ -83,6 +83,11 @@ pub enum Unchecked {
         /// The highest counter shown before it, if the inlay is known.
         last: Option<u32>,
     },
+    /// The chip makes no MAC, and the URL shows the UID of a chip that is not an inlay of the tag.
+    OtherUid {
+        /// The UID that the URL shows.
+        uid: Uid,
+    },
     /// The chip makes no MAC, and its counter rose by more than is allowed in a day. The stored
     /// counter stays.
     Jumped {
@@ -121,7 +126,17 @@ impl Verdict {
             Self::NotChecked(Unchecked::NoCode) => Reason::Static,
             Self::NotChecked(Unchecked::SameCode) => Reason::SameCode,
             Self::NotChecked(Unchecked::NoMac { .. }) => Reason::NoMac,
+            Self::NotChecked(Unchecked::OtherUid { .. }) => Reason::OtherUid,
             Self::NotChecked(Unchecked::Jumped { .. }) => Reason::Jumped,
+        }
+    }
+
+    /// The UID in clear that names no inlay of the tag.
+    pub const fn other_uid(self) -> Option<Uid> {
+        match self {
+            Self::NotVerified(Refusal::UnknownInlay { uid }) => uid,
+            Self::NotChecked(Unchecked::OtherUid { uid }) => Some(uid),
+            _ => None,
         }
     }
 
@@ -189,6 +204,7 @@ impl Verdict {
             Reason::Static => return Some(Self::NotChecked(Unchecked::NoCode)),
             Reason::SameCode => return Some(Self::NotChecked(Unchecked::SameCode)),
             Reason::NoMac => return Some(Self::NotChecked(Unchecked::NoMac { counter, last })),
+            Reason::OtherUid => return Some(Self::NotChecked(Unchecked::OtherUid { uid: uid? })),
             Reason::Jumped => {
                 let (counter, last) = counter.zip(last)?;
                 return Some(Self::NotChecked(Unchecked::Jumped { counter, last }));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Interaction, Reason, Refusal, TagName, TapOrigin, Tech, Verdict};
+use super::{Interaction, Reason, TagName, TapOrigin, Tech};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::visitor::OperatingSystem;
@@ -107,10 +107,6 @@ impl InteractionView {
         let (slug, tag_name) = tag.map(|tag| (tag.slug, tag.tag_name)).unzip();
         let verdict = interaction.verdict;
         let (counter, last_counter) = verdict.counters();
-        let uid = match verdict {
-            Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
-            _ => None,
-        };
         Self {
             id: interaction.id,
             at: interaction.at,
@@ -123,7 +119,7 @@ impl InteractionView {
             last_counter,
             missed_reads: verdict.missed_reads(),
             inlay_id: interaction.inlay_id,
-            uid,
+            uid: verdict.other_uid(),
             tech: interaction.tech,
             experience_id: interaction.experience.map(|version| version.experience_id),
             experience_version: interaction.experience.map(|version| version.version),

@@ -64,27 +64,43 @@ pub struct KeyChange {
     pub meta: MemberPatch<SealedKey>,
     /// The file read key.
     pub file: MemberPatch<SealedKey>,
-    /// Its keys from a master key.
+    /// Its keys from a master key. If the meta read key is sent, too, only the file read key is
+    /// derived.
     pub master: MemberPatch<SealedKeys>,
 }
 
 impl KeyChange {
     /// The keys after the change; `present` are the keys before.
     pub fn apply(self, present: Option<SealedKeys>) -> Result<Option<SealedKeys>, InvalidInlay> {
-        let own_sent = self.meta.set().or(self.file.set()).is_some();
         let (meta, file) = match (self.master, present) {
-            (MemberPatch::Set(_), _) if own_sent => return Err(InvalidInlay::TwoSources),
-            (MemberPatch::Set(keys), _) => return Ok(Some(keys)),
-            (MemberPatch::Keep, Some(keys @ SealedKeys::Diversified { .. })) if !own_sent => {
-                return Ok(Some(keys));
+            (MemberPatch::Set(_), _) if self.file.set().is_some() => {
+                return Err(InvalidInlay::TwoSources);
+            }
+            (MemberPatch::Set(keys), _) => return Ok(Some(with_meta(keys, self.meta))),
+            (MemberPatch::Keep, Some(keys @ SealedKeys::Diversified { .. }))
+                if self.file.set().is_none() =>
+            {
+                let keeps_meta =
+                    matches!(&keys, SealedKeys::Diversified { kept, .. } if kept.meta.is_some());
+                if self.meta == MemberPatch::Remove && keeps_meta {
+                    return Err(InvalidInlay::MetaOfMaster);
+                }
+                return Ok(Some(with_meta(keys, self.meta)));
             }
             (_, Some(SealedKeys::Own { meta, file })) => (meta, Some(file)),
-            (_, _) => (None, None),
+            (_, present) => (present.and_then(SealedKeys::own_meta), None),
         };
         match (self.meta.apply(meta), self.file.apply(file)) {
             (meta, Some(file)) => Ok(Some(SealedKeys::Own { meta, file })),
             (None, None) => Ok(None),
             (Some(_), None) => Err(InvalidInlay::NoFileKey),
         }
+    }
+}
+
+fn with_meta(keys: SealedKeys, meta: MemberPatch<SealedKey>) -> SealedKeys {
+    match meta {
+        MemberPatch::Set(meta) => keys.with_meta(meta),
+        MemberPatch::Keep | MemberPatch::Remove => keys,
     }
 }

@@ -38,9 +38,11 @@ impl Revised for SealedMasterKey {
 }
 
 impl SealedMasterKey {
-    /// The master key in the form in which an inlay refers to it.
-    pub fn wrapped_keys(&self) -> WrappedKeys {
+    /// The master key in the form in which an inlay refers to it. `meta` is the inlay's meta read
+    /// key, wrapped, if it is not the master key's.
+    pub fn wrapped_keys(&self, meta: Option<Vec<u8>>) -> WrappedKeys {
         WrappedKeys::Master {
+            meta,
             id: self.id,
             key: self.fields.key.wrapped.clone(),
             derivation: self.fields.derivation.clone(),

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 use crate::entropy::Entropy;
 use crate::id::MasterKeyId;
 use crate::inventory::SealedMasterKey;
-use crate::keyring::{Keyring, KeyringError, WrappedKeys};
+use crate::keyring::{Keyring, KeyringError, OTHER_KEYS, WrappedKeys};
 use inlay::derivation::MasterSecret;
-use inlay::key::{AesKey, KeyFingerprint, SomeKey};
+use inlay::key::{AesKey, KeyFingerprint, Keys, SomeKey};
 use inlay::{Technology, Uid};
 
 /// A key in its stored form.
@@ -45,6 +47,16 @@ impl SealedKey {
         entropy: &dyn Entropy,
     ) -> Result<Self, KeyringError> {
         Self::seal_bytes(key.expose(), keyring, entropy)
+    }
+
+    /// Seals a chip's keys 0, 3 and 4.
+    pub fn seal_others(
+        keys: &[AesKey; OTHER_KEYS],
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyringError> {
+        let bytes = Zeroizing::new(keys.each_ref().map(|key| *key.expose()));
+        Self::seal_bytes(bytes.as_flattened(), keyring, entropy)
     }
 
     fn seal_bytes(
@@ -85,18 +97,19 @@ pub enum SealedKeys {
         file: KeyFingerprint,
         /// Whether the master key is the all-zero factory key.
         factory: bool,
-        /// The keys themselves, if deriving them takes milliseconds, which is too long for a tap.
-        kept: Option<KeptKeys>,
+        /// The keys that are stored with the inlay.
+        kept: KeptKeys,
     },
 }
 
-/// Derived keys that are stored because deriving them takes long.
-#[derive(Clone, PartialEq, Eq)]
+/// Keys that are stored with an inlay although it has a master key, wrapped.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct KeptKeys {
-    /// The meta read key, wrapped.
-    pub meta: Vec<u8>,
-    /// The file read key, wrapped.
-    pub file: Vec<u8>,
+    /// The meta read key, if it is not the master key's, or if deriving it takes milliseconds,
+    /// which is too long for a tap.
+    pub meta: Option<Vec<u8>>,
+    /// The file read key, if deriving it takes milliseconds.
+    pub file: Option<Vec<u8>>,
 }
 
 impl fmt::Debug for KeptKeys {
@@ -115,13 +128,23 @@ impl SealedKeys {
     ) -> Result<Self, KeyringError> {
         let derivation = &master.fields.derivation;
         let keys = keyring.derived(&master.fields.key.wrapped, derivation, uid)?;
-        let kept = if derivation.is_slow() {
-            Some(KeptKeys {
-                meta: keyring.wrap(keys.for_picc_data().expose(), entropy)?,
-                file: keyring.wrap(keys.file.expose(), entropy)?,
-            })
+        Self::of_derived(master, &keys, keyring, entropy)
+    }
+
+    /// The keys that a master key derived for a chip.
+    pub fn of_derived(
+        master: &SealedMasterKey,
+        keys: &Keys,
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyringError> {
+        let kept = if master.fields.derivation.is_slow() {
+            KeptKeys {
+                meta: Some(keyring.wrap(keys.for_picc_data().expose(), entropy)?),
+                file: Some(keyring.wrap(keys.file.expose(), entropy)?),
+            }
         } else {
-            None
+            KeptKeys::default()
         };
         Ok(Self::Diversified {
             master_key_id: master.id,
@@ -132,17 +155,72 @@ impl SealedKeys {
         })
     }
 
-    /// The stored keys, for the keyring to open; `None` if they are derived each time.
-    pub fn wrapped(&self) -> Option<WrappedKeys> {
+    /// The same keys, but with a meta read key that is not the master key's: NXP's own layout has
+    /// one meta read key for all chips, and file read keys of a master key.
+    #[must_use]
+    pub fn with_meta(self, own: SealedKey) -> Self {
+        match self {
+            Self::Own { file, .. } => Self::Own {
+                meta: Some(own),
+                file,
+            },
+            Self::Diversified {
+                master_key_id,
+                file,
+                factory,
+                kept,
+                ..
+            } => Self::Diversified {
+                master_key_id,
+                meta: own.fingerprint,
+                file,
+                factory,
+                kept: KeptKeys {
+                    meta: Some(own.wrapped),
+                    ..kept
+                },
+            },
+        }
+    }
+
+    /// The keys for the keyring to open. `master` is their master key, if they have one; `None`
+    /// without the master key that they need.
+    pub fn wrapped(&self, master: Option<&SealedMasterKey>) -> Option<WrappedKeys> {
         match self {
             Self::Own { meta, file } => Some(WrappedKeys::Own {
                 meta: meta.as_ref().map(|key| key.wrapped.clone()),
                 file: file.wrapped.clone(),
             }),
-            Self::Diversified { kept, .. } => kept.as_ref().map(|kept| WrappedKeys::Own {
-                meta: Some(kept.meta.clone()),
-                file: kept.file.clone(),
+            Self::Diversified {
+                kept: KeptKeys { meta, file },
+                ..
+            } => match file {
+                Some(file) => Some(WrappedKeys::Own {
+                    meta: meta.clone(),
+                    file: file.clone(),
+                }),
+                None => master.map(|master| master.wrapped_keys(meta.clone())),
+            },
+        }
+    }
+
+    /// The meta read key, if it is certain that it is not the master key's.
+    pub fn own_meta(self) -> Option<SealedKey> {
+        match self {
+            Self::Own { meta, .. } => meta,
+            Self::Diversified {
+                meta: fingerprint,
+                kept:
+                    KeptKeys {
+                        meta: Some(wrapped),
+                        file: None,
+                    },
+                ..
+            } => Some(SealedKey {
+                wrapped,
+                fingerprint,
             }),
+            Self::Diversified { .. } => None,
         }
     }
 

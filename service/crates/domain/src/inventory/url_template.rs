@@ -5,19 +5,24 @@ use std::borrow::Cow;
 use crate::clock::Timestamp;
 use crate::field_error::OfField;
 use crate::id::{MasterKeyId, UrlTemplateId};
-use crate::inventory::{SealedKey, SealedMasterKey};
+use crate::inventory::{
+    CREATE_LIMIT_MAX, SealedKey, SealedKeys, SealedMasterKey, UnlistedMode, UnlistedRule,
+};
 use crate::keyring::{Keyring, KeyringError};
 use crate::revision::{Revised, Revision};
 use crate::text::Name;
 use inlay::derivation::MasterSecret;
 use inlay::key::{AesKey, KeyCheck, KeyFingerprint};
-use inlay::technology::Mode;
+use inlay::technology::{Family, Mode};
 use inlay::template::{Field, Template, TemplateSettings};
 
 /// Most shared keys of a template: on every tap without slug and UID, each costs one decryption.
 pub const SHARED_KEYS_MAX: usize = 64;
 /// The same in LRP mode, where a decryption is some 50 AES operations.
 const SHARED_LRP_KEYS_MAX: usize = 4;
+/// Most master keys of which each derives a file key for one code: a wrong code costs as many
+/// derivations.
+const FILE_MASTERS_MAX: usize = 4;
 /// Most templates: a request that matches no route is compared with the templates of its host.
 pub const URL_TEMPLATES_MAX: usize = 1_000;
 
@@ -32,6 +37,9 @@ pub struct UrlTemplate {
     pub inlays: u64,
     /// When the first real tap of its inlays came in; `None` if none did.
     pub first_tap_at: Option<Timestamp>,
+    /// When a tap last found that the day's limit of created tags was reached; `None` if it never
+    /// was.
+    pub limited_at: Option<Timestamp>,
 }
 
 /// The writable members of a URL template.
@@ -41,17 +49,22 @@ pub struct UrlTemplateFields {
     pub name: Name,
     /// Template that passed all checks.
     pub template: Template,
-    /// The keys that open the PICC data of its codes.
+    /// The keys that open the PICC data of its codes, and the master keys of file keys.
     pub keys: Vec<SharedKey>,
+    /// How it treats chips that are no inlays.
+    pub unlisted: UnlistedRule,
 }
 
-/// A meta key that many inlays share.
+/// A meta key that many inlays share, or a master key from which their file keys are derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedKey {
-    /// The fingerprint by which the key is recognised.
+    /// The fingerprint of the meta key; if there is none, of the master key.
     pub fingerprint: KeyFingerprint,
     /// The source of the key.
     pub source: SharedKeySource,
+    /// Whether there is a meta key that all inlays share. A master key that derives another one for
+    /// each chip opens no codes, but derives file keys.
+    pub opens: bool,
 }
 
 /// The source of a shared meta key.
@@ -75,15 +88,48 @@ pub enum InvalidUrlTemplate {
     )]
     TooManyKeys(usize),
     /// The master key derives a different meta key for each inlay.
-    #[error("The master key {0} gives each inlay a meta key of its own, so none is shared.")]
+    #[error(
+        "The master key {0} gives each inlay a meta key of its own, so none is shared. Send the shared one in meta_keys."
+    )]
     NotShared(MasterKeyId),
+    /// Too many master keys would derive a file key for each code.
+    #[error(
+        "At most {FILE_MASTERS_MAX} master keys derive file keys for the same code: this would be {0}."
+    )]
+    TooManyMasterKeys(usize),
+    /// The daily limit is out of range.
+    #[error("create_limit is a number from 1 to {CREATE_LIMIT_MAX}.")]
+    CreateLimit,
+    /// The chips do not have an AES key.
+    #[error("A shared file key is an AES key, and the chips of this template have none.")]
+    NoAesKey,
+    /// The URL names its tag, so a code needs no list of chips.
+    #[error(
+        "A template with {{slug}} finds its tags by the slug, so it knows no unlisted chips: unlisted is \"refuse\"."
+    )]
+    UnlistedBySlug,
+    /// No code of the template can prove which chip made it.
+    #[error(
+        "Unlisted chips need codes that prove a tap: a template with {{mac}} and a counter, of chips with AES keys."
+    )]
+    UnlistedUnproved,
+    /// The template has no key to check the MAC of an unlisted chip.
+    #[error(
+        "Unlisted chips need keys that check their codes: send master_key_ids or shared_file_key."
+    )]
+    UnlistedWithoutKeys,
 }
 
 impl OfField for InvalidUrlTemplate {
     fn field(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NothingToOpen | Self::TooManyKeys(_) => "meta_keys".into(),
-            Self::NotShared(_) => "master_key_ids".into(),
+            Self::NotShared(_) | Self::TooManyMasterKeys(_) => "master_key_ids".into(),
+            Self::CreateLimit => "create_limit".into(),
+            Self::NoAesKey => "shared_file_key".into(),
+            Self::UnlistedBySlug | Self::UnlistedUnproved | Self::UnlistedWithoutKeys => {
+                "unlisted".into()
+            }
         })
     }
 }
@@ -94,33 +140,122 @@ impl UrlTemplateFields {
         self.template.settings()
     }
 
-    /// Checks the shared keys against the template.
+    /// Checks the shared keys and the rule for unlisted chips against the template.
     pub fn validate(&self) -> Result<(), InvalidUrlTemplate> {
         let max = match self.settings().mode {
             Mode::Aes => SHARED_KEYS_MAX,
             Mode::Lrp => SHARED_LRP_KEYS_MAX,
         };
-        if !self.keys.is_empty() && !self.template.has(Field::Picc) {
+        let is_own = |key: &SharedKey| key.master_key_id().is_none();
+        let has_picc = self.template.has(Field::Picc);
+        if !has_picc && self.keys.iter().any(is_own) {
             return Err(InvalidUrlTemplate::NothingToOpen);
         }
         if self.keys.len() > max {
             return Err(InvalidUrlTemplate::TooManyKeys(self.keys.len()));
         }
+        if has_picc
+            && !self.keys.iter().any(|key| key.opens)
+            && let Some(id) = self.keys.iter().find_map(SharedKey::master_key_id)
+        {
+            return Err(InvalidUrlTemplate::NotShared(id));
+        }
+        // A code that the template's own meta key opens is tried with all master keys; one that a
+        // master key opens, only with that one.
+        let has_own = self.keys.iter().any(is_own);
+        let of_one = |key: &SharedKey| has_picc && key.opens && !has_own;
+        let derives_for_all = |key: &&SharedKey| !(is_own(key) || of_one(key));
+        let masters = self.keys.iter().filter(derives_for_all).count();
+        if masters > FILE_MASTERS_MAX {
+            return Err(InvalidUrlTemplate::TooManyMasterKeys(masters));
+        }
+        self.validate_unlisted()
+    }
+
+    fn validate_unlisted(&self) -> Result<(), InvalidUrlTemplate> {
+        let rule = &self.unlisted;
+        if !(1..=CREATE_LIMIT_MAX).contains(&rule.create_limit) {
+            return Err(InvalidUrlTemplate::CreateLimit);
+        }
+        if rule.file_key.is_some() && !self.has_aes_key() {
+            return Err(InvalidUrlTemplate::NoAesKey);
+        }
+        match rule.mode {
+            UnlistedMode::Refuse => Ok(()),
+            UnlistedMode::Page | UnlistedMode::Create => self.recognises_unlisted(),
+        }
+    }
+
+    /// Whether its chips make their MACs with an AES key.
+    fn has_aes_key(&self) -> bool {
+        let family = self.settings().technology.family();
+        matches!(family, Family::Ntag424 | Family::Ntag22x | Family::Sic43S1)
+    }
+
+    fn recognises_unlisted(&self) -> Result<(), InvalidUrlTemplate> {
+        if self.template.has(Field::Slug) {
+            return Err(InvalidUrlTemplate::UnlistedBySlug);
+        }
+        if !self.has_aes_key() || !self.template.proves_taps() {
+            return Err(InvalidUrlTemplate::UnlistedUnproved);
+        }
+        if !self.has_file_keys() {
+            return Err(InvalidUrlTemplate::UnlistedWithoutKeys);
+        }
         Ok(())
+    }
+
+    /// Whether it has keys that check the MAC of any of its chips.
+    fn has_file_keys(&self) -> bool {
+        self.unlisted.file_key.is_some()
+            || self.keys.iter().any(|key| key.master_key_id().is_some())
+    }
+
+    /// Whether an authentic code of a chip that is no inlay can be recognised.
+    pub fn knows_unlisted(&self) -> bool {
+        self.recognises_unlisted().is_ok()
     }
 
     /// Adds keys; existing ones stay as they are.
     pub fn add(&mut self, keys: impl IntoIterator<Item = SharedKey>) {
         for key in keys {
-            if !self.has_key(key.fingerprint) {
+            let is_there = match key.master_key_id() {
+                Some(id) => self
+                    .keys
+                    .iter()
+                    .any(|shared| shared.master_key_id() == Some(id)),
+                None => self.has_key(key.fingerprint),
+            };
+            if !is_there {
                 self.keys.push(key);
             }
         }
     }
 
-    /// Whether the template has this shared key.
+    /// Whether the template has this shared meta key.
     pub fn has_key(&self, key: KeyFingerprint) -> bool {
-        self.keys.iter().any(|shared| shared.fingerprint == key)
+        let mut keys = self.keys.iter();
+        keys.any(|shared| shared.opens && shared.fingerprint == key)
+    }
+
+    /// The only shared meta key; `None` without one, or with several.
+    pub fn opening_key(&self) -> Option<&SharedKey> {
+        let mut keys = self.keys.iter().filter(|key| key.opens);
+        let first = keys.next()?;
+        // Of two sources for one key, such as two master keys, each is the key.
+        keys.all(|key| key.fingerprint == first.fingerprint)
+            .then_some(first)
+    }
+
+    /// The key that the chips of this template have as their meta read key, instead of the one that
+    /// their master key derives: NXP's own layout. `None` if it is not certain. `is_shared`: whether
+    /// the master key derives the same meta read key for all chips.
+    pub fn meta_key_beside(&self, derived: &SealedKeys, is_shared: bool) -> Option<&SharedKey> {
+        let key = self.opening_key()?;
+        let other = derived.meta() != Some(key.fingerprint);
+        // A meta key for each chip is one that its owner chose, and a tap that names the chip can
+        // use it.
+        (other && (is_shared || !self.names_inlays())).then_some(key)
     }
 
     /// Whether a tag can be found by the URL only, without decrypting its code.
@@ -135,12 +270,20 @@ impl Revised for UrlTemplate {
             name,
             template,
             keys,
+            unlisted,
         } = &self.fields;
         let keys: Vec<_> = keys
             .iter()
             .map(|key| (key.fingerprint.check().to_string(), key.master_key_id()))
             .collect();
-        Revision::of(&(name, template.settings(), keys))
+        let file_key = unlisted.file_key.as_ref();
+        let unlisted = (
+            unlisted.mode,
+            unlisted.create_limit,
+            (unlisted.place.experience_id, unlisted.place.group_id),
+            file_key.map(|key| key.fingerprint.check().to_string()),
+        );
+        Revision::of(&(name, template.settings(), keys, unlisted))
     }
 }
 
@@ -150,23 +293,24 @@ impl SharedKey {
         Self {
             fingerprint: key.fingerprint,
             source: SharedKeySource::Own(key.wrapped),
+            opens: true,
         }
+    }
+
+    /// The keys that a template gets from a master key: file keys, and the meta key if all inlays
+    /// share it.
+    pub fn of_master(master: &SealedMasterKey, keyring: &Keyring) -> Result<Self, KeyringError> {
+        let shared = Self::open_master(master, keyring)?;
+        let own = master.fields.key.fingerprint;
+        Ok(Self {
+            fingerprint: shared.as_ref().map_or(own, AesKey::fingerprint),
+            source: SharedKeySource::Master(master.id),
+            opens: shared.is_some(),
+        })
     }
 
     /// The meta key that all inlays of a master key share; `None` if each inlay has a different
     /// one.
-    pub fn of_master(
-        master: &SealedMasterKey,
-        keyring: &Keyring,
-    ) -> Result<Option<Self>, KeyringError> {
-        let shared = Self::open_master(master, keyring)?;
-        Ok(shared.map(|key| Self {
-            fingerprint: key.fingerprint(),
-            source: SharedKeySource::Master(master.id),
-        }))
-    }
-
-    /// The opened key for [`Self::of_master`].
     pub fn open_master(
         master: &SealedMasterKey,
         keyring: &Keyring,
@@ -190,5 +334,36 @@ impl SharedKey {
             SharedKeySource::Own(_) => None,
             SharedKeySource::Master(id) => Some(id),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inlay::Technology;
+    use inlay::template::TemplateSettings;
+
+    #[test]
+    fn one_meta_key_from_two_sources_is_the_only_one() {
+        let text = "https://tags.example/v?p={picc}&c={mac}";
+        let settings = TemplateSettings::new(text, Technology::Ntag424Dna);
+        let key = |print, source| SharedKey {
+            fingerprint: KeyFingerprint::from_bytes([print; 16]),
+            source,
+            opens: true,
+        };
+        let of_master = |id| SharedKeySource::Master(MasterKeyId::new(id));
+        let mut fields = UrlTemplateFields {
+            name: Name::new("A URL template", "Bottles").unwrap(),
+            template: Template::new(settings).unwrap(),
+            keys: Vec::new(),
+            unlisted: UnlistedRule::default(),
+        };
+        assert!(fields.opening_key().is_none());
+        fields.add([key(1, of_master(1)), key(1, of_master(2))]);
+        assert_eq!(fields.keys.len(), 2);
+        assert!(fields.opening_key().is_some());
+        fields.add([key(2, of_master(3))]);
+        assert!(fields.opening_key().is_none());
     }
 }

@@ -15,6 +15,8 @@ pub enum WrappedKeys {
     },
     /// Keys derived from a master key.
     Master {
+        /// The meta read key, if it is not the master key's.
+        meta: Option<Vec<u8>>,
         /// Identifier of the master key.
         id: MasterKeyId,
         /// Master key, wrapped by the keyring.
@@ -28,8 +30,7 @@ impl WrappedKeys {
     /// How many keys must be opened for them.
     pub fn count(&self) -> usize {
         match self {
-            Self::Own { meta, .. } => 1 + usize::from(meta.is_some()),
-            Self::Master { .. } => 1,
+            Self::Own { meta, .. } | Self::Master { meta, .. } => 1 + usize::from(meta.is_some()),
         }
     }
 }

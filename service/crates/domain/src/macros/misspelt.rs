@@ -7,6 +7,9 @@ use super::template::{Written, operands};
 use super::{FIXED, KEYED, Macro};
 use crate::tag::PropertyKey;
 
+/// Names that people spell out, with their macros.
+const SPELLED_OUT: [(&str, &str); 1] = [("interaction:rolling_key", "interaction:rk")];
+
 /// Longest part of a text that a message shows, in characters.
 const SHOWN_MAX: usize = 40;
 
@@ -32,8 +35,20 @@ pub enum Misspelt {
     Open(String),
 }
 
-/// Checks that each macro of a text can have a value.
+/// Checks that each macro of a text of a page or a redirect can have a value.
 pub fn check(text: &str) -> Result<(), Misspelt> {
+    check_for(text, Macro::is_of_tap)
+}
+
+/// Checks that each macro of a text of a label can have a value.
+pub fn check_of_label(text: &str) -> Result<(), Misspelt> {
+    check_for(text, Macro::is_of_label)
+}
+
+/// The macros that a text can have.
+type Known = fn(&Macro) -> bool;
+
+fn check_for(text: &str, known: Known) -> Result<(), Misspelt> {
     let mut rest = text;
     while let Some((before, braced)) = rest.find("{{").map(|at| rest.split_at(at)) {
         let inner = &braced["{{".len()..];
@@ -41,7 +56,7 @@ pub fn check(text: &str) -> Result<(), Misspelt> {
             inner
         } else if let Some((written, after)) = operands(inner) {
             let expression = &braced[..braced.len() - after.len()];
-            check_operands(&written, expression)?;
+            check_operands(&written, expression, known)?;
             after
         } else if inner.starts_with('{') {
             // A brace before the two of a macro.
@@ -53,14 +68,18 @@ pub fn check(text: &str) -> Result<(), Misspelt> {
     Ok(())
 }
 
-fn check_operands(operands: &[Written<'_>], expression: &str) -> Result<(), Misspelt> {
+fn check_operands(
+    operands: &[Written<'_>],
+    expression: &str,
+    known: Known,
+) -> Result<(), Misspelt> {
     for operand in operands {
         match operand {
             Written::Name("") => return Err(Misspelt::Nothing(shown(expression))),
-            Written::Name(name) if !can_be_filled(name) => {
+            Written::Name(name) if !can_be_filled(name, known) => {
                 return Err(Misspelt::Unknown {
                     name: shown(name),
-                    nearest: nearest(name),
+                    nearest: nearest(name, known),
                 });
             }
             Written::Name(_) | Written::Text(_) => {}
@@ -71,12 +90,15 @@ fn check_operands(operands: &[Written<'_>], expression: &str) -> Result<(), Miss
 
 /// Whether a tag or a tap can have a value for the macro: the macro exists, and its key is a valid
 /// key.
-fn can_be_filled(name: &str) -> bool {
+fn can_be_filled(name: &str, known: Known) -> bool {
     match name.parse() {
         Ok(Macro::TagAttribute(key) | Macro::TagData(key) | Macro::TagVariable(key)) => {
             PropertyKey::parse(&key).is_ok()
         }
-        parsed => parsed.is_ok(),
+        // The key of a tap and the mark of a page are never passed on.
+        Ok(Macro::Query(ref parameter)) if matches!(&**parameter, "rk" | "again") => false,
+        Ok(parsed) => known(&parsed),
+        Err(_) => false,
     }
 }
 
@@ -91,20 +113,32 @@ fn shown(text: &str) -> String {
 }
 
 /// The macro that was probably meant: the one with the fewest typing errors between it and `name`.
-/// A word that resembles no name is taken as the key of an attribute.
-fn nearest(name: &str) -> String {
+/// Of a name that resembles none, only the last word counts: a macro that ends in it, or else the
+/// attribute with that key.
+fn nearest(name: &str, known: Known) -> String {
     // No name is that long. The limit also bounds the time for comparing an endless text.
     let name: String = name.chars().take(128).collect();
     let name = separated(&name);
     let (owner, key) = name.rsplit_once(':').unwrap_or(("", &name));
     let key = key_of(key);
-    let of_fixed = FIXED.iter().map(|(fixed, _)| {
-        // A name without its first word means the same macro.
-        let short = fixed.split_once(':').map_or(*fixed, |(_, rest)| rest);
-        let distance = distance(&name, fixed).min(distance(&name, short) + 1);
-        (distance, (*fixed).to_owned())
+    let of_fixed = FIXED
+        .iter()
+        .filter(|(_, fixed)| known(fixed))
+        .map(|(fixed, _)| {
+            // A name without its first word means the same macro.
+            let short = fixed.split_once(':').map_or(*fixed, |(_, rest)| rest);
+            let distance = distance(&name, fixed).min(distance(&name, short) + 1);
+            (distance, (*fixed).to_owned())
+        });
+    let of_spelled_out = SPELLED_OUT
+        .iter()
+        .filter(|(_, fixed)| can_be_filled(fixed, known))
+        .map(|(long, fixed)| (distance(&name, long), (*fixed).to_owned()));
+    let keyed = KEYED.iter().filter(|keyed| {
+        let example = format!("{keyed}x").parse();
+        example.is_ok_and(|example| known(&example))
     });
-    let of_keyed = KEYED.iter().filter_map(|keyed| {
+    let of_keyed = keyed.filter_map(|keyed| {
         let class = keyed.trim_end_matches(':');
         let short = class.split_once(':').map_or(class, |(_, rest)| rest);
         let candidate = format!("{keyed}{}", key.as_deref()?);
@@ -112,13 +146,23 @@ fn nearest(name: &str) -> String {
         (!owner.is_empty()).then_some((distance, candidate))
     });
     let (errors, found) = of_fixed
+        .chain(of_spelled_out)
         .chain(of_keyed)
         .min_by_key(|(errors, _)| *errors)
         .unwrap_or_default();
     match key {
-        Some(key) if errors > name.chars().count() / 2 => format!("{}{key}", KEYED[0]),
+        Some(key) if errors > name.chars().count() / 2 => {
+            last_word(&key, known).map_or_else(|| format!("{}{key}", KEYED[0]), str::to_owned)
+        }
         _ => found,
     }
+}
+
+/// The first macro that ends in `word`, as `tag:id` does in `id`.
+fn last_word(word: &str, known: Known) -> Option<&'static str> {
+    let ends = |name: &str| name.rsplit(':').next() == Some(word);
+    let mut fixed = FIXED.iter().filter(|(_, fixed)| known(fixed));
+    fixed.find(|(name, _)| ends(name)).map(|(name, _)| *name)
 }
 
 /// A name as it is probably meant: in lower case up to its key, with `:` between its words.
@@ -190,9 +234,15 @@ mod tests {
         ] {
             assert_eq!(check(text), Ok(()), "{text}");
         }
-        for (name, _) in FIXED {
-            assert_eq!(check(&format!("{{{{{name}}}}}")), Ok(()), "{name}");
+        for (name, fixed) in FIXED {
+            let text = format!("{{{{{name}}}}}");
+            assert_eq!(check(&text).is_ok(), fixed.is_of_tap(), "{name}");
+            assert_eq!(check_of_label(&text).is_ok(), fixed.is_of_label(), "{name}");
         }
+        let refused = check_of_label("{{interaction:id}}")
+            .unwrap_err()
+            .to_string();
+        assert!(refused.ends_with("The nearest is {{tag:id}}."), "{refused}");
     }
 
     #[test]
@@ -230,6 +280,11 @@ mod tests {
             ("location:long", "location:lon"),
             ("venue:name", "location:venue:name"),
             ("serial_number", "tag:attribute:serial_number"),
+            (
+                "bottle_of_wine:serial_number",
+                "tag:attribute:serial_number",
+            ),
+            ("bottle_of_wine:title", "tag:title"),
         ] {
             let misspelt = check(&format!("a {{{{ {name} }}}} b")).unwrap_err();
             let found = match &misspelt {

@@ -23,11 +23,13 @@ mod address;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::template::{Expression, Part};
-use super::{Macro, Misspelt, Scope, Template};
+use super::{Encoding, Macro, Misspelt, Scope, Template};
+use crate::text::read_by_parse;
 use address::Address;
 
 /// Longest target, in bytes of UTF-8.
@@ -66,6 +68,55 @@ pub struct Location {
     pub url: String,
     /// The macros whose values did not fit, each once.
     pub left_out: Vec<Macro>,
+}
+
+/// Most parameters of a visitor's URL that are passed on.
+const PASSED_MAX: usize = 64;
+/// Longest name of a parameter in a trace, in characters.
+const PASSED_NAME_MAX: usize = 64;
+
+impl Location {
+    /// The location with a visitor's `parameters` at the end of its query. A parameter that the
+    /// query has already stays as it is, and one for which there is no room is left out.
+    #[must_use]
+    pub fn passing(mut self, parameters: &[(String, String)]) -> Self {
+        if parameters.is_empty() {
+            return self;
+        }
+        let (before, fragment) = match self.url.split_once('#') {
+            Some((before, fragment)) => (before.to_owned(), Some(fragment.to_owned())),
+            None => (self.url.clone(), None),
+        };
+        let own = before.split_once('?').map_or("", |(_, query)| query);
+        let own: HashSet<String> = form_urlencoded::parse(own.as_bytes())
+            .map(|(name, _)| name.into_owned())
+            .collect();
+        let room = LOCATION_MAX - fragment.as_ref().map_or(0, |fragment| fragment.len() + 1);
+        let mut url = before;
+        let new = parameters.iter().filter(|(name, _)| !own.contains(name));
+        for (name, value) in new.take(PASSED_MAX) {
+            let mark = match (url.contains('?'), url.ends_with(['?', '&'])) {
+                (false, _) => "?",
+                (true, true) => "",
+                (true, false) => "&",
+            };
+            let encode = |text: &str| Encoding::Url.encode(Cow::Borrowed(text)).into_owned();
+            let parameter = format!("{mark}{}={}", encode(name), encode(value));
+            if url.len() + parameter.len() <= room {
+                url += &parameter;
+            } else {
+                let name = name.chars().take(PASSED_NAME_MAX).collect();
+                self.left_out.push(Macro::Query(name));
+                break;
+            }
+        }
+        if let Some(fragment) = fragment {
+            url.push('#');
+            url += &fragment;
+        }
+        self.url = url;
+        self
+    }
 }
 
 /// Why a target cannot be saved. Each is a sentence for people.
@@ -210,12 +261,7 @@ impl Serialize for Target {
     }
 }
 
-impl<'de> Deserialize<'de> for Target {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+read_by_parse!(Target);
 
 /// The checks for every text that becomes a location.
 fn check(text: &str) -> Result<(), TargetError> {

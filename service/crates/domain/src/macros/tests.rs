@@ -14,7 +14,16 @@ impl Scope for Example {
             Macro::VerificationSupported | Macro::TamperSupported => "true",
             Macro::VerificationResult | Macro::TagTitle => "",
             Macro::Tampered | Macro::TamperResult => "false",
+            Macro::InteractionCounter => "12",
+            Macro::InlayUid => "04C767F2066180",
+            Macro::GroupName | Macro::BatchName => "Lot 3",
+            Macro::BatchCode => "L03",
+            Macro::ProductName => "Grand Cru",
+            Macro::ProductCode => "GC-21",
+            Macro::ProductGtin => "04012345678901",
+            Macro::Query(key) => return (key == "lang").then_some("de".into()),
             Macro::TagId => "41",
+            Macro::TagSlug => "bottle-41",
             Macro::TagName => "Bottle 41",
             Macro::TagAttribute(key) | Macro::TagData(key) | Macro::TagVariable(key) => {
                 return example_property(key);
@@ -22,7 +31,7 @@ impl Scope for Example {
             Macro::DeviceCountry => "DE",
             Macro::LocationLat => "52.5",
             Macro::LocationLon => "13.4",
-            Macro::VenueName => return None,
+            Macro::VenueName | Macro::LabelNumber => return None,
         };
         Some(value.into())
     }
@@ -57,6 +66,16 @@ fn every_name_of_the_decisions_is_a_macro() {
         ("interaction:rk", "KEY44"),
         ("interaction:id", "90412"),
         ("interaction:time", "1767225600"),
+        ("interaction:counter", "12"),
+        ("inlay:uid", "04C767F2066180"),
+        ("group:name", "Lot 3"),
+        ("product:name", "Grand Cru"),
+        ("product:code", "GC-21"),
+        ("product:gtin", "04012345678901"),
+        ("batch:name", "Lot 3"),
+        ("batch:code", "L03"),
+        ("query:lang", "de"),
+        ("query:other", ""),
         ("interaction:tech:value", "n"),
         ("interaction:tech:name", "NFC"),
         ("interaction:tampered", "false"),

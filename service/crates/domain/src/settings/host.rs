@@ -40,6 +40,19 @@ pub fn address(host: &Host) -> Option<IpAddr> {
     }
 }
 
+/// Whether a host refers to the computer that opens it: a loopback address, or a name that stands
+/// for one (RFC 6761, section 6.3).
+pub fn is_loopback<S: AsRef<str>>(host: &Host<S>) -> bool {
+    match host {
+        Host::Domain(name) => {
+            let name = name.as_ref();
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
 fn in_url(text: &str) -> Option<Host> {
     // A dot at the end only marks a fully qualified name.
     let host = Host::parse(text.trim_end_matches('.')).ok()?;

@@ -43,8 +43,7 @@ const PIECE: usize = 64 * 1024;
 /// refused.
 const BAD: u8 = 0xff;
 
-/// The encoding of a file, and the length of its byte order mark. A file that is not text is
-/// refused in words.
+/// The encoding of a text, and the length of its byte order mark.
 pub(super) fn of<R: Read + Clone>(file: &R) -> Result<(Encoding, usize), String> {
     let mut head = Vec::new();
     let unread = |error: io::Error| format!("The file cannot be read: {error}.");
@@ -56,9 +55,6 @@ pub(super) fn of<R: Read + Clone>(file: &R) -> Result<(Encoding, usize), String>
         [0xef, 0xbb, 0xbf, ..] => Ok((Encoding::Utf8, 3)),
         [0xff, 0xfe, ..] => Ok((Encoding::Utf16Le, 2)),
         [0xfe, 0xff, ..] => Ok((Encoding::Utf16Be, 2)),
-        [b'P', b'K', 3, 4] | [0xd0, 0xcf, 0x11, 0xe0] => Err(
-            "The file is a workbook (.xlsx, .xls or .ods). Save the table as CSV UTF-8.".to_owned(),
-        ),
         // A header begins with a letter of ASCII or a similar one, so a zero next to it is the
         // other half of the character.
         [1..=255, 0, ..] => Ok((Encoding::Utf16Le, 0)),
@@ -306,13 +302,6 @@ mod tests {
             let mut bytes = utf16("\u{feff}a,", u16::to_le_bytes);
             bytes.extend(end);
             assert_eq!(text(&bytes).1, b"a,\xff", "{name}");
-        }
-    }
-
-    #[test]
-    fn a_workbook_is_refused_in_words() {
-        for bytes in [&b"PK\x03\x04rest"[..], b"\xd0\xcf\x11\xe0\xa1\xb1"] {
-            assert!(of(&bytes).unwrap_err().contains("Save the table as CSV"));
         }
     }
 }

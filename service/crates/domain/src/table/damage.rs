@@ -1,6 +1,5 @@
 //! Cells that a spreadsheet replaced by numbers or dates. They are never completed by a guess.
 
-use crate::tag::Slug;
 use inlay::Uid;
 
 /// The change that a spreadsheet made to a text.
@@ -58,11 +57,10 @@ pub fn of_key(cell: &str) -> Option<Damage> {
     (is_rounded && some).then_some(Damage::Rounded)
 }
 
-/// The damage of a slug. If digits and hyphens really are a slug, its owner writes an apostrophe
-/// before it.
+/// The damage of a slug. If it really has the form of a number or a date, its owner writes an
+/// apostrophe before it. Digits can be a slug.
 pub fn of_slug(cell: &str) -> Option<Damage> {
-    let is_short = is_digits(cell) && Slug::parse(cell).is_err();
-    of_number(cell).or(is_short.then_some(Damage::Shortened))
+    of_number(cell)
 }
 
 /// The damage of a text that a spreadsheet could read as a number.
@@ -270,11 +268,14 @@ mod tests {
 
     #[test]
     fn a_slug_that_became_a_number_or_a_date_is_known() {
-        use Damage::{Date, Scientific, Separated, Shortened};
+        use Damage::{Date, Scientific, Separated};
         for (cell, expected) in [
             ("1.23457E+18", Some(Scientific)),
             ("1E+05", Some(Scientific)),
-            ("41", Some(Shortened)),
+            ("41", None),
+            ("1042", None),
+            ("1.5", None),
+            ("AbC123xy", None),
             ("123456.0", Some(Separated)),
             ("123,456", Some(Separated)),
             ("04-Nov", Some(Date)),

@@ -8,7 +8,7 @@ use super::*;
 type Rows = Vec<(u32, Result<Vec<String>, String>)>;
 
 fn sheet(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
-    Sheet::open(file)
+    Sheet::open(TableFile::new(file)?)
 }
 
 fn rows(file: impl AsRef<[u8]>) -> Rows {
@@ -96,7 +96,7 @@ fn a_row_takes_little_memory_however_long_it_is() {
         times: 20_000_000,
         after: b"\"\nb,c\n",
     };
-    let mut sheet = Sheet::open(long.reader()).unwrap();
+    let mut sheet = Sheet::open(TableFile::new(long.reader()).unwrap()).unwrap();
     let refused = sheet.next().unwrap().cells().unwrap_err();
     assert!(refused.contains("longer than 4 MiB"), "{refused}");
     let last = sheet.next().unwrap();
@@ -108,7 +108,8 @@ fn a_row_takes_little_memory_however_long_it_is() {
         times: 2_000_000,
         after: b"",
     };
-    let refused = Sheet::open(wide.reader()).unwrap().next().unwrap().cells();
+    let mut sheet = Sheet::open(TableFile::new(wide.reader()).unwrap()).unwrap();
+    let refused = sheet.next().unwrap().cells();
     assert_eq!(
         refused.unwrap_err(),
         "The row has 2000001 cells, the header 1."
@@ -161,7 +162,7 @@ fn one_byte_of_windows_1252_is_read_and_said() {
     let sheet = sheet(file).unwrap();
     assert_eq!(
         (sheet.encoding(), sheet.separator()),
-        (Encoding::Windows1252, ';')
+        (Some(Encoding::Windows1252), Some(';'))
     );
     assert_eq!(rows(file), [row(2, &["k3v9qa2b", "Käse"])]);
 }
@@ -176,7 +177,8 @@ fn a_file_without_a_header_is_refused_in_words() {
         (b"sep=;\n", "The file is empty"),
         (b"sep=x\nname\n", "no known separator"),
         (b"na\0me\n", "Column 1 has a NUL character"),
-        (b"PK\x03\x04", "workbook"),
+        (b"PK\x03\x04", "workbook cannot be read"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "save it as .xlsx"),
     ] {
         let refused = sheet(file).err().unwrap();
         assert!(refused.contains(part), "{file:?}: {refused}");

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{PropertyClass, PropertyKey, Slug, Status, TagFields, check_value};
-use crate::id::ExperienceId;
+use crate::id::{ExperienceId, GroupId};
 
 /// A column of a table of tags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,8 @@ pub enum TagColumn {
     Status,
     /// Number of its experience.
     ExperienceId,
+    /// Number of its group.
+    GroupId,
     /// Whether taps are verified: `true` or `false`.
     VerifierEnabled,
     /// Whether updates require a verified tap: `true` or `false`.
@@ -43,7 +45,7 @@ pub enum TagColumn {
 
 impl TagColumn {
     /// The columns that every table of tags can have.
-    pub const FIXED: [Self; 13] = [
+    pub const FIXED: [Self; 14] = [
         Self::Slug,
         Self::Name,
         Self::Title,
@@ -51,6 +53,7 @@ impl TagColumn {
         Self::LanguageCode,
         Self::Status,
         Self::ExperienceId,
+        Self::GroupId,
         Self::VerifierEnabled,
         Self::UpdatesRequireVerified,
         Self::HasQrCode,
@@ -78,6 +81,7 @@ impl TagColumn {
             Self::LanguageCode => "language_code",
             Self::Status => "status",
             Self::ExperienceId => "experience_id",
+            Self::GroupId => "group_id",
             Self::VerifierEnabled => "verifier_enabled",
             Self::UpdatesRequireVerified => "updates_require_verified",
             Self::HasQrCode => "has_qr_code",
@@ -102,6 +106,7 @@ impl TagColumn {
             Self::LanguageCode => text(&tag.language_code),
             Self::Status => text(tag.status.as_str()),
             Self::ExperienceId => tag.experience_id.map(|id| Cow::Owned(id.to_string())),
+            Self::GroupId => tag.group_id.map(|id| Cow::Owned(id.to_string())),
             Self::VerifierEnabled => switch(tag.verifier_enabled),
             Self::UpdatesRequireVerified => switch(tag.updates_require_verified),
             Self::HasQrCode => switch(tag.has_qr_code),
@@ -161,6 +166,11 @@ impl TagColumn {
                 let id = id.map_err(|_| invalid("is the number of an experience"))?;
                 tag.experience_id = Some(id);
             }
+            Self::GroupId => {
+                let id = word.parse::<GroupId>();
+                let id = id.map_err(|_| invalid("is the number of a group"))?;
+                tag.group_id = Some(id);
+            }
             Self::VerifierEnabled => tag.verifier_enabled = switch()?,
             Self::UpdatesRequireVerified => tag.updates_require_verified = switch()?,
             Self::HasQrCode => tag.has_qr_code = switch()?,
@@ -185,7 +195,9 @@ impl TagColumn {
         match self {
             Self::Title => tag.title.clear(),
             Self::Description => tag.description.clear(),
+            Self::LanguageCode => tag.language_code.clear(),
             Self::ExperienceId => tag.experience_id = None,
+            Self::GroupId => tag.group_id = None,
             Self::Location => tag.location = None,
             Self::WidgetSettings => tag.widget_settings.clear(),
             Self::Property(class, key) => {
@@ -220,7 +232,7 @@ mod tests {
     fn every_column_is_known_by_its_name() {
         let property = TagColumn::parse("variable:registered");
         let columns = TagColumn::FIXED.into_iter().chain(property);
-        assert_eq!(columns.clone().count(), 14);
+        assert_eq!(columns.clone().count(), 15);
         for column in columns {
             assert_eq!(TagColumn::parse(&column.name()), Some(column));
         }
@@ -235,8 +247,8 @@ mod tests {
         for (column, cell, sentence) in [
             (
                 TagColumn::Slug,
-                "short",
-                "A slug has 6 to 32 characters of a-z, 0-9 and -.",
+                "a b",
+                "A slug has 1 to 64 characters of A-Z, a-z, 0-9, ., _, ~ and -, and is neither . nor ..",
             ),
             (TagColumn::Status, "on", "status is active or archived."),
             (

@@ -4,13 +4,14 @@ use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
+use crate::text::read_by_parse;
 
 /// The class of a property. Only variables can be changed from outside
 /// (specification, section 1).
@@ -83,12 +84,7 @@ impl fmt::Display for PropertyKey {
     }
 }
 
-impl<'de> Deserialize<'de> for PropertyKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+read_by_parse!(PropertyKey);
 
 /// Why a property cannot be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

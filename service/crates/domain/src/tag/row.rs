@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(named, ["title", "experience_id", "variable:registered"]);
         assert_eq!(full().experience_id, Some(ExperienceId::new(7)));
         assert!(delete.create(slug()).unwrap().variables.0.is_empty());
-        for column in ["name", "status", "language_code", "verifier_enabled"] {
+        for column in ["name", "status", "verifier_enabled"] {
             let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();
             assert!(refused.contains("cannot be deleted"), "{refused}");
         }

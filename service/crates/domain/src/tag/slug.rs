@@ -3,35 +3,76 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::entropy::{self, Entropy};
+use crate::text::read_by_parse;
+use inlay::slug::is_slug;
 
-/// A tag's slug: 6 to 32 characters of `a-z 0-9 -`; unique among tags.
+/// A tag's slug: 1 to 64 characters of `A-Z a-z 0-9 . _ ~ -`, kept as given; unique among tags. It
+/// is neither `.` nor `..`, nor the first segment of a path of the service, such as `admin`.
 ///
 /// The default is empty, and is replaced by a generated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
-#[schema(value_type = String, pattern = "^[a-z0-9-]{6,32}$")]
+#[schema(
+    value_type = String, min_length = 1, max_length = 64,
+    pattern = r"^(\.{3,}|[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)$"
+)]
 pub struct Slug(String);
 
-/// The text is not a valid slug.
+/// Why a text is not a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("A slug has 6 to 32 characters of a-z, 0-9 and -.")]
-pub struct InvalidSlug;
+pub enum InvalidSlug {
+    /// It has another length or other characters.
+    #[error(
+        "A slug has 1 to 64 characters of A-Z, a-z, 0-9, ., _, ~ and -, and is neither . nor .."
+    )]
+    Form,
+    /// It is the first segment of a path of the service, in either case.
+    #[error(
+        "The slug cannot be \"{0}\": at the root of a host this path belongs to the service. Choose another slug."
+    )]
+    Reserved(&'static str),
+}
 
+/// The first segments of the service's own paths, now or as they are planned. A URL template may
+/// begin with `{slug}`, and the service answers its own paths first.
+pub const RESERVED: [&str; 14] = [
+    "t",
+    "v2",
+    "admin",
+    "docs",
+    "media",
+    "health",
+    "ready",
+    "metrics",
+    "openapi.json",
+    "kit",
+    "stand-in",
+    ".well-known",
+    "favicon.ico",
+    "robots.txt",
+];
+
+/// Characters of a generated slug.
 const GENERATED: usize = 10;
+/// A shorter slug can be guessed. Seven characters of base 36 are 78 billion slugs, which a program
+/// tries in some weeks.
+const UNGUESSABLE: usize = 8;
 const ALPHABET: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl Slug {
     /// Checks a slug chosen by an owner.
     pub fn parse(text: &str) -> Result<Self, InvalidSlug> {
-        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-        if (6..=32).contains(&text.len()) && text.bytes().all(allowed) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidSlug)
+        if !is_slug(text) {
+            return Err(InvalidSlug::Form);
+        }
+        let mut reserved = RESERVED.into_iter();
+        match reserved.find(|word| word.eq_ignore_ascii_case(text)) {
+            Some(word) => Err(InvalidSlug::Reserved(word)),
+            None => Ok(Self(text.to_owned())),
         }
     }
 
@@ -51,9 +92,12 @@ impl Slug {
         }
     }
 
-    /// Whether the slug is short enough to be guessed; owners are warned.
-    pub fn is_guessable(&self) -> bool {
-        self.0.len() < GENERATED
+    /// A warning for the owner, if the slug is short enough to be guessed.
+    pub fn warning(&self) -> Option<&'static str> {
+        let is_guessable = self.0.len() < UNGUESSABLE;
+        is_guessable.then_some(
+            "A slug shorter than 8 characters can be guessed, and each visit to it issues a rolling key.",
+        )
     }
 
     /// Slug as it is in the URL.
@@ -76,12 +120,7 @@ impl fmt::Display for Slug {
     }
 }
 
-impl<'de> Deserialize<'de> for Slug {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+read_by_parse!(Slug);
 
 #[cfg(test)]
 mod tests {
@@ -89,20 +128,46 @@ mod tests {
     use crate::entropy::OsEntropy;
 
     #[test]
-    fn a_slug_has_6_to_32_of_its_characters() {
-        for good in ["k3v9qa", "a-b-c-d", &"z".repeat(32)] {
-            assert!(Slug::parse(good).is_ok(), "{good}");
+    fn a_slug_has_1_to_64_of_its_characters() {
+        for good in [
+            "1",
+            "1042",
+            "eeeee",
+            "AbC123xy",
+            "abc_123",
+            "k3v9qa",
+            "a.b~c-d",
+            "...",
+            &"z".repeat(64),
+        ] {
+            assert_eq!(Slug::parse(good).unwrap().as_str(), good);
         }
         for bad in [
             "",
-            "short",
-            &"z".repeat(33),
-            "Upper-case",
+            ".",
+            "..",
+            &"z".repeat(65),
+            &"z".repeat(10_000),
             "with space",
             "käse-käse",
-            "a/b/c/d",
+            // A Cyrillic a.
+            "b\u{430}ttle",
+            "a/b",
+            "a%41",
+            "a&b",
+            "!check",
         ] {
-            assert_eq!(Slug::parse(bad), Err(InvalidSlug), "{bad}");
+            assert_eq!(Slug::parse(bad), Err(InvalidSlug::Form), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_the_service_is_no_slug_in_either_case() {
+        for word in RESERVED {
+            let refused = Err(InvalidSlug::Reserved(word));
+            assert_eq!(Slug::parse(word), refused);
+            assert_eq!(Slug::parse(&word.to_uppercase()), refused);
+            assert!(Slug::parse(&format!("{word}1")).is_ok());
         }
     }
 
@@ -110,6 +175,8 @@ mod tests {
     fn a_generated_slug_is_one_an_owner_could_have_chosen() {
         let slug = Slug::generate(&OsEntropy);
         assert_eq!(Slug::parse(slug.as_str()), Ok(slug.clone()));
-        assert!(!slug.is_guessable());
+        assert_eq!(slug.warning(), None);
+        assert!(Slug::parse("1234567").unwrap().warning().is_some());
+        assert_eq!(Slug::parse("12345678").unwrap().warning(), None);
     }
 }

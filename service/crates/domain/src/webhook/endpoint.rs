@@ -12,7 +12,7 @@ use super::address::is_public;
 use super::event::EventKind;
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
-use crate::id::{ExperienceId, WebhookId};
+use crate::id::{ExperienceId, GroupId, WebhookId};
 use crate::revision::{Revised, Revision};
 use crate::scope::Reach;
 
@@ -59,13 +59,16 @@ pub struct EventFilter {
     /// Only events of taps that led to this experience.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experience_id: Option<ExperienceId>,
-    /// Only events of tags with these attributes.
+    /// Only events of tags in this group, or in a group below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<GroupId>,
+    /// Only events of tags with these attributes, of their own or of a group.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
     pub attribute: BTreeMap<String, String>,
     /// Only real events (`live`), only simulated events, or all.
     #[serde(default)]
-    #[schema(inline, required = false)]
+    #[schema(required = false)]
     pub world: EventWorld,
 }
 
@@ -117,31 +120,8 @@ impl WebhookFields {
     /// Checks the configuration of an endpoint that gets the events of `reach`. Addresses that are
     /// not public are refused, unless `private` is true. Names are checked when they are resolved.
     pub fn check(mut self, private: bool, reach: &Reach) -> Result<Self, FieldError> {
-        let url = |why: &'static str| FieldError::of("url", why);
-        if self.url.len() > URL_MAX {
-            return Err(url("A webhook's URL has at most 2,048 bytes."));
-        }
-        let parsed = Url::parse(&self.url)
-            .map_err(|_| url("A webhook's URL is an https or http URL with a host."))?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(url("A webhook's URL begins with https:// or http://."));
-        }
-        if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(url(
-                "A webhook's URL has no user name and no password. Requests are signed; check the signature.",
-            ));
-        }
-        if parsed.fragment().is_some() {
-            return Err(url("A webhook's URL has no fragment (#)."));
-        }
-        if let Some(address) = literal_address(&parsed)
-            && !private
-            && !is_public(address)
-        {
-            return Err(url(
-                "This address is not on the public internet. To allow it, the operator sets TAPDESK_PRIVATE_WEBHOOKS.",
-            ));
-        }
+        let parsed = check_url(&self.url, "A webhook's URL", private)
+            .map_err(|why| FieldError::of("url", why))?;
         self.url = parsed.into();
         self.events.dedup_by_key(|kind| *kind);
         self.events.sort_unstable();
@@ -183,6 +163,49 @@ impl WebhookFields {
     /// Whether the events contain this data.
     pub fn includes(&self, what: Include) -> bool {
         self.include.contains(&what)
+    }
+}
+
+/// Checks the URL of an endpoint. Addresses that are not public are refused, unless `private` is true.
+/// Names are checked when they are resolved. An error is a sentence about `whose`, such as "A
+/// webhook's URL".
+pub fn check_url(text: &str, whose: &str, private: bool) -> Result<Url, String> {
+    if text.len() > URL_MAX {
+        return Err(format!("{whose} has at most 2,048 bytes."));
+    }
+    let Ok(url) = Url::parse(text) else {
+        return Err(format!("{whose} is an https or http URL with a host."));
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("{whose} begins with https:// or http://."));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(format!(
+            "{whose} has no user name and no password. Leave them out."
+        ));
+    }
+    if url.fragment().is_some() {
+        return Err(format!("{whose} has no fragment (#)."));
+    }
+    if let Some(address) = literal_address(&url)
+        && !private
+        && !is_public(address)
+    {
+        return Err(
+            "This address is not on the public internet. To allow it, the operator sets TAPDESK_PRIVATE_WEBHOOKS."
+                .to_owned(),
+        );
+    }
+    Ok(url)
+}
+
+/// Whether the URL names this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -264,6 +287,12 @@ impl Revised for Webhook {
 }
 
 impl EventFilter {
+    /// Whether a tag that is in these groups, one above the other, is in the filter's group.
+    pub fn has_group(&self, of_tag: Option<&[GroupId]>) -> bool {
+        let group = self.group_id.as_ref();
+        group.is_none_or(|group| of_tag.is_some_and(|of_tag| of_tag.contains(group)))
+    }
+
     /// Whether a tag has the attributes of the filter.
     pub fn has_attributes(&self, of_tag: Option<&BTreeMap<String, String>>) -> bool {
         self.attribute

@@ -61,6 +61,9 @@ pub enum EventKind {
     /// A one-time URL is opened repeatedly.
     #[serde(rename = "alert.copied_url")]
     AlertCopiedUrl,
+    /// Taps created as many tags with a URL template as its limit of a day allows.
+    #[serde(rename = "alert.unlisted_limit")]
+    AlertUnlistedLimit,
     /// An event that only tests an endpoint.
     #[serde(rename = "webhook.test")]
     Test,
@@ -68,7 +71,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All types with their names.
-    pub const ALL: [(Self, &'static str); 15] = [
+    pub const ALL: [(Self, &'static str); 16] = [
         (Self::TapVerified, "tap.verified"),
         (Self::TapNotVerified, "tap.not_verified"),
         (Self::TapNotChecked, "tap.not_checked"),
@@ -83,6 +86,7 @@ impl EventKind {
         (Self::AlertDiskLow, "alert.disk_low"),
         (Self::AlertInlayGuessed, "alert.inlay_guessed"),
         (Self::AlertCopiedUrl, "alert.copied_url"),
+        (Self::AlertUnlistedLimit, "alert.unlisted_limit"),
         (Self::Test, "webhook.test"),
     ];
 
@@ -110,6 +114,7 @@ impl EventKind {
                 | Self::AlertDiskLow
                 | Self::AlertInlayGuessed
                 | Self::AlertCopiedUrl
+                | Self::AlertUnlistedLimit
                 | Self::Test
         )
     }

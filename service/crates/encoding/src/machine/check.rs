@@ -5,7 +5,7 @@ use super::{Machine, Next};
 use crate::progress::{Opening, Phase, Write};
 use crate::turn::Command;
 use crate::{Answers, Candidate, Reason, SlotState};
-use inlay::ev2::{self, KEYS, NDEF_FILE, ReplyError, Session, Status};
+use inlay::ev2::{self, KEY_0, KEYS, NDEF_FILE, ReplyError, Session, Status};
 use inlay::technology::ntag424::file_settings;
 
 /// Commands of the check: the UID, five versions, the settings.
@@ -107,7 +107,6 @@ impl Machine<'_> {
             return if read {
                 self.read_back(answers, COMMANDS)
             } else {
-                self.encoding.state = super::State::Sealed;
                 self.read()
             };
         }
@@ -181,20 +180,39 @@ impl Machine<'_> {
     }
 
     /// Whether a slot may have the key that the chip was imported with. If another slot has a
-    /// factory key, the chip was more probably never encoded.
+    /// factory key, the chip was more probably never encoded, unless key 0 is the imported one.
     fn may_be_imported(&self, slot: u8) -> bool {
         let mut proved = self.chip.proved.iter();
-        let is_blank = proved.any(|(_, candidate)| *candidate == Candidate::Factory);
+        let is_blank = self.chip.opened != Some(Candidate::Imported)
+            && proved.any(|(_, candidate)| *candidate == Candidate::Factory);
         self.journal.imported(slot).is_some() && !is_blank
+    }
+
+    /// Whether a slot may have the factory key because wiping an imported chip was interrupted. Slots
+    /// are wiped in their order, so asking for the factory key first finds the last wiped one with
+    /// one refusal.
+    fn may_be_wiped(&self, version: u8, proved: &Proved) -> bool {
+        let mut slots = self.chip.proved.iter();
+        let is_behind = slots.any(|(_, candidate)| *candidate == Candidate::Imported);
+        let began = match self.chip.opened {
+            Some(Candidate::Imported) => self.wipes() || proved.versions[0] != 0,
+            // Key 0 is wiped last.
+            Some(Candidate::Factory) => self.journal.imported(KEY_0).is_some(),
+            _ => false,
+        };
+        version == 0 && began && !is_behind
     }
 
     fn prove_slot(&mut self, slot: u8, proved: &Proved) -> Next {
         let like = self.chip.proved.last().map(|(_, candidate)| *candidate);
         let like = like.or(self.chip.opened);
         let version = proved.versions[usize::from(slot)];
-        let candidates = self
+        let mut candidates = self
             .journal
             .candidates_of_slot(slot, version, like, self.means.roots);
+        if self.may_be_wiped(version, proved) {
+            candidates.sort_by_key(|one| *one != Candidate::Factory);
+        }
         self.open(Opening {
             slot,
             candidates,

@@ -31,7 +31,7 @@ pub struct PreviewStep {
 pub enum Known {
     /// Unknown chip, which is treated as a new one.
     Nothing,
-    /// The chip has keys of this service or of a bureau, or some of them.
+    /// The chip has keys of this service or of a bureau, or some of them, or its key 0 was imported.
     Keys,
     /// The chip is finished: its tap is verified, and nothing is written.
     Finished,
@@ -86,7 +86,7 @@ fn of_files(plan: &Plan, known: Known, opens: &str) -> Vec<PreviewStep> {
     if lrp {
         steps.push(step(
             "Switch it to LRP mode",
-            "For ever: the chip takes URLs of LRP mode alone from then on, and cannot be wiped.",
+            "This cannot be undone: from then on the chip takes only URLs of LRP mode, and cannot be wiped.",
             [
                 vec!["SetConfiguration, LRP mode".to_owned()],
                 halves(true),
@@ -99,7 +99,7 @@ fn of_files(plan: &Plan, known: Known, opens: &str) -> Vec<PreviewStep> {
     let [half, second] = [&halves(lrp)[..1], &halves(lrp)[1..]].map(<[String]>::to_vec);
     steps.push(step(
         "Change key 0",
-        "Last and alone: whatever is torn before it, the chip opens with the key that it had.",
+        "Last, as the only command of its step: if the chip is removed before, it opens with the key that it had.",
         [vec!["ChangeKey 0".to_owned()], half].concat(),
     ));
     steps.push(step(
@@ -129,13 +129,13 @@ fn writes_of_files(plan: &Plan, known: Known) -> Vec<PreviewStep> {
     ));
     steps.push(step(
         "Change keys 1 to 4",
-        "To keys of this chip alone, which are stored before they are sent. A key that is there already is left out.",
+        "To keys of only this chip, which are stored before they are sent. A key that the chip already has is left out.",
         (1..KEYS).map(|slot| format!("ChangeKey {slot}")),
     ));
     if file_settings::has_tamper(&plan.settings) {
         steps.push(step(
             "Measure the tamper loop",
-            "For ever: each tap tells whether the loop is open, or was.",
+            "This cannot be undone: each tap shows whether the loop is open, or was.",
             ["SetConfiguration, tamper loop"],
         ));
     }

@@ -26,7 +26,6 @@ impl Machine<'_> {
         let (Some(plan), Some(number)) = (self.means.plan, self.encoding.generation) else {
             return Next::Again;
         };
-        self.encoding.state = super::State::Sealed;
         let expected = self.read_commands().len();
         let mut file = Vec::with_capacity(plan.file.len());
         for index in from..from + expected {

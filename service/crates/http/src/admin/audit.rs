@@ -16,6 +16,7 @@ use crate::admin::Asked;
 use crate::admin::export;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::query::Query;
+use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::audit::{Row, Values};
@@ -152,6 +153,18 @@ pub(crate) enum Format {
     Jsonl,
     /// Comma-separated values with a header row.
     Csv,
+    /// A workbook of Excel with the cells of the CSV file, all as text.
+    Xlsx,
+}
+
+impl From<Format> for export::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Jsonl => Self::Jsonl,
+            Format::Csv => Self::Csv,
+            Format::Xlsx => Self::Xlsx,
+        }
+    }
 }
 
 /// Filters and format of an audit log export.
@@ -159,7 +172,8 @@ pub(crate) enum Format {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportQuery {
-    /// JSON Lines or CSV.
+    /// JSON Lines, CSV or a workbook (`.xlsx`). A workbook has at most 32,767 characters of a cell,
+    /// and further sheets after 1,048,576 rows.
     #[param(inline)]
     format: Format,
     /// Only rows of this actor.
@@ -183,6 +197,7 @@ pub(crate) struct ExportQuery {
         (status = OK, content(
             (String = "application/jsonl"),
             (String = "text/csv; charset=utf-8"),
+            (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
         Invalid, Common
     )
@@ -204,10 +219,13 @@ pub(crate) async fn export(
         .audit(AuditFilter::default(), None, 1)
         .await?;
     let end = newest.first().map_or(0, |row| row.id + 1);
-    let body = export::body(move |sender| send(service, (filter, end), query.format, sender));
+    let format = export::Format::from(query.format);
+    let send = move |sender| send(service, (filter, end), query.format, sender);
+    let body = export::table_body(format, "Audit log", send);
     let (media_type, name) = match query.format {
         Format::Jsonl => ("application/jsonl", "audit.jsonl"),
-        Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
+        Format::Csv => (format.media_type(), "audit.csv"),
+        Format::Xlsx => (format.media_type(), "audit.xlsx"),
     };
     let headers = [
         (CONTENT_TYPE, media_type.to_owned()),
@@ -229,7 +247,7 @@ async fn send(
 ) {
     let mut text = match format {
         Format::Jsonl => Vec::new(),
-        Format::Csv => cells(COLUMNS.map(str::to_owned)),
+        Format::Csv | Format::Xlsx => cells(COLUMNS.map(str::to_owned)),
     };
     let mut before = Some(end);
     loop {

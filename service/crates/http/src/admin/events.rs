@@ -19,7 +19,7 @@ use crate::error::{ApiError, Common, Invalid};
 use crate::serve::Closing;
 use domain::id::InteractionId;
 use domain::world::World;
-use storage::{Access, CommitPosition, Event, StorageError, StorageMetrics, Subject, Told};
+use storage::{Access, CommitPosition, Event, SharedEvent, StorageError, StorageMetrics, Subject};
 
 /// Filters of the event stream.
 #[derive(Deserialize, IntoParams)]
@@ -140,7 +140,7 @@ type Sent = Result<sse::Event, axum::Error>;
 
 /// The events of one listener.
 struct Feed {
-    events: broadcast::Receiver<Told>,
+    events: broadcast::Receiver<SharedEvent>,
     /// Whether the listener asked for a position that is no longer known.
     lost: bool,
     /// The interactions that the listener missed. They are sent first.
@@ -192,7 +192,7 @@ impl Feed {
 
     async fn try_next(mut self) -> Result<Option<(Sent, Self)>, StorageError> {
         if std::mem::take(&mut self.lost) {
-            return Ok(Some((told_missed(None), self)));
+            return Ok(Some((missed_events(None), self)));
         }
         while let Some(missed) = &mut self.missed {
             let Some(event) = missed.next().await? else {
@@ -207,7 +207,7 @@ impl Feed {
                 self.told_again.insert(id);
             }
             if self.world.has(event.simulated()) && self.may_see(&event).await? {
-                return Ok(Some((Ok(shown(&Told::from(event))), self)));
+                return Ok(Some((Ok(shown(&SharedEvent::from(event))), self)));
             }
         }
         loop {
@@ -235,7 +235,7 @@ impl Feed {
                 Ok(event) => Ok(shown(&event)),
                 Err(RecvError::Lagged(missed)) => {
                     self.metrics.lost_events(missed);
-                    told_missed(Some(missed))
+                    missed_events(Some(missed))
                 }
                 Err(RecvError::Closed) => return Ok(None),
             };
@@ -245,13 +245,13 @@ impl Feed {
 }
 
 /// A `missed` event, with the number of events that were not sent, if known.
-fn told_missed(missed: Option<u64>) -> Sent {
+fn missed_events(missed: Option<u64>) -> Sent {
     let event = sse::Event::default().event("missed");
     event.json_data(Missed { missed })
 }
 
 /// Formats an event. An update has no id, so a client that reconnects continues after the last tap.
-fn shown(event: &Told) -> sse::Event {
+fn shown(event: &SharedEvent) -> sse::Event {
     let shown = sse::Event::default().event(event.name()).data(event.json());
     match event.tap() {
         Some(id) => shown.id(id.to_string()),
@@ -331,7 +331,7 @@ mod tests {
             limited_to: None,
         };
         let feeds = [listen(), listen()];
-        let told = Told::from(tap(1, false));
+        let told = SharedEvent::from(tap(1, false));
         let text = told.json().as_ptr();
         assert_eq!(told.clone().json().as_ptr(), text);
         let speaker = tokio::spawn(async move {

@@ -69,6 +69,12 @@ pub(crate) struct ExperienceMembers {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     rules: Option<Vec<Value>>,
+    /// For a redirect: whether the other parameters of the visitor's URL are appended to the
+    /// target, without those of the code and the key. A parameter that the target has itself stays
+    /// as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pass_query: Option<bool>,
     /// For a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Block>>, required = false, max_items = 200)]
@@ -105,6 +111,7 @@ impl ExperienceMembers {
             kind: self.kind,
             target_url: self.target_url,
             rules: self.rules,
+            pass_query: self.pass_query,
             blocks: self.blocks,
             theme: self.theme,
         };
@@ -125,6 +132,7 @@ impl ExperienceMembers {
         let ContentFields {
             target_url,
             rules,
+            pass_query,
             blocks,
             theme,
             ..
@@ -135,6 +143,7 @@ impl ExperienceMembers {
             kind,
             target_url,
             rules,
+            pass_query,
             blocks,
             theme,
         })

@@ -1,26 +1,27 @@
-//! Shared parts of exports: formats, cells, and how an interrupted export continues.
+//! Shared parts of exports: formats, and how an interrupted export continues.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read as _};
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderName;
-use csv::{Terminator, WriterBuilder};
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use app::csv_file::BOM;
+pub(super) use app::csv_file::{cell, line};
+use app::xlsx_file::XlsxFile;
 use domain::field_error::FieldError;
-use domain::tag::cell::encode;
-use storage::StorageError;
 
 /// Number of rows per database read. Short reads do not delay checkpoints.
 pub(super) const AT_ONCE: usize = 500;
 /// Header with the cursor from which an interrupted export can continue.
-pub(super) const CURSOR: HeaderName = HeaderName::from_static("tapdesk-cursor");
+const CURSOR: HeaderName = HeaderName::from_static("tapdesk-cursor");
 
 /// File format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
@@ -31,6 +32,8 @@ pub(crate) enum Format {
     Csv,
     /// JSON Lines: a JSON object on each line.
     Jsonl,
+    /// A workbook of Excel with the cells of the CSV file, all as text.
+    Xlsx,
 }
 
 impl Format {
@@ -39,6 +42,7 @@ impl Format {
         match self {
             Self::Csv => "text/csv; charset=utf-8",
             Self::Jsonl => "application/jsonl; charset=utf-8",
+            Self::Xlsx => XLSX,
         }
     }
 
@@ -47,22 +51,40 @@ impl Format {
         match self {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
+            Self::Xlsx => "xlsx",
         }
     }
 
     /// The beginning of a file with these columns.
     pub(super) fn head<'a>(self, columns: impl Iterator<Item = &'a str>) -> Vec<u8> {
         match self {
-            // The byte order mark tells spreadsheets that the file is UTF-8.
-            Self::Csv => {
-                let mut head = "\u{feff}".as_bytes().to_vec();
+            Self::Csv | Self::Xlsx => {
+                let mut head = BOM.as_bytes().to_vec();
                 head.extend(line(columns.map(Cow::Borrowed)));
                 head
             }
             Self::Jsonl => Vec::new(),
         }
     }
+
+    /// The header from which an interrupted export continues.
+    pub(super) fn cursor(self, place: Option<ExportPosition>) -> Option<[(HeaderName, String); 1]> {
+        let place = place.map_or_else(String::new, |place| place.bound.to_string());
+        (self != Self::Xlsx).then_some([(CURSOR, place)])
+    }
+
+    /// Refuses a cursor for a file that cannot be continued.
+    pub(super) fn check_cursor(self, cursor: Option<&str>) -> Result<(), ApiError> {
+        if self == Self::Xlsx && cursor.is_some() {
+            let why = "A workbook cannot be continued. Export it again, or as CSV.";
+            return Err(ApiError::Invalid(FieldError::of("cursor", why)));
+        }
+        Ok(())
+    }
 }
+
+/// The media type of a workbook of Excel.
+pub(super) const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// The columns that `asked` selects from `default` and `more`. Without `asked`, `default`.
 pub(super) fn columns(
@@ -135,37 +157,84 @@ const CHUNKS: usize = 2;
 
 /// A body that `send` produces on behalf of the same caller, once somebody reads it. A HEAD request
 /// gets the headers without this work.
-pub(super) fn body<S: Future<Output = ()> + Send + 'static>(
-    send: impl FnOnce(Sender<Bytes, StorageError>) -> S + Send + 'static,
-) -> Body {
+pub(super) fn body<S, E>(send: impl FnOnce(Sender<Bytes, E>) -> S + Send + 'static) -> Body
+where
+    S: Future<Output = ()> + Send + 'static,
+    E: std::error::Error + Send + Sync + 'static,
+{
     let begun = async move {
-        let (sender, body) = Channel::<Bytes, StorageError>::new(CHUNKS);
+        let (sender, body) = Channel::<Bytes, E>::new(CHUNKS);
         tokio::spawn(send(sender));
         body.into_data_stream()
     };
     Body::from_stream(begun.flatten_stream())
 }
 
-/// Formats a value for a cell.
-pub(super) fn cell(value: Option<&Value>) -> Cow<'static, str> {
-    match value {
-        None | Some(Value::Null) => Cow::Borrowed(""),
-        Some(Value::String(text)) if text.is_empty() => Cow::Borrowed(""),
-        Some(Value::String(text)) => encode(Some(text.clone().into())),
-        // The digits represent the whole value.
-        Some(Value::Object(members)) => cell(members.get("hex")),
-        Some(other) => other.to_string().into(),
+/// Like [`body`], for the rows of a CSV file that `send` sends as whole rows. A workbook has the same
+/// cells; it is sent when it is complete.
+pub(super) fn table_body<S, E>(
+    format: Format,
+    sheet: &'static str,
+    send: impl FnOnce(Sender<Bytes, E>) -> S + Send + 'static,
+) -> Body
+where
+    S: Future<Output = ()> + Send + 'static,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    if format != Format::Xlsx {
+        return body(send);
     }
+    body(move |mut sender: Sender<Bytes, io::Error>| async move {
+        let (rows, mut pieces) = Channel::<Bytes, E>::new(CHUNKS);
+        tokio::spawn(send(rows));
+        let mut file = XlsxFile::new(sheet);
+        while let Some(piece) = pieces.frame().await {
+            let piece = match piece {
+                Ok(piece) => piece.into_data().unwrap_or_default(),
+                Err(error) => return sender.abort(io::Error::other(error)),
+            };
+            let add = move |mut file: XlsxFile| file.add(&piece).map(|()| file);
+            file = match in_thread(file, add).await {
+                Ok(file) => file,
+                Err(error) => return sender.abort(error),
+            };
+        }
+        let mut file = match in_thread(file, XlsxFile::finish).await {
+            Ok(file) => file,
+            Err(error) => return sender.abort(error),
+        };
+        loop {
+            let read = in_thread(file, piece_of).await;
+            let piece = match read {
+                Ok((_, piece)) if piece.is_empty() => return,
+                Ok((rest, piece)) => {
+                    file = rest;
+                    piece
+                }
+                Err(error) => return sender.abort(error),
+            };
+            if sender.send_data(piece.into()).await.is_err() {
+                return;
+            }
+        }
+    })
 }
 
-/// A CSV row with its line end (RFC 4180).
-pub(super) fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
-    // Writing to memory cannot fail, and the number of cells is constant.
-    let _ = writer.write_record(cells.map(|cell| cell.into_owned().into_bytes()));
-    writer.into_inner().unwrap_or_default()
+/// Does work with files in a thread, so that it blocks no other request.
+async fn in_thread<T: Send + 'static, U: Send + 'static>(
+    value: T,
+    work: impl FnOnce(T) -> io::Result<U> + Send + 'static,
+) -> io::Result<U> {
+    let done = tokio::task::spawn_blocking(move || work(value)).await;
+    done.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+/// The next piece of a file, empty at its end.
+fn piece_of(mut file: File) -> io::Result<(File, Vec<u8>)> {
+    let mut piece = vec![0; 64 * 1024];
+    let read = file.read(&mut piece)?;
+    piece.truncate(read);
+    Ok((file, piece))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod import;
 mod instructions;
 mod keys;
 mod list;
-mod report;
 
 pub(super) use create::*;
 pub(super) use delete::*;

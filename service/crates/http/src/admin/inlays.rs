@@ -3,7 +3,6 @@
 mod create;
 mod delete;
 mod get;
-mod keys;
 mod list;
 mod update;
 mod view;
@@ -11,9 +10,9 @@ mod view;
 pub(super) use create::*;
 pub(super) use delete::*;
 pub(super) use get::*;
-pub(super) use keys::{KeyRequest, master_key, open_keys};
 pub(super) use list::*;
 pub(super) use update::*;
+pub(super) use view::InlayView;
 
 use super::extract::edited::Edited;
 use app::service::Service;

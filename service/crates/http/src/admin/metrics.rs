@@ -36,6 +36,10 @@ pub(super) async fn metrics(Asked(service): Asked) -> impl IntoResponse {
     if is_up && let Ok(Ok(backlog)) = backlog.await {
         service.metrics.webhook_backlog(backlog);
     }
+    let backlog = timeout(PATIENCE, service.storage.notification_backlog());
+    if is_up && let Ok(Ok(backlog)) = backlog.await {
+        service.metrics.notification_backlog(backlog);
+    }
     let text = service.metrics.render(is_up, &service.storage.queues());
     ([("content-type", TYPE)], text)
 }

@@ -1,23 +1,31 @@
 //! `GET /admin/v1/reports`: the taps of a period and of the period before.
 
-use axum::Json;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::response::{IntoResponse as _, Response};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+mod file;
+mod split;
+mod view;
 
-use super::export::{Format, cell, line};
-use super::extract::period::buckets;
-use super::extract::query::Query;
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::http::Uri;
+use axum::response::Response;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::extract::period::{Period, buckets};
+use super::extract::query::{Query, read};
 use crate::admin::Asked;
+use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
-use domain::id::ExperienceId;
-use domain::interaction::VISITOR_GROUPS;
-use domain::report::{Bucket, Count, Dimension, Report, ReportRange, TestTapCounts};
+use domain::id::{ExperienceId, GroupId, TagId};
+use domain::report::{CountSpan, Report, ReportRange, ReportStep};
 use domain::world::World;
+use file::ExportReport;
+use storage::CLIENTS_KEPT;
+use view::ReportView;
 
 /// Filters of a report, and the length of its buckets.
 #[derive(Default, Deserialize, IntoParams)]
@@ -28,127 +36,38 @@ pub(crate) struct ReportQuery {
     since: Option<Timestamp>,
     /// The end of the period; by default now.
     until: Option<Timestamp>,
-    /// Length of a bucket. Days are UTC days.
+    /// Length of a bucket. Days, weeks from Monday and months are those of the time zone.
     #[param(inline)]
-    bucket: Bucket,
+    step: ReportStep,
+    /// IANA name of the time zone, such as `Europe/Berlin`; by default `UTC`. Taps are counted by
+    /// whole hours of UTC: where clocks differ by a part of an hour, a bucket begins with the first
+    /// whole hour after midnight, in India at 00:30.
+    time_zone: Option<String>,
     /// Only taps that led to this experience.
     experience_id: Option<ExperienceId>,
+    /// Only taps of tags in this group, or in a group below it. A tap counts for the group that its
+    /// tag was in when it was counted, a few seconds after the tap.
+    group_id: Option<GroupId>,
+    /// Only taps of this tag. They are counted from its interactions, as long as these are kept, and
+    /// at most the newest 20,000 of both periods: `complete` is false if there are more.
+    tag_id: Option<TagId>,
     /// `false` for real taps, `true` for simulated taps, `all` for both.
     #[param(inline)]
     simulated: World,
 }
 
-/// Taps, updates and submissions, with those of the period before.
-#[derive(Clone, Copy, Serialize, ToSchema)]
-pub(crate) struct Compared {
-    #[serde(flatten)]
-    now: Count,
-    /// The same counts for the period before, which has the same length.
-    before: Count,
-}
-
-impl From<(Count, Count)> for Compared {
-    fn from((now, before): (Count, Count)) -> Self {
-        Self { now, before }
-    }
-}
-
-/// The taps of one bucket.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct BucketCount {
-    /// Start of the bucket.
-    at: Timestamp,
-    #[serde(flatten)]
-    count: Count,
-}
-
-/// The taps that led to an experience.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ExperienceCount {
-    /// The experience; `null` for taps that led to none.
-    experience_id: Option<ExperienceId>,
-    /// Name of the experience; `null` if there is none.
-    name: Option<String>,
-    #[serde(flatten)]
-    compared: Compared,
-}
-
-/// The taps with one value of a dimension.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ValueCount {
-    /// The value; empty if unknown.
-    value: String,
-    #[serde(flatten)]
-    compared: Compared,
-}
-
-/// The taps in an hour of the week.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct HourCount {
-    /// Day of the week: 1 is Monday.
-    weekday: u8,
-    /// Hour of the day in UTC, from 0.
-    hour: u8,
-    #[serde(flatten)]
-    compared: Compared,
-}
-
-/// The taps of one share of the visitors of an experience.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SplitCount {
-    /// The first visitor group of the share.
-    from: u8,
-    /// The group after the last one. The difference is the share in hundredths.
-    until: u8,
-    #[serde(flatten)]
-    compared: Compared,
-}
-
-/// Taps, updates and submissions of a period.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Report)]
-pub(crate) struct ReportView {
-    /// Start of the first bucket.
-    since: Timestamp,
-    /// End of the last bucket.
-    until: Timestamp,
-    /// Start of the period before; it ends at `since`.
-    before_since: Timestamp,
-    /// Length of a bucket.
-    bucket: Bucket,
-    /// All taps of visitors, without test taps.
-    totals: Compared,
-    /// Taps that this application made in the period to test tags. No other number contains them.
-    test_taps: TestTapCounts,
-    /// All buckets, the oldest first.
-    buckets: Vec<BucketCount>,
-    /// Counts by experience, most taps first.
-    experiences: Vec<ExperienceCount>,
-    /// Counts by scan type: `n` NFC, `q` QR code, `u` bare URL.
-    technologies: Vec<ValueCount>,
-    /// Counts by the visitor's country: two letters.
-    countries: Vec<ValueCount>,
-    /// Counts by the operating system of the visitor's device.
-    systems: Vec<ValueCount>,
-    /// Counts by the first part of the visitor's language, such as `de`.
-    languages: Vec<ValueCount>,
-    /// Counts by hour of the week. Hours without taps are left out.
-    hours: Vec<HourCount>,
-    /// For one experience whose published version divides visitors into groups: counts by the
-    /// groups of each condition, and by the remaining groups.
-    split: Vec<SplitCount>,
-    /// Whether all taps are counted. After an upgrade or a move, older taps are counted step by
-    /// step.
-    complete: bool,
-}
-
 /// Get a report
 ///
 /// Counts taps, updates and submissions of a period and of the period before: in total, and by
-/// bucket, experience, scan type, country, system, language and hour of the week. Test taps are
-/// counted separately. Updates and submissions count at the time of their tap. Counts remain after
-/// taps are erased or expire: daily counts for ever, hourly counts somewhat longer than
-/// interactions. The period is widened to whole buckets, at most 1,000.
+/// bucket, experience, group, tag, verdict, scan type, country, system, language and hour of the
+/// week. Test taps, and previews for programs, are counted separately. Updates and submissions count
+/// at the time of their tap. Counts remain after taps are erased or expire: daily counts for ever,
+/// hourly counts somewhat longer than interactions. The period is widened to whole buckets, at most
+/// 1,000, and has at most ten years.
+///
+/// `visitors` counts different visitors. It is null where they are not known: clients are kept for
+/// 30 days, and a period with more than 200,000 taps is not searched for them. A visitor of two tags
+/// counts as two, because nobody can be followed from one tag to the next.
 #[utoipa::path(
     get, path = "/reports", tag = "stats", params(ReportQuery),
     responses((status = OK, body = ReportView), Invalid, Common)
@@ -157,201 +76,100 @@ pub(crate) async fn report(
     Asked(service): Asked,
     Query(query): Query<ReportQuery>,
 ) -> Result<Json<ReportView>, ApiError> {
-    let (range, report) = read(&service, &query).await?;
+    let found = find(&service, &query).await?;
     let split = match query.experience_id {
-        Some(id) => split(&service, id, &report).await?,
+        Some(id) => split::counts(&service, id, &found.report).await?,
         None => Vec::new(),
     };
-    Ok(Json(ReportView::new(&range, &report, split)))
+    Ok(Json(ReportView::new(&found, split)))
 }
 
 /// Export a report
 ///
-/// The report as a file. It has a row for each value of each dimension, with taps, updates and
-/// submissions of the period and of the period before. `hour_of_week` counts hours in UTC from the
-/// first hour of Monday. `visitor_group` is one of the hundred groups of an experience that splits
-/// its visitors. `test_taps` counts the taps that this application made, which are in no other row.
+/// The report as a file. The row `total` has all taps, and a row for each bucket has its name, such
+/// as `2026-W13`, and its start in the time zone. Then there is a row for each value of each
+/// dimension, with its name and with taps, updates and submissions of the period and of the period
+/// before. `hour_of_week` counts hours of the time zone from the first hour of Monday.
+/// `visitor_group` is one of the hundred groups of an experience that splits its visitors.
+/// `test_taps` counts the taps that this application made, which are in no other row.
 #[utoipa::path(
-    get, path = "/reports/export", tag = "stats", params(ReportQuery),
-    responses((status = OK, body = String, content_type = "text/csv; charset=utf-8"), Invalid, Common)
+    get, path = "/reports/export", tag = "stats", params(ReportQuery, ExportReport),
+    responses(
+        (status = OK, content(
+            (String = "text/csv; charset=utf-8"),
+            (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        )),
+        Invalid, Common
+    )
 )]
-pub(crate) async fn export(
-    Asked(service): Asked,
-    Query(query): Query<ReportQuery>,
-) -> Result<Response, ApiError> {
-    const COLUMNS: [&str; 8] = [
-        "dimension",
-        "value",
-        "taps",
-        "updates",
-        "submissions",
-        "taps_before",
-        "updates_before",
-        "submissions_before",
-    ];
-    let (_, report) = read(&service, &query).await?;
-    let mut text = Format::Csv.head(COLUMNS.into_iter());
-    for ((dimension, value), counts) in &report.values {
-        text.extend(row(dimension.as_str(), value, *counts));
-    }
-    let (now, before) = report.test_taps;
-    let tests = [
-        ("reader", now.reader, before.reader),
-        ("kiosk", now.kiosk, before.kiosk),
-    ];
-    for (origin, now, before) in tests.iter().filter(|(_, now, before)| now + before > 0) {
-        let counts = (Count::taps(*now), Count::taps(*before));
-        text.extend(row("test_taps", origin, counts));
-    }
-    let headers = [
-        (CONTENT_TYPE, Format::Csv.media_type()),
-        (CONTENT_DISPOSITION, "attachment; filename=\"report.csv\""),
-    ];
-    Ok((headers, text).into_response())
+pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, ApiError> {
+    let query = uri.query().unwrap_or_default();
+    let options = read::<ExportReport>(query, ExportReport::has)?.0;
+    let query = read::<ReportQuery>(query, |name| !ExportReport::has(name))?.0;
+    let found = find(&service, &query).await?;
+    Ok(file::answer(&options, &found))
 }
 
-/// One row of the file.
-fn row(dimension: &str, value: &str, (now, before): (Count, Count)) -> Vec<u8> {
-    let counts = [now, before].map(|count| [count.taps, count.updates, count.submissions]);
-    let counts = counts.into_iter().flatten().map(|count| count.to_string());
-    let cells = [dimension.to_owned(), value.to_owned()];
-    let cells = cells.into_iter().chain(counts);
-    line(cells.map(|text| cell(Some(&text.into()))))
+/// A report, and its range.
+struct Found {
+    range: ReportRange,
+    report: Report,
+    /// Previews that programs requested in each hour; `None` if they are not known, because a
+    /// preview belongs to no group, experience or tag.
+    previews: Option<BTreeMap<i64, u64>>,
 }
 
-async fn read(service: &Service, query: &ReportQuery) -> Result<(ReportRange, Report), ApiError> {
-    let bucket = query.bucket;
-    let asked = (query.since, query.until);
-    let (first, end) = buckets(service, asked, bucket, query.simulated).await?;
-    let range = ReportRange {
-        bucket,
-        first,
-        end,
-        experience: query.experience_id,
+async fn find(service: &Service, query: &ReportQuery) -> Result<Found, ApiError> {
+    let period = Period {
+        since: query.since,
+        until: query.until,
+        step: query.step,
+        time_zone: query.time_zone.as_deref(),
         world: query.simulated,
     };
-    let report = service.storage.report(range).await?;
+    let (buckets, now) = buckets(service, period).await?;
+    let range = ReportRange {
+        buckets,
+        experience: query.experience_id,
+        group: query.group_id,
+        tag: query.tag_id,
+        world: query.simulated,
+        clients_since: now.minus(CLIENTS_KEPT),
+    };
+    let report = service.storage.report(range.clone()).await?;
     if let Some(hour) = report.hours_since
         && range.needs_hours_before(hour)
     {
-        let since = Bucket::Hour.begin(hour);
+        let since = CountSpan::Hour.begin(hour);
         let why = format!(
-            "Counts by the hour are kept since {since}, and the period before this one begins earlier. Ask for \
-             days: they are kept for ever."
+            "Counts by the hour are kept since {since}, and this period, or the one before it, begins or ends \
+             earlier within a day of UTC. Choose whole days of UTC: they are kept for ever."
         );
-        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
+        return Err(ApiError::Invalid(FieldError::of("since", why)));
     }
-    Ok((range, report))
+    let previews = previews(service, &range).await?;
+    Ok(Found {
+        range,
+        report,
+        previews,
+    })
 }
 
-/// The taps by the visitor groups that the published version of an experience distinguishes.
-async fn split(
+async fn previews(
     service: &Service,
-    id: ExperienceId,
-    report: &Report,
-) -> Result<Vec<SplitCount>, ApiError> {
-    // An experience out of the caller's reach counts as not found.
-    if service.storage.experience(id).await?.is_none() {
-        return Ok(Vec::new());
+    range: &ReportRange,
+) -> Result<Option<BTreeMap<i64, u64>>, ApiError> {
+    let is_limited = range.experience.is_some()
+        || range.group.is_some()
+        || range.tag.is_some()
+        || service.storage.is_limited();
+    if is_limited {
+        return Ok(None);
     }
-    let published = service.storage.published_now(id).await?;
-    let mut arms = published.map_or_else(Default::default, |published| published.content.split());
-    if arms.is_empty() {
-        return Ok(Vec::new());
+    // Previews of simulated tags are not counted.
+    if range.world == World::Simulated {
+        return Ok(Some(BTreeMap::new()));
     }
-    // Visitors without a condition get the remaining groups: one range for each gap.
-    let mut next = 0;
-    for (from, until) in arms.clone() {
-        if from > next {
-            arms.insert((next, from));
-        }
-        next = next.max(until);
-    }
-    if next < VISITOR_GROUPS {
-        arms.insert((next, VISITOR_GROUPS));
-    }
-    let counts = arms.into_iter().map(|(from, until)| {
-        let mut sum = (Count::default(), Count::default());
-        for group in from..until {
-            let value = (Dimension::Group, group.to_string());
-            if let Some((now, before)) = report.values.get(&value) {
-                sum.0 += *now;
-                sum.1 += *before;
-            }
-        }
-        SplitCount {
-            from,
-            until,
-            compared: sum.into(),
-        }
-    });
-    Ok(counts.collect())
-}
-
-impl ReportView {
-    fn new(range: &ReportRange, report: &Report, split: Vec<SplitCount>) -> Self {
-        let begin = |slot| range.bucket.begin(slot);
-        let buckets = (range.first..range.end).map(|slot| BucketCount {
-            at: begin(slot),
-            count: report.slots.get(&slot).copied().unwrap_or_default(),
-        });
-        let experiences = by(report, Dimension::Experience).into_iter();
-        let experiences = experiences.map(|ValueCount { value, compared }| {
-            let experience_id = value.parse().ok();
-            let name = experience_id.and_then(|id| report.names.get(&id).cloned());
-            ExperienceCount {
-                experience_id,
-                name,
-                compared,
-            }
-        });
-        Self {
-            since: begin(range.first),
-            until: begin(range.end),
-            before_since: begin(range.before()),
-            bucket: range.bucket,
-            totals: report.totals().into(),
-            test_taps: report.test_taps.0,
-            buckets: buckets.collect(),
-            experiences: experiences.collect(),
-            technologies: by(report, Dimension::Technology),
-            countries: by(report, Dimension::Country),
-            systems: by(report, Dimension::System),
-            languages: by(report, Dimension::Language),
-            hours: hours(report),
-            split,
-            complete: report.complete,
-        }
-    }
-}
-
-/// The values of a dimension, most taps first.
-fn by(report: &Report, dimension: Dimension) -> Vec<ValueCount> {
-    let of = report.values.iter();
-    let of = of.filter(|((found, _), _)| *found == dimension);
-    let mut counts: Vec<_> = of
-        .map(|((_, value), counts)| ValueCount {
-            value: value.clone(),
-            compared: (*counts).into(),
-        })
-        .collect();
-    // The sort is stable, so equal counts keep their order.
-    counts.sort_by_key(|count| std::cmp::Reverse(count.compared.now.taps));
-    counts
-}
-
-fn hours(report: &Report) -> Vec<HourCount> {
-    let mut hours: Vec<_> = by(report, Dimension::Hour)
-        .into_iter()
-        .filter_map(|ValueCount { value, compared }| {
-            let number: u8 = value.parse().ok()?;
-            Some(HourCount {
-                weekday: number / 24 + 1,
-                hour: number % 24,
-                compared,
-            })
-        })
-        .collect();
-    hours.sort_by_key(|hour| (hour.weekday, hour.hour));
-    hours
+    let (first, end) = (range.buckets.before(), range.buckets.end());
+    Ok(Some(service.previews(first, end).await?))
 }

@@ -320,9 +320,15 @@ async fn admit(rule: Arc<Rule>, mut request: Request, next: Next) -> Response {
     let answer = next.run(request).await;
     if let Some(asked) = asked
         && answer.status().is_success()
-        && let Err(error) = service.storage.record(Note::done(&asked)).await
     {
-        return ApiError::from(error).into_response();
+        // A handler with a body says itself what was asked for.
+        let note = match caller.asked() {
+            Some(said) => Note::done(&said),
+            None => Note::done(&asked),
+        };
+        if let Err(error) = service.storage.record(note).await {
+            return ApiError::from(error).into_response();
+        }
     }
     answer
 }
@@ -339,6 +345,7 @@ fn asked(query: Option<&str>) -> BTreeMap<String, String> {
     let pairs = pairs.map(|(name, value)| {
         let value = match &*name {
             "q" | "value" => "(left out)".to_owned(),
+            name if name.starts_with(query::ATTRIBUTE) => "(left out)".to_owned(),
             _ => value.into_owned(),
         };
         (name.into_owned(), value)
@@ -372,8 +379,13 @@ mod tests {
 
     #[test]
     fn what_an_export_searches_for_is_not_kept() {
-        let asked = asked(Some("format=csv&q=ada%40example.com"));
-        let expected = [("format", "csv"), ("q", "(left out)")];
+        let asked = asked(Some("format=csv&q=ada%40example.com&attribute.a=b"));
+        let left_out = "(left out)";
+        let expected = [
+            ("format", "csv"),
+            ("q", left_out),
+            ("attribute.a", left_out),
+        ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(asked, expected.into());
     }

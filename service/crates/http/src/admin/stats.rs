@@ -4,16 +4,18 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::period::buckets;
+use super::extract::period::{Period, buckets};
 use super::extract::query::Query;
 use crate::admin::Asked;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::clock::Timestamp;
+use domain::field_error::FieldError;
+use domain::id::GroupId;
 use domain::interaction::{Reason, TagName, VerificationState};
-use domain::report::{Bucket, TestTapCounts};
+use domain::report::{Buckets, CountSpan, ReportRange, ReportStep, TestTapCounts};
 use domain::world::World;
-use storage::Overview;
+use storage::{CLIENTS_KEPT, Overview};
 
 /// The period of the statistics, and the length of its buckets.
 #[derive(Default, Deserialize, IntoParams)]
@@ -24,9 +26,18 @@ pub(crate) struct StatsQuery {
     since: Option<Timestamp>,
     /// The end of the period; by default now.
     until: Option<Timestamp>,
-    /// Length of a bucket. Days are UTC days.
+    /// Length of a bucket. Days, weeks from Monday and months are those of the time zone.
     #[param(inline)]
-    bucket: Bucket,
+    step: ReportStep,
+    /// IANA name of the time zone, such as `Europe/Berlin`; by default `UTC`. Taps are counted by
+    /// whole hours of UTC: where clocks differ by a part of an hour, a bucket begins with the first
+    /// whole hour after midnight, in India at 00:30.
+    time_zone: Option<String>,
+    /// Only taps of tags in this group, or in a group below it. A tap counts for the group that its
+    /// tag was in when it was counted, a few seconds after the tap; all other numbers are of the
+    /// tags that are in the group now. Such counts are kept by the hour somewhat longer than
+    /// interactions.
+    group_id: Option<GroupId>,
     /// `false` for real taps, `true` for simulated taps, `all` for both.
     #[param(inline)]
     simulated: World,
@@ -90,6 +101,9 @@ pub(crate) struct Attention {
     used_up: u64,
     /// Tags with an inlay that reported an open or broken tamper loop.
     opened_tags: u64,
+    /// Notifications with a message that waits for longer than an hour, or with a recipient whose last
+    /// message within seven days was given up, and notifications that a restore switched off.
+    failing_notifications: u64,
     /// Free disk space of a SQLite database, in mebibytes, if it is below the setting
     /// `disk_low_mebibytes` or below 64; null otherwise. 0 means that the disk is full.
     low_disk_mebibytes: Option<u64>,
@@ -103,7 +117,9 @@ pub(crate) struct Stats {
     /// End of the last bucket.
     until: Timestamp,
     /// Length of a bucket.
-    bucket: Bucket,
+    step: ReportStep,
+    /// IANA name of the time zone.
+    time_zone: String,
     /// All buckets, the oldest first.
     buckets: Vec<BucketTaps>,
     /// Sum of all buckets, without test taps.
@@ -112,8 +128,9 @@ pub(crate) struct Stats {
     test_taps: TestTapCounts,
     /// Counts by reason. Reasons without taps are left out.
     reasons: Vec<ReasonTaps>,
-    /// Previews of tags that link preview programs loaded. They are not taps.
-    previews: u64,
+    /// Previews of tags that link preview programs loaded. They are not taps. Null for a group,
+    /// because a preview belongs to none.
+    previews: Option<u64>,
     /// The ten tags that were tapped most.
     top_tags: Vec<TagTaps>,
     /// Counts of problems to look at.
@@ -125,8 +142,8 @@ pub(crate) struct Stats {
 
 /// Get taps over time
 ///
-/// Counts taps in buckets of an hour or a day, in total, by reason and by tag, and lists problems.
-/// The period is widened to whole buckets, at most 1,000.
+/// Counts taps in buckets of an hour, a day, a week or a month, in total, by reason and by tag, and
+/// lists problems. The period is widened to whole buckets, at most 1,000, and has at most ten years.
 #[utoipa::path(
     get, path = "/stats", tag = "stats", params(StatsQuery),
     responses((status = OK, body = Stats), Invalid, Common)
@@ -135,33 +152,38 @@ pub(crate) async fn stats(
     Asked(service): Asked,
     Query(query): Query<StatsQuery>,
 ) -> Result<Json<Stats>, ApiError> {
-    let bucket = query.bucket;
-    let asked = (query.since, query.until);
-    let (first, end) = buckets(&service, asked, bucket, query.simulated).await?;
-    let (since, until) = (bucket.begin(first), bucket.begin(end));
-    let mut overview = service
-        .storage
-        .overview(since, until, query.simulated)
-        .await?;
-    let test_taps = match query.simulated {
-        World::Simulated => Vec::new(),
-        World::Real | World::Both => service.storage.test_taps(since, until).await?,
+    let period = Period {
+        since: query.since,
+        until: query.until,
+        step: query.step,
+        time_zone: query.time_zone.as_deref(),
+        world: query.simulated,
     };
-    let previews = match query.simulated {
-        World::Simulated => 0,
-        World::Real | World::Both => service.previews(since, until).await?,
+    let (buckets, now) = buckets(&service, period).await?;
+    let (first, end) = (buckets.first(), buckets.end());
+    let (since, until) = (CountSpan::Hour.begin(first), CountSpan::Hour.begin(end));
+    let figures = match query.group_id {
+        Some(group) => Figures::of_group(&service, &buckets, group, query.simulated, now).await?,
+        None => Figures::of_all(&service, &buckets, query.simulated).await?,
     };
-    let buckets = (first..end).map(|number| BucketTaps {
-        at: bucket.begin(number),
+    let Figures {
+        overview,
+        test_taps,
+        previews,
+    } = figures;
+    let notifications = service.storage.notification_trouble().await?;
+    let empty = buckets.hours().map(|(hour, _)| BucketTaps {
+        at: CountSpan::Hour.begin(hour),
         taps: Taps::default(),
     });
     let mut stats = Stats {
         since,
         until,
-        bucket,
-        buckets: buckets.collect(),
+        step: buckets.step(),
+        time_zone: buckets.time_zone().name().to_owned(),
+        buckets: empty.collect(),
         totals: Taps::default(),
-        test_taps: TestTapCounts::default(),
+        test_taps,
         reasons: Vec::new(),
         previews,
         top_tags: Vec::new(),
@@ -172,22 +194,84 @@ pub(crate) async fn stats(
             factory_keys: overview.factory_keys,
             used_up: overview.used_up,
             opened_tags: overview.opened_tags,
+            failing_notifications: notifications.failing + notifications.restored,
             low_disk_mebibytes: low_disk(&service),
         },
         complete: overview.complete,
     };
-    for taps in &test_taps {
-        stats.test_taps.add(taps.origin, taps.taps);
-        let same = |(at, reason, _): &&mut (Timestamp, Reason, u64)| {
-            (*at, *reason) == (taps.at, taps.reason)
-        };
-        if let Some((_, _, count)) = overview.counts.iter_mut().find(same) {
-            *count = count.saturating_sub(taps.taps);
-        }
-    }
-    overview.counts.retain(|(_, _, taps)| *taps > 0);
-    stats.count(&overview);
+    stats.count(&buckets, &overview);
     Ok(Json(stats))
+}
+
+/// The figures of a period, with test taps apart from all other counts.
+struct Figures {
+    overview: Overview,
+    test_taps: TestTapCounts,
+    previews: Option<u64>,
+}
+
+impl Figures {
+    async fn of_all(service: &Service, buckets: &Buckets, world: World) -> Result<Self, ApiError> {
+        let (first, end) = (buckets.first(), buckets.end());
+        let (since, until) = (CountSpan::Hour.begin(first), CountSpan::Hour.begin(end));
+        let mut overview = service.storage.overview(since, until, world).await?;
+        let (tests, previews) = match world {
+            World::Simulated => (Vec::new(), 0),
+            World::Real | World::Both => (
+                service.storage.test_taps(since, until).await?,
+                service.previews(first, end).await?.values().sum::<u64>(),
+            ),
+        };
+        let mut test_taps = TestTapCounts::default();
+        for taps in &tests {
+            test_taps.add(taps.origin, taps.taps);
+            let same = |(at, reason, _): &&mut (Timestamp, Reason, u64)| {
+                (*at, *reason) == (taps.at, taps.reason)
+            };
+            if let Some((_, _, count)) = overview.counts.iter_mut().find(same) {
+                *count = count.saturating_sub(taps.taps);
+            }
+        }
+        overview.counts.retain(|(_, _, taps)| *taps > 0);
+        Ok(Self {
+            overview,
+            test_taps,
+            previews: Some(previews),
+        })
+    }
+
+    async fn of_group(
+        service: &Service,
+        buckets: &Buckets,
+        group: GroupId,
+        world: World,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
+        let range = ReportRange {
+            buckets: buckets.clone(),
+            experience: None,
+            group: Some(group),
+            tag: None,
+            world,
+            clients_since: now.minus(CLIENTS_KEPT),
+        };
+        let found = service.storage.overview_of_group(range).await?;
+        if let Some(hour) = found.hours_since
+            && buckets.first() < hour
+        {
+            let since = CountSpan::Hour.begin(hour);
+            let why = format!(
+                "The taps of a group are counted by the hour since {since}. Choose a later period, or a report of \
+                 the group: its daily counts are kept for ever."
+            );
+            return Err(ApiError::Invalid(FieldError::of("since", why)));
+        }
+        Ok(Self {
+            overview: found.overview,
+            test_taps: found.test_taps,
+            previews: None,
+        })
+    }
 }
 
 /// Free space, in mebibytes, that is always reported as low, whatever the setting. A backup or a
@@ -201,11 +285,10 @@ fn low_disk(service: &Service) -> Option<u64> {
 }
 
 impl Stats {
-    fn count(&mut self, overview: &Overview) {
+    fn count(&mut self, buckets: &Buckets, overview: &Overview) {
         for (at, reason, taps) in &overview.counts {
-            let place = self.bucket.of(*at) - self.bucket.of(self.since);
-            let place = usize::try_from(place).unwrap_or(usize::MAX);
-            if let Some(bucket) = self.buckets.get_mut(place) {
+            let place = buckets.of(CountSpan::Hour.of(*at));
+            if let Some(bucket) = place.and_then(|place| self.buckets.get_mut(place)) {
                 bucket.taps.add(*reason, *taps);
             }
             self.totals.add(*reason, *taps);

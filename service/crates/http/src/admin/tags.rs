@@ -1,19 +1,22 @@
 //! `/admin/v1/tags`: the tags of the owner.
 
 mod assigning;
+mod attribute_filter;
 mod bulk;
 mod create;
-mod csv;
 mod delete;
 mod export;
 mod filter;
 mod former_slugs;
 mod get;
 mod import;
+mod import_presets;
+mod import_table;
 mod list;
-mod preset;
 mod properties;
+mod sort;
 mod update;
+mod values;
 mod view;
 mod warning;
 
@@ -21,13 +24,16 @@ pub(super) use bulk::*;
 pub(super) use create::*;
 pub(super) use delete::*;
 pub(super) use export::*;
+pub(super) use filter::Filter;
 pub(super) use former_slugs::*;
 pub(super) use get::*;
 pub(super) use import::*;
+pub(super) use import_presets::*;
+pub(super) use import_table::*;
 pub(super) use list::*;
-pub(super) use preset::*;
 pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;
+pub(super) use values::*;
 pub(crate) use view::TagView;
 
 use super::extract::edited::Edited;

@@ -34,7 +34,7 @@ pub(crate) struct TechnologyView {
     rolls: bool,
     /// Whether its codes are short enough to be guessed: 32 bits.
     guessable: bool,
-    /// Whether Tapdesk encodes it. Other chips are encoded elsewhere, and imported.
+    /// Whether Tapdesk encodes it. Other chips are encoded with another tool, and imported.
     encodable: bool,
     /// Whether it can write encrypted file data in place of `{enc}`.
     encrypts_data: bool,

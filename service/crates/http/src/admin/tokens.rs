@@ -17,7 +17,7 @@ use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Wr
 use domain::admin_token::{AdminToken, NewStoredToken, StoredToken};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
-use domain::id::{ExperienceId, TokenId};
+use domain::id::{ExperienceId, GroupId, TokenId};
 use domain::scope::{Rights, Scope};
 use domain::text::Name;
 
@@ -54,6 +54,10 @@ pub(crate) struct NewToken {
     /// else exists for the token. `null` for no limit.
     #[serde(default)]
     experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// Limits the token to these groups and all below them, their tags, and the taps of these. Such
+    /// a token sees no experiences. Not together with `experience_ids`. `null` for no limit.
+    #[serde(default)]
+    group_ids: Option<BTreeSet<GroupId>>,
     /// Expiry of the token. `null` for a token that is valid until it is deleted; a token with an
     /// expiry cannot create such a token.
     #[serde(default)]
@@ -92,6 +96,10 @@ pub(crate) async fn create(
     if let Some(scope) = requester.rights().lacks(&scopes) {
         return Err(ApiError::Scope(scope));
     }
+    if new.experience_ids.is_some() && new.group_ids.is_some() {
+        let why = "A token is limited to experiences or to groups, not to both.";
+        return Err(ApiError::Invalid(FieldError::of("group_ids", why)));
+    }
     if new.expires_at.is_some_and(|end| end <= service.clock.now()) {
         let why = "A token ends in the future.";
         return Err(ApiError::Invalid(FieldError::of("expires_at", why)));
@@ -113,6 +121,7 @@ pub(crate) async fn create(
         rights: Rights {
             scopes,
             experience_ids: new.experience_ids,
+            group_ids: new.group_ids,
         },
         expires_at: new.expires_at,
     };
@@ -133,8 +142,11 @@ pub(crate) struct CurrentToken {
     name: String,
     /// Scopes of the token; `admin` includes all others.
     scopes: BTreeSet<Scope>,
-    /// The only experiences that the token can use; `null` if it is not limited.
+    /// The only experiences that the token can use; `null` if it is not limited to some.
     experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// The only groups that the token can use, with all below them; `null` if it is not limited to
+    /// some.
+    group_ids: Option<BTreeSet<GroupId>>,
     /// Expiry of the token; `null` if it is valid until it is deleted.
     expires_at: Option<Timestamp>,
 }
@@ -150,6 +162,7 @@ pub(crate) async fn current(requester: Requester) -> Json<CurrentToken> {
     let Rights {
         scopes,
         experience_ids,
+        group_ids,
     } = requester.rights();
     let stored = requester.token();
     Json(CurrentToken {
@@ -158,6 +171,7 @@ pub(crate) async fn current(requester: Requester) -> Json<CurrentToken> {
         expires_at: stored.and_then(|token| token.expires_at),
         scopes,
         experience_ids,
+        group_ids,
     })
 }
 

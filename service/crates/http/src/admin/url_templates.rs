@@ -6,6 +6,7 @@ mod encoding_sheet;
 mod get;
 mod keys;
 mod list;
+mod revert;
 mod solve;
 mod update;
 mod view;
@@ -16,6 +17,7 @@ pub(super) use encoding_sheet::*;
 pub(super) use get::*;
 pub(super) use keys::*;
 pub(super) use list::*;
+pub(super) use revert::*;
 pub(super) use solve::*;
 pub(super) use update::*;
 
@@ -29,8 +31,10 @@ use crate::state::AppState;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::UrlTemplateId;
+use domain::inventory::{InvalidInlay, SealedKey};
 use domain::settings::host;
 use domain::text::Name;
+use inlay::key::AesKey;
 use inlay::template::{Template, TemplateSettings};
 use storage::StorageError;
 
@@ -55,7 +59,7 @@ fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, Fie
     if takes_our_host(state, &template) {
         let host = template.sample_host();
         return invalid(format!(
-            "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host for tags alone."
+            "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host that is only for tags."
         ));
     }
     Ok(template)
@@ -69,6 +73,14 @@ fn takes_our_host(state: &AppState, template: &Template) -> bool {
     named.into_iter().any(|host| template.answers_at(host))
         || template.answers_at("localhost")
         || sample.is_ok_and(|host| is_ours(state, &host))
+}
+
+/// Seals a key that all chips of a template share.
+fn sealed(service: &Service, key: &AesKey, allow_factory: bool) -> Result<SealedKey, ApiError> {
+    if key.is_factory() && !allow_factory {
+        return Err(ApiError::invalid(InvalidInlay::FactoryKey));
+    }
+    Ok(SealedKey::seal(key, &service.keyring, &*service.entropy)?)
 }
 
 /// Checks the name of a template.

@@ -7,14 +7,16 @@ use utoipa::ToSchema;
 use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting};
+use app::service::Service;
 use app::tap::dry_run::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 use domain::field_error::FieldError;
-use domain::id::{InlayId, TagId, UrlTemplateId};
+use domain::id::{GroupId, InlayId, TagId, UrlTemplateId};
 use domain::interaction::{Reason, Verdict};
 use domain::settings::parse_tag_url;
 use domain::trace::Step;
 use inlay::Uid;
 use inlay::pasted::readings;
+use storage::StorageError;
 
 /// Maximum length of a URL, in bytes.
 const URL_MAX: usize = 4096;
@@ -38,6 +40,8 @@ pub(crate) struct VerificationRequest {
 pub(crate) struct Verification {
     /// The tag; null if no tag has the slug of the URL.
     tag_id: Option<TagId>,
+    /// The group that the tag is in, and the groups above it. Empty for a token that is limited.
+    group_ids: Vec<GroupId>,
     /// The inlay that made the code, if known. If it is not on this tag, a finding says so.
     inlay_id: Option<InlayId>,
     /// The UID of the chip that made the code; null without a code, or if no known key decrypts it.
@@ -133,6 +137,7 @@ pub(crate) async fn verify(
         None => None,
     };
     let mut answer = Verification::of(run, url.is_at(&tag_url));
+    answer.group_ids = groups_of(&service, answer.tag_id).await?;
     if let Some(compared) = compared {
         answer.chip = Some(compared.carrier);
         let kind = match compared.carrier {
@@ -144,6 +149,20 @@ pub(crate) async fn verify(
         answer.findings.splice(0..0, finding);
     }
     Ok(Json(answer))
+}
+
+/// The group of a tag and the groups above it, nearest first.
+async fn groups_of(service: &Service, tag: Option<TagId>) -> Result<Vec<GroupId>, StorageError> {
+    let Some(tag) = tag.filter(|_| !service.storage.is_limited()) else {
+        return Ok(Vec::new());
+    };
+    let tag = service.storage.tag(tag).await?;
+    let lineage = match tag.and_then(|tag| tag.fields.group_id) {
+        Some(group) => service.storage.lineage(group).await?,
+        None => None,
+    };
+    let groups = lineage.iter().flat_map(|lineage| lineage.groups());
+    Ok(groups.map(|group| group.id).collect())
 }
 
 /// Whether a URL contains the values of a code, valid or not.
@@ -166,6 +185,7 @@ impl Verification {
         });
         Self {
             tag_id: run.tag_id,
+            group_ids: Vec::new(),
             inlay_id: run.inlay_id,
             uid: run.uid,
             at_tag_url: at_tag_url || run.url_template_id.is_some(),

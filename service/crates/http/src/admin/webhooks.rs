@@ -23,6 +23,7 @@ use super::extract::edited::Edited;
 use crate::error::ApiError;
 use app::service::Service;
 use domain::id::WebhookId;
+use domain::revision::{Precondition, Revised as _};
 use domain::scope::Scope;
 use domain::webhook::Webhook;
 use storage::StorageError;
@@ -31,6 +32,24 @@ use storage::StorageError;
 async fn found(service: &Service, id: WebhookId) -> Result<Webhook, ApiError> {
     let found = service.storage.webhook(id).await?;
     found.ok_or(ApiError::NotFound("webhook"))
+}
+
+/// The states of a webhook that the requester may handle: a token without the scope `read` handles
+/// only webhooks for alerts. The permission is checked for the webhook that is read here, so only
+/// this revision may be handled.
+async fn permitted(
+    service: &Service,
+    requester: &Requester,
+    id: WebhookId,
+) -> Result<Precondition, ApiError> {
+    if requester.rights().allow(Scope::Read) {
+        return Ok(Precondition::None);
+    }
+    let seen = found(service, id).await?;
+    if seen.fields.tells_of_tags() {
+        return Err(ApiError::Scope(Scope::Read));
+    }
+    Ok(Precondition::OneOf(vec![seen.revision()]))
 }
 
 /// Refuses requests about past or future deliveries of a webhook if the token lacks read access.

@@ -36,6 +36,7 @@ impl Audience {
             None
             | Some(
                 "/t/{slug}"
+                | "/T/{slug}"
                 | "/v2/interactions/rk_payload"
                 | "/v2/interactions/data"
                 | "/media/{name}"
@@ -122,12 +123,9 @@ fn bearer(request: &Request) -> Option<&str> {
 
 /// Whether requests for the admin API may use this host.
 pub(crate) fn is_ours(state: &AppState, host: &Host) -> bool {
-    let on_loopback = match host {
-        Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
-        Host::Ipv4(address) => address.is_loopback(),
-        Host::Ipv6(address) => address.is_loopback(),
-    };
-    if on_loopback || host::address(host).is_some_and(|address| state.listens_on(address)) {
+    if host::is_loopback(host)
+        || host::address(host).is_some_and(|address| state.listens_on(address))
+    {
         return true;
     }
     let settings = state.shared().settings();

@@ -1,6 +1,6 @@
 //! Schemas of merge patches (RFC 7396): every member is optional, and `null` resets a member that
 //! the resource does not require. Nested objects follow the same rules. Lists are replaced as a
-//! whole.
+//! whole, and so are the objects in [`WHOLE`].
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,10 @@ use utoipa::openapi::{OneOfBuilder, Ref, RefOr, Schema};
 use super::shape::referred;
 
 type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+/// Objects that a patch replaces as a whole. They are write-only, so that nobody can see the members
+/// that a merge would keep.
+const WHOLE: [&str; 1] = ["OtherKeys"];
 
 /// Turns the objects within patches into patches.
 pub(super) fn patch_within(schemas: &mut Schemas) {
@@ -65,6 +69,9 @@ fn patch(schema: &mut RefOr<Schema>, schemas: &mut Schemas) {
         RefOr::T(_) => {}
         RefOr::Ref(_) => {
             let Some(name) = referred(schema) else { return };
+            if WHOLE.contains(&name) {
+                return;
+            }
             let Some(RefOr::T(Schema::Object(object))) = schemas.get(name) else {
                 return;
             };

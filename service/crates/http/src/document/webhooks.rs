@@ -62,6 +62,7 @@ fn summary(kind: EventKind) -> &'static str {
         EventKind::AlertDiskLow => "The disk has little room left",
         EventKind::AlertInlayGuessed => "Too many wrong codes came for an inlay",
         EventKind::AlertCopiedUrl => "A one-time URL is opened again and again",
+        EventKind::AlertUnlistedLimit => "Taps created as many tags as a day allows",
         EventKind::Test => "A test event",
     }
 }
@@ -82,7 +83,7 @@ fn data(kind: EventKind) -> Value {
         }),
         EventKind::TagUpdated => json!({
             "type": "object",
-            "description": "`old` and `new` of changes, and `variables`, only if the webhook includes variables; `attributes` if it includes them. `slug` and `tag_name` are null if the webhook is limited to experiences and the tag leads elsewhere by now.",
+            "description": "`old` and `new` of changes, and `variables`, only if the webhook includes variables; `attributes` if it includes them. `slug` and `tag_name` are null if the webhook is limited to experiences and the tag now has another experience.",
             "required": ["tag_id", "slug", "tag_name", "interaction_id", "changes", "simulated"],
             "properties": {
                 "tag_id": id("The tag"),
@@ -161,6 +162,10 @@ fn data(kind: EventKind) -> Value {
             "tag_id": id("The tag"),
             "counter": {"type": "integer", "description": "The counter of the URL"},
             "variables": texts,
+        })),
+        EventKind::AlertUnlistedLimit => alert(json!({
+            "url_template_id": id("The URL template"),
+            "create_limit": {"type": "integer", "description": "Its limit of a day"},
         })),
         EventKind::AlertWriterFailed | EventKind::Test => alert(json!({})),
     }

@@ -10,6 +10,10 @@ use storage::{Conflict, InUse};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ProblemCode)]
+#[expect(
+    clippy::enum_variant_names,
+    reason = "the code of a group is another code"
+)]
 pub(crate) enum Code {
     /// The request does not have exactly one `Host`.
     BadHost,
@@ -41,8 +45,14 @@ pub(crate) enum Code {
     TemplateChanged,
     /// The maximum number of URL templates exists.
     TooManyTemplates,
+    /// The group would be in itself, too deep, or a product in a batch.
+    InvalidPlace,
+    /// Another group at this place has the code.
+    CodeTaken,
     /// The maximum number of webhooks exists.
     TooManyWebhooks,
+    /// The maximum number of notifications exists.
+    TooManyNotifications,
     /// The webhook is switched off.
     WebhookOff,
     /// The token reached its daily limit of encodings of chips that prove nothing.
@@ -130,7 +140,10 @@ impl Code {
             | Self::TemplatesOverlap
             | Self::TemplateChanged
             | Self::TooManyTemplates
+            | Self::InvalidPlace
+            | Self::CodeTaken
             | Self::TooManyWebhooks
+            | Self::TooManyNotifications
             | Self::WebhookOff
             | Self::Missing
             | Self::OtherWorld
@@ -179,10 +192,15 @@ impl From<&Conflict> for Code {
             | Conflict::InUse(InUse::ByImport(_)) => Self::InImport,
             Conflict::ImportGivenUp => Self::ImportGivenUp,
             Conflict::UidTaken(_) => Self::UidTaken,
-            Conflict::TemplatesOverlap { .. } => Self::TemplatesOverlap,
+            Conflict::TemplatesOverlap { .. } | Conflict::TemplatesCrowded => {
+                Self::TemplatesOverlap
+            }
             Conflict::TemplateChanged => Self::TemplateChanged,
             Conflict::TooManyTemplates => Self::TooManyTemplates,
+            Conflict::InvalidPlace(_) => Self::InvalidPlace,
+            Conflict::CodeTaken(_) => Self::CodeTaken,
             Conflict::TooManyWebhooks => Self::TooManyWebhooks,
+            Conflict::TooManyNotifications => Self::TooManyNotifications,
             Conflict::WebhookOff(_) => Self::WebhookOff,
             Conflict::TooManyUnproved => Self::TooManyUnproved,
             Conflict::Missing { .. } => Self::Missing,
@@ -198,8 +216,13 @@ impl From<&Conflict> for Code {
             Conflict::InUse(InUse::SavedAlready) => Self::SavedAlready,
             Conflict::InUse(
                 InUse::ByTags(_)
+                | InUse::ByGroups(_)
+                | InUse::ByMembers { .. }
                 | InUse::ByInlays(_)
                 | InUse::ByTemplates(_)
+                | InUse::ByTemplatesOfTags(_)
+                | InUse::ByTemplatesOfGroup(_)
+                | InUse::ByNotifications(_)
                 | InUse::ByTemplateInlays(_)
                 | InUse::ByEncodings { .. }
                 | InUse::ByRun { .. }

@@ -4,6 +4,10 @@ use super::{ApiError, Code};
 use crate::body::BodyError;
 use app::demo::DemoError;
 use app::encoder::EncodeError;
+use app::inlays::InlayError;
+use app::labels::LabelError;
+use app::tag_table::export::ExportError;
+use app::tag_table::import::ImportError;
 use app::tap::TapError;
 use domain::field_error::FieldError;
 use domain::keyring::KeyringError;
@@ -12,22 +16,13 @@ use storage::{Conflict, StorageError};
 
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
+        error.log();
         match error {
             StorageError::Conflict(conflict) => conflict.into(),
             StorageError::Unsupported(why) => Self::conflict(Code::Unsupported, why),
             StorageError::Full => Self::Full,
-            StorageError::Unavailable(why) => {
-                tracing::warn!("the database is not available: {why}");
-                Self::Unavailable
-            }
-            StorageError::Panicked => {
-                tracing::error!("an operation of the database panicked");
-                Self::Internal
-            }
-            StorageError::Failed(why) => {
-                tracing::error!("the database failed: {why}");
-                Self::Internal
-            }
+            StorageError::Unavailable(_) => Self::Unavailable,
+            StorageError::Panicked | StorageError::Failed(_) => Self::Internal,
         }
     }
 }
@@ -57,6 +52,48 @@ impl From<DemoError> for ApiError {
     }
 }
 
+impl From<InlayError> for ApiError {
+    fn from(error: InlayError) -> Self {
+        match error {
+            InlayError::Invalid(why) => Self::Invalid(why),
+            InlayError::Storage(error) => error.into(),
+            InlayError::Keyring(error) => error.into(),
+        }
+    }
+}
+
+impl From<ImportError> for ApiError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Invalid(why) => Self::Invalid(why),
+            ImportError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<ExportError> for ApiError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::TooManyKeys(_) => Self::conflict(Code::TooManyKeys, error.to_string()),
+            ExportError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<LabelError> for ApiError {
+    fn from(error: LabelError) -> Self {
+        match error {
+            LabelError::Invalid(why) => Self::Invalid(why),
+            LabelError::AddressNotProved(why) => Self::conflict(Code::AddressNotProved, why),
+            LabelError::Storage(error) => error.into(),
+            LabelError::Failed(why) => {
+                tracing::error!("labels could not be printed: {why}");
+                Self::Internal
+            }
+        }
+    }
+}
+
 impl From<EncodeError> for ApiError {
     fn from(error: EncodeError) -> Self {
         match error {
@@ -79,6 +116,7 @@ impl From<TapError> for ApiError {
         match error {
             TapError::Storage(error) => error.into(),
             TapError::Keyring(error) => error.into(),
+            TapError::Busy => Self::Busy,
             TapError::Page(error) => {
                 tracing::error!("a page could not be written: {error}");
                 Self::Internal

@@ -43,7 +43,7 @@ impl PartialSchema for FormFields {
                 "form",
                 text()
                     .pattern(Some("^[0-9]{1,3}$"))
-                    .description(Some("Which form of the page it is, from 1. Tells forms for the same variables apart.")),
+                    .description(Some("Which form of the page it is, from 1. Distinguishes forms for the same variables.")),
             )
             .required("rolling_key")
             .additional_properties(Some(Schema::from(text().description(Some(

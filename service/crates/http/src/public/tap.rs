@@ -1,5 +1,6 @@
 //! `GET /t/{slug}`: a tap.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use axum::body::Body;
@@ -41,7 +42,7 @@ use inlay::template;
         (status = GONE, body = String, content_type = "text/html", description = "The tag is archived"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The inlay's keys are locked"),
         (status = INSUFFICIENT_STORAGE, body = String, content_type = "text/html", description = "The disk is full, and the page needs a key"),
-        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "A prefetch, or the database is not available")
+        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "A prefetch, or the database is not available, or too many codes wait for keys that are slow to derive")
     )
 )]
 pub(crate) async fn tap(
@@ -67,10 +68,16 @@ pub(crate) async fn tap(
     };
     // A slug contains no characters that need escaping, so an escaped path is not a tag's.
     let place = Place::Slug {
-        slug: path.strip_prefix("/t/").unwrap_or_default().to_owned(),
+        slug: slug_in(path).unwrap_or_default().to_owned(),
         path: asked.path.to_owned(),
     };
     at(&service, place, &query, origin, request).await
+}
+
+/// The slug in a tag's path, which a QR code may have in capitals.
+fn slug_in(path: &str) -> Option<&str> {
+    path.strip_prefix("/t/")
+        .or_else(|| path.strip_prefix("/T/"))
 }
 
 /// The host, path and query of a request.
@@ -87,7 +94,7 @@ fn requested(request: &Request) -> template::Request<'_> {
 }
 
 /// Handles a request that matches no route. It is a tap if its address matches a URL template, or a
-/// tag's address with a trailing slash.
+/// tag's address with a trailing slash, behind which an app may have put parameters.
 pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Request) -> Response {
     let AsService(service) = &own;
     let templates = match service.templates.current().await {
@@ -95,18 +102,13 @@ pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Req
         Err(error) => return error::refused_tap(TapError::from(error)),
     };
     let asked = requested(&request);
-    let Some((template, addressed)) = templates.find(&asked) else {
-        let tag = asked.path.strip_prefix("/t/");
-        let tag = tag.and_then(|rest| rest.strip_suffix('/'));
+    let Some(place) = Place::at_template(templates.find(&asked), asked.path) else {
+        let meant = asked.forgiven().map(|(path, _)| path);
+        let tag = meant.and_then(slug_in);
         if tag.is_some_and(|slug| !slug.is_empty() && !slug.contains('/')) {
             return tap(own, origin, request).await;
         }
         return error::no_such_route(asked.path);
-    };
-    let place = Place::Template {
-        template,
-        addressed: Box::new(addressed),
-        path: asked.path.to_owned(),
     };
     let query = asked.query.to_owned();
     at(service, place, &query, origin, request).await
@@ -115,7 +117,7 @@ pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Req
 /// Handles a request at the address of a tag. `query` belongs to that address.
 async fn at(
     service: &Service,
-    place: Place,
+    mut place: Place,
     query: &str,
     origin: Origin,
     request: Request,
@@ -129,7 +131,7 @@ async fn at(
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
-            return match tap::linked(service, &place).await {
+            return match tap::linked(service, &mut place).await {
                 Ok(Some(tag)) => {
                     if !tag.simulated() {
                         service.count_preview();
@@ -140,12 +142,12 @@ async fn at(
                 Err(error) => error::refused_tap(error),
             };
         }
-        Method::HEAD => tap::look(service, &place, &visitor).await,
+        Method::HEAD => tap::look(service, &mut place, &visitor).await,
         Method::GET => {
             // Most visitors send no cookie.
             let has_cookie = headers.contains_key(header::COOKIE);
             let cookie = has_cookie
-                .then(|| held_key(headers, &place.cookie(query).name))
+                .then(|| held_key(headers, &place.cookie_names(query)))
                 .flatten();
             let country = origin.country;
             let sent = request.uri().path_and_query();
@@ -172,7 +174,7 @@ async fn at(
             }
             tapped.map(|tapped| tapped.answer)
         }
-        _ => return wrong_method(service, &place, request.method()).await,
+        _ => return wrong_method(service, &mut place, request.method()).await,
     };
     match answer {
         Ok(answer) => respond(service, answer, &visitor),
@@ -209,6 +211,9 @@ pub(crate) fn respond(service: &Service, answer: TapAnswer, visitor: &Visitor) -
         }),
         TapAnswer::Archived(tag) => pages::tag(service, StatusCode::GONE, &tag, visitor, |words| {
             &words.archived
+        }),
+        TapAnswer::Recalled(tag) => pages::tag(service, StatusCode::OK, &tag, visitor, |words| {
+            &words.recalled
         }),
         TapAnswer::TryAgain(tag) => {
             let status = StatusCode::INSUFFICIENT_STORAGE;
@@ -254,14 +259,14 @@ fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> 
     response
 }
 
-fn held_key(headers: &HeaderMap, cookie: &str) -> Option<RollingKey> {
+fn held_key(headers: &HeaderMap, cookies: &[Cow<'static, str>]) -> Option<RollingKey> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == cookie)
+        .find(|(name, _)| cookies.iter().any(|cookie| cookie == name))
         .and_then(|(_, value)| RollingKey::parse(value))
 }
 
@@ -308,7 +313,7 @@ fn not_now() -> Response {
 }
 
 /// The answer for a method that the tag does not support, or for a POST that is not a form.
-async fn wrong_method(service: &Service, place: &Place, method: &Method) -> Response {
+async fn wrong_method(service: &Service, place: &mut Place, method: &Method) -> Response {
     match tap::takes_forms(service, place).await {
         Ok(true) if *method == Method::POST => pages::message(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

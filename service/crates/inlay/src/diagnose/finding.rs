@@ -59,6 +59,11 @@ pub enum Finding {
         /// The chip that made it.
         uid: Uid,
     },
+    /// The keys of the URL template made the code, and its chip is no inlay.
+    Unlisted {
+        /// The chip that made it.
+        uid: Uid,
+    },
     /// The values in the URL do not have the shape that the URL template states.
     MalformedByTemplate(MalformedCode),
     /// The MAC's input begins at another place than the URL template states.
@@ -133,6 +138,7 @@ impl Finding {
         match self {
             Self::Malformed(_) | Self::MalformedByTemplate(_) => "malformed",
             Self::OnNoTag { .. } => "on_no_tag",
+            Self::Unlisted { .. } => "unlisted",
             Self::OtherInlay { .. } => "other_inlay",
             Self::NotConfigured { .. } => "not_configured",
             Self::OtherUid { .. } => "other_uid",
@@ -173,6 +179,10 @@ impl fmt::Display for Finding {
             Self::OnNoTag { uid } => write!(
                 f,
                 "The inlay {uid} made the code, and is on no tag: bind it to one."
+            ),
+            Self::Unlisted { uid } => write!(
+                f,
+                "The code is authentic: the keys of the URL template made it for the chip {uid}, which is no inlay yet. Enrol the chip, or set unlisted of the template to \"create\"."
             ),
             Self::OtherInlay { uid } => write!(
                 f,
@@ -238,7 +248,7 @@ impl fmt::Display for Finding {
                 "The keys are right, but the PICC data contain no UID, only the read counter: encode the inlay so that its PICC data mirror both (SDMOptions, bits 7 and 6).",
             ),
             Self::NotMirrored(Absent::Counter) => f.write_str(
-                "The meta key is right, but the PICC data contain no read counter, only the UID: encode the inlay so that its PICC data mirror both (SDMOptions, bits 7 and 6). Without a counter, no tap can be told from a copy.",
+                "The meta key is right, but the PICC data contain no read counter, only the UID: encode the inlay so that its PICC data mirror both (SDMOptions, bits 7 and 6). Without a counter, a tap cannot be distinguished from a copy.",
             ),
             Self::NoMac => f.write_str(
                 "The MAC is all zeros, as it was written to the chip: the chip makes no MAC. Encode the inlay so that it does (SDMFileReadKey and SDMMACOffset).",

@@ -6,6 +6,7 @@ use crate::Uid;
 use crate::derivation::{Derivation, MasterSecret};
 use crate::key::{AesKey, InlayKeys, Keys};
 use crate::solver::mac_starts;
+use crate::technology::ntag424::Mirrored;
 use crate::technology::{Family, Mode};
 use crate::template::{Field, Filled, Template, TemplateSettings};
 
@@ -31,6 +32,17 @@ pub enum Relation {
     OfOtherTemplate,
 }
 
+impl Relation {
+    /// The finding if the chip with this UID made the code; `None` if the chip is at its place.
+    const fn finding(self, uid: Uid) -> Option<Finding> {
+        match self {
+            Self::OfPlace => None,
+            Self::OfOtherTag => Some(Finding::OtherInlay { uid }),
+            Self::OfOtherTemplate => Some(Finding::OtherTemplate { uid }),
+        }
+    }
+}
+
 /// A master key, with the scheme by which it derives keys.
 #[derive(Clone, Debug)]
 pub struct KnownMaster {
@@ -42,15 +54,19 @@ pub struct KnownMaster {
     pub derivation: Derivation,
 }
 
-/// Explains why a code does not verify. Returns the index in `chips` of the chip that made it, if
-/// it is known, and the findings.
+/// Explains why a code at the place of a template, with this slug, does not verify. `opened`: its
+/// PICC data, if a key of the template opens them. Returns the index in `chips` of the chip that
+/// made it, if it is known, and the findings.
 pub fn explain(
-    template: &Template,
-    slug: Option<&str>,
+    (template, slug): (&Template, Option<&str>),
     code: &Filled,
+    opened: Option<Mirrored>,
     chips: &[KnownChip],
     masters: &[KnownMaster],
 ) -> (Option<usize>, Vec<Finding>) {
+    if !template.settings().technology.rolls() {
+        return without_mac(code, chips);
+    }
     let fits = |template: &Template, uid: Uid, keys: &InlayKeys| {
         template.check(slug, code, uid, keys).is_authentic()
     };
@@ -71,12 +87,7 @@ pub fn explain(
     }
     for (index, chip) in chips.iter().enumerate() {
         if fits(template, chip.uid, &chip.keys) {
-            let uid = chip.uid;
-            let finding = match chip.is {
-                Relation::OfPlace => None,
-                Relation::OfOtherTag => Some(Finding::OtherInlay { uid }),
-                Relation::OfOtherTemplate => Some(Finding::OtherTemplate { uid }),
-            };
+            let finding = chip.is.finding(chip.uid);
             let absent = absent(template, code, chip).map(Finding::NotMirrored);
             return (Some(index), finding.into_iter().chain(absent).collect());
         }
@@ -89,12 +100,15 @@ pub fn explain(
         }
     }
     for (index, chip) in chips.iter().enumerate() {
+        // PICC data without a UID name no chip, so the MAC decides.
+        let absent = absent(template, code, chip);
         if template.settings().technology.family() == Family::Ntag424
-            && names(template, code, chip)
+            && (names(template, code, chip) || absent == Some(Absent::Uid))
             && let Some(found) = mac_starts(template, slug, code, &chip.keys).first()
         {
-            let settings = found.settings();
-            return (Some(index), vec![Finding::MacStart(settings.mac_from)]);
+            let start = Finding::MacStart(found.settings().mac_from);
+            let absent = absent.map(Finding::NotMirrored);
+            return (Some(index), [start].into_iter().chain(absent).collect());
         }
     }
     if let Some(other) = in_other_mode(template) {
@@ -110,8 +124,13 @@ pub fn explain(
             .find(|chip| names(template, code, chip))
             .map(|chip| chip.uid)
     });
+    let named = named.or(opened.and_then(|opened| opened.uid));
     let Some(uid) = named else {
-        return (None, vec![Finding::PiccDataFitsNoKey]);
+        let finding = match opened {
+            Some(_) => Finding::NotMirrored(Absent::Uid),
+            None => Finding::PiccDataFitsNoKey,
+        };
+        return (None, vec![finding]);
     };
     let known = chips.iter().position(|chip| chip.uid == uid);
     if let Some(absent) = known.and_then(|index| absent(template, code, &chips[index])) {
@@ -136,6 +155,19 @@ pub fn explain(
         None => Finding::NotConfigured { uid },
     };
     (known, vec![finding])
+}
+
+/// Explains the UID of a chip that makes no MAC.
+fn without_mac(code: &Filled, chips: &[KnownChip]) -> (Option<usize>, Vec<Finding>) {
+    let Some(uid) = code.uid() else {
+        return (None, Vec::new());
+    };
+    let known = chips.iter().position(|chip| chip.uid == uid);
+    let finding = match known {
+        Some(index) => chips[index].is.finding(uid),
+        None => Some(Finding::NotConfigured { uid }),
+    };
+    (known, finding.into_iter().collect())
 }
 
 /// The value that is missing in the PICC data, decrypted with a chip's key.
@@ -296,7 +328,7 @@ mod tests {
             ),
         ] {
             let code = code(&template(mac_from), &made_with);
-            let (_, found) = explain(&plain, Some("bottle"), &code, &chips, &[]);
+            let (_, found) = explain((&plain, Some("bottle")), &code, None, &chips, &[]);
             let names: Vec<_> = found.iter().map(Finding::name).collect();
             assert_eq!(names, [expected], "{mac_from:?}: {found:?}");
         }
@@ -313,14 +345,14 @@ mod tests {
         let secret = MasterSecret::from_bytes(&[7; 16]);
         let keys = InlayKeys::Aes(derivation.keys(&secret, UID).unwrap());
         let code = code(&template, &keys);
-        let (_, found) = explain(&template, None, &code, &[], &[]);
+        let (_, found) = explain((&template, None), &code, None, &[], &[]);
         assert_eq!(found, [Finding::NotConfigured { uid: UID }]);
         let master = KnownMaster {
             name: "Batch".to_owned(),
             secret,
             derivation,
         };
-        let (_, found) = explain(&template, None, &code, &[], &[master]);
+        let (_, found) = explain((&template, None), &code, None, &[], &[master]);
         let names: Vec<_> = found.iter().map(Finding::name).collect();
         assert_eq!(names, ["not_configured", "file_key"]);
         let lrp = Template::new(TemplateSettings {
@@ -332,7 +364,7 @@ mod tests {
             keys,
             is: Relation::OfPlace,
         }];
-        let (maker, found) = explain(&lrp.unwrap(), None, &code, &chips, &[]);
+        let (maker, found) = explain((&lrp.unwrap(), None), &code, None, &chips, &[]);
         assert_eq!((maker, found), (Some(0), vec![Finding::Mode(Mode::Aes)]));
     }
 }

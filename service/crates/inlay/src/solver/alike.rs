@@ -1,13 +1,13 @@
 //! Other explanations of the same URLs and MACs: a MAC verifies whether its text is a placeholder
 //! or literal, and some chips write the same URLs.
 
-use super::{Format, Proof, Shape, shapes};
+use super::{Format, Proof, Shape, forms, shapes};
 use crate::assessment::{FileData, Tamper};
 use crate::technology::{Family, Technology};
 use crate::template::{Field, Template, TemplateSettings};
 
 /// All templates that the proofs leave open, each once.
-pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
+pub(super) fn distinguished(proofs: &[Proof]) -> Vec<Format> {
     // Literal hex digits decrypt to noise. File data that are text must have been encrypted with
     // these keys.
     let encrypted = proofs
@@ -26,7 +26,7 @@ pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
 
 /// The possible templates by their shape only. Of the shapes of one chip, only those with the most
 /// placeholders are kept: a counter after a UID counts as one, although it could be literal. A slug
-/// is left open.
+/// is left open. Forms that a service publishes are the likely ones.
 pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
     let fields = |shape: &Shape| {
         let has = |field: &Field| field.is_of_code() && shape.template.has(*field);
@@ -42,7 +42,7 @@ pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
             .filter(|other| of_chip(other) == of_chip(shape));
         same.all(|other| fields(other) <= fields(shape))
     });
-    most.flat_map(by_shape).collect()
+    forms::published(most.flat_map(by_shape).collect())
 }
 
 fn by_shape(shape: &Shape) -> Vec<Format> {
@@ -153,8 +153,8 @@ impl Proof {
 }
 
 impl Format {
-    /// The template with `{*}` in place of a path segment that may name one tag of many and that
-    /// cannot be a slug here. If chips share the segment, it does not name a tag.
+    /// The template with a placeholder in place of a path segment that may name one tag of many. If
+    /// chips share the segment, it does not name a tag.
     fn with_any_name(&self) -> Vec<TemplateSettings> {
         let text = &self.settings.template;
         let several = self.reads.iter().any(|read| read.0 != self.reads[0].0);
@@ -168,9 +168,13 @@ impl Format {
         let mut at = path;
         for segment in text[path..end].split('/') {
             if shapes::is_name_elsewhere(segment) {
+                let placeholder = match shapes::placeholder_of_name(segment) {
+                    Field::Slug if text.contains("{slug}") => Field::Any,
+                    placeholder => placeholder,
+                };
                 let (before, after) = (&text[..at], &text[at + segment.len()..]);
                 found.push(TemplateSettings {
-                    template: format!("{before}{{*}}{after}"),
+                    template: format!("{before}{placeholder}{after}"),
                     ..self.settings.clone()
                 });
             }

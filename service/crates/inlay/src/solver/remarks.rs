@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::Format;
+use super::{Format, KeySource, fixed, forms};
 use crate::technology::Family;
 
 /// The fewest hex digits that count as a chip's value: those of a UID minus one.
@@ -37,11 +37,35 @@ pub enum Remark {
     NoCounter,
     /// The PICC data contain no UID.
     NoUid,
+    /// A value has a number of hex digits that no chip writes there.
+    Length {
+        /// The parameter, or the path segment itself.
+        name: String,
+        /// How many hex digits there are.
+        digits: usize,
+        /// How many digits the likeliest value has, and its name.
+        expected: (usize, &'static str),
+    },
+    /// No chip writes into the URLs: they are the same on every tap.
+    Fixed,
+    /// The URLs have values that no supported chip writes. Their template leaves these out.
+    Unread,
+    /// Codes of HID's service for authentication, which publishes no way to check them.
+    HidCodes,
     /// The chips each have their own keys.
     OwnKeys {
-        /// For each URL, the index of its file key among the given keys.
-        files: Vec<usize>,
+        /// Each used URL's index among all URLs, and the key of its chip.
+        keys: Vec<(usize, OwnKey)>,
     },
+}
+
+/// The file key of a URL's chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnKey {
+    /// The given key at this index.
+    Given(usize),
+    /// Derived from the master key at this index.
+    Master(usize),
 }
 
 impl fmt::Display for Remark {
@@ -63,16 +87,43 @@ impl fmt::Display for Remark {
                 "The value of \"{name}\" is all zeros: the chip writes nothing there. Switch its mirror on."
             ),
             Self::NoCounter => f.write_str(
-                "The PICC data contain no read counter. Switch on its mirror: without a counter, no tap can be told from a copy.",
+                "The PICC data contain no read counter. Switch on its mirror: without a counter, a tap cannot be distinguished from a copy.",
             ),
             Self::NoUid => f.write_str(
                 "The PICC data contain no UID. Switch on its mirror: only a slug in the URL can name the chip.",
             ),
-            Self::OwnKeys { files } => {
+            Self::Length {
+                name,
+                digits,
+                expected: (length, value),
+            } => write!(
+                f,
+                "The value of \"{name}\" has {digits} hex digits; {value} has {length}. Copy the whole URL."
+            ),
+            Self::Fixed => f.write_str(
+                "No chip writes into these URLs: they are the same on every tap, as those of QR codes, so no tap can be verified. Any chip can have them.",
+            ),
+            Self::Unread => f.write_str(
+                "Tapdesk does not know the values after \"?\" as those of a chip. With this template it serves the tags, and verifies none of their taps.",
+            ),
+            Self::HidCodes => f.write_str(
+                "\"tac\" is a code of HID's Trusted Tag Services: only HID can check it. Tapdesk can serve these tags, and verifies none of their taps.",
+            ),
+            Self::OwnKeys { keys } => {
                 f.write_str("Each chip has a file key of its own:")?;
-                for (url, file) in files.iter().enumerate() {
-                    let end = if url + 1 == files.len() { "." } else { "," };
-                    write!(f, " URL {} has key {}{end}", url + 1, file + 1)?;
+                for (at, (url, key)) in keys.iter().enumerate() {
+                    let end = if at + 1 == keys.len() { "." } else { "," };
+                    match key {
+                        OwnKey::Given(key) => {
+                            write!(f, " URL {} has key {}{end}", url + 1, key + 1)?;
+                        }
+                        OwnKey::Master(key) => write!(
+                            f,
+                            " that of URL {} is derived from master key {}{end}",
+                            url + 1,
+                            key + 1
+                        )?,
+                    }
                 }
                 Ok(())
             }
@@ -80,8 +131,8 @@ impl fmt::Display for Remark {
     }
 }
 
-/// The remarks on URLs and on the formats that they could have.
-pub(super) fn of(urls: &[&str], candidates: &[Format]) -> Vec<Remark> {
+/// The remarks on URLs and on the formats that the used ones could have.
+pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut add = |remark| {
         if !remarks.contains(&remark) {
@@ -89,6 +140,7 @@ pub(super) fn of(urls: &[&str], candidates: &[Format]) -> Vec<Remark> {
         }
     };
     let is_proved = candidates.iter().any(|format| format.proved_by > 0);
+    let is_fixed = !candidates.is_empty() && candidates.iter().all(fixed::is);
     for url in urls {
         match url.split_once("://") {
             None => add(Remark::NoScheme),
@@ -107,14 +159,25 @@ pub(super) fn of(urls: &[&str], candidates: &[Format]) -> Vec<Remark> {
             if value.bytes().all(|b| b == b'0') {
                 let name = name.to_owned();
                 add(Remark::NotWritten { name });
-                continue;
             }
-            let is_decimal = value.bytes().all(|b| b.is_ascii_digit());
-            let is_of_chip = !is_decimal || value.len() >= DECIMAL_MIN;
-            if value.len() % 2 == 1 && is_of_chip && !is_proved {
-                let (name, digits) = (name.to_owned(), value.len());
+        }
+        if !is_proved {
+            if let Some((name, digits)) = cut(url) {
+                let name = name.to_owned();
                 add(Remark::Cut { name, digits });
             }
+            for remark in lengths(url) {
+                add(remark);
+            }
+        }
+        if forms::has_hid_code(url) {
+            add(Remark::HidCodes);
+        } else if is_fixed && used.contains(url) {
+            add(if url.contains('?') {
+                Remark::Unread
+            } else {
+                Remark::Fixed
+            });
         }
     }
     if let [format] = candidates {
@@ -127,16 +190,62 @@ pub(super) fn of(urls: &[&str], candidates: &[Format]) -> Vec<Remark> {
         if is_proved && of_picc && reads.iter().any(|read| read.0.is_none()) {
             add(Remark::NoUid);
         }
-        let files: Vec<usize> = format
-            .own_sources
-            .iter()
-            .filter_map(super::KeySource::file)
-            .collect();
-        if !files.is_empty() {
-            add(Remark::OwnKeys { files });
+        // People count the URLs that they pasted, and some of these may be unused.
+        let place = |used: &str| urls.iter().position(|url| *url == used);
+        let own_sources = used.iter().zip(&format.own_sources);
+        let keys = own_sources.filter_map(|(url, source)| {
+            let key = match source {
+                KeySource::Given { file, .. } => OwnKey::Given(*file),
+                KeySource::Derived { master, .. } => OwnKey::Master(*master),
+            };
+            Some((place(url)?, key))
+        });
+        let keys: Vec<_> = keys.collect();
+        if !keys.is_empty() {
+            add(Remark::OwnKeys { keys });
         }
     }
     remarks
+}
+
+/// The first value of a URL with an odd number of hex digits, and how many they are.
+pub(super) fn cut(url: &str) -> Option<(&str, usize)> {
+    values(url).find_map(|(name, value)| {
+        let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit());
+        let is_decimal = value.bytes().all(|b| b.is_ascii_digit());
+        let least = if is_decimal { DECIMAL_MIN } else { VALUE_MIN };
+        let is_cut = is_hex && value.len() >= least && value.len() % 2 == 1;
+        is_cut.then_some((name, value.len()))
+    })
+}
+
+/// Values that lack a few digits, but not an odd number, and UIDs before an `x` that do.
+fn lengths(url: &str) -> impl Iterator<Item = Remark> {
+    const UID: (usize, &str) = (14, "a UID");
+    let expected = |digits: usize| match digits {
+        12 => Some(UID),
+        28 | 30 => Some((32, "encrypted PICC data")),
+        44 | 46 => Some((48, "encrypted PICC data in LRP mode")),
+        _ => None,
+    };
+    values(url).filter_map(move |(name, value)| {
+        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let has_letter = |text: &str| text.bytes().any(|b| b.is_ascii_alphabetic());
+        let mirrored = value.split_once('x');
+        let (digits, expected) = match mirrored {
+            Some((uid, rest)) if is_hex(uid) && is_hex(rest) && uid.len() >= 8 => {
+                (uid.len(), (uid.len() != UID.0).then_some(UID)?)
+            }
+            None if is_hex(value) && has_letter(value) => (value.len(), expected(value.len())?),
+            _ => return None,
+        };
+        let name = name.to_owned();
+        Some(Remark::Length {
+            name,
+            digits,
+            expected,
+        })
+    })
 }
 
 /// The parameters of a URL, and its path segments under their own name.

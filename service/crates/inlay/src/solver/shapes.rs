@@ -1,14 +1,15 @@
 //! The possible templates of a URL, by its lengths and characters.
 
 use super::Shape;
+use crate::slug::is_slug;
 use crate::technology::{Family, Mode, Technology};
-use crate::template::{Field, Filled, MacStart, Request, Template, TemplateSettings};
+use crate::template::{Field, Filled, Lookup, MacStart, Request, Template, TemplateSettings};
 
 /// How many steps reading a URL for one technology takes at most: far more than a chip's URL needs,
 /// but a limit for a hostile one.
 const STEPS_MAX: usize = 5_000;
 /// The longest URL that is read, in bytes: a chip holds half as much.
-const URL_MAX: usize = 512;
+pub(super) const URL_MAX: usize = 512;
 
 /// The technologies that can be distinguished. One stands for all that write the same URLs.
 const PROFILES: [(Technology, Mode); 9] = [
@@ -78,7 +79,16 @@ fn is_worth_a_slug(template: &Template, codes: &[(Option<String>, Filled)]) -> b
     let needed = !named || !template.settings().technology.rolls();
     let in_host = template.literal_host().is_none();
     let varies = codes.iter().any(|(slug, _)| *slug != codes[0].0);
-    let numbered = || codes[0].0.as_deref().is_some_and(is_numbered);
+    let slug = codes[0].0.as_deref();
+    let numbered = || slug.is_some_and(is_numbered);
+    // Beside a UID, a parameter in capitals is more likely the owner's own.
+    let text = &template.settings().template;
+    let in_query = text
+        .find('?')
+        .is_some_and(|at| text[at..].contains("{slug}"));
+    if named && in_query && !slug.is_some_and(is_usual_slug) {
+        return false;
+    }
     !template.has(Field::Slug) || varies || (needed && !in_host) || numbered()
 }
 
@@ -92,13 +102,27 @@ fn is_numbered(segment: &str) -> bool {
     rest.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether a path segment looks as if it named a tag of another service. Such names are not slugs:
-/// they are shorter, or have other characters. A version number is not such a name.
+/// Whether a path segment looks as if it named a tag, in a form that is seldom a slug: it is short,
+/// or has other characters. A version number is not such a name.
 pub(super) fn is_name_elsewhere(segment: &str) -> bool {
     let is_version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let version = segment.strip_prefix('v').is_some_and(is_version);
     let literal = !segment.contains(['{', '}']);
-    literal && !version && !is_slug(segment) && is_numbered(&segment.to_ascii_lowercase())
+    literal && !version && !is_usual_slug(segment) && is_numbered(&segment.to_ascii_lowercase())
+}
+
+/// Whether a text is likely the name of a tag, and not a word of the address.
+pub(super) fn is_name(text: &str) -> bool {
+    is_slug(text) && (is_usual_slug(text) || is_name_elsewhere(text))
+}
+
+/// The placeholder for such a name: `{slug}` if a tag can have it as its slug.
+pub(super) fn placeholder_of_name(name: &str) -> Field {
+    if is_slug(name) {
+        Field::Slug
+    } else {
+        Field::Any
+    }
 }
 
 /// A part of a URL between separators.
@@ -167,8 +191,8 @@ fn words(url: &str) -> Option<Vec<Word<'_>>> {
             (false, true) => Kind::Value,
             (false, false) => Kind::Segment,
         };
-        let inner = |c: char| !c.is_ascii_alphanumeric() || c == 'x';
-        if whole == Kind::Fixed || !chunk.contains(inner) || is_slug(chunk) {
+        let is_whole = whole == Kind::Fixed || is_usual_slug(chunk);
+        if is_whole || !chunk.contains(inner) || (in_query && is_name_in_query(chunk)) {
             words.push(Word {
                 text: chunk,
                 before: &url[at..start],
@@ -191,7 +215,28 @@ fn words(url: &str) -> Option<Vec<Word<'_>>> {
     Some(words)
 }
 
-fn is_slug(text: &str) -> bool {
+/// Whether a character can stand between two values of a chip.
+const fn inner(c: char) -> bool {
+    !c.is_ascii_alphanumeric() || c == 'x'
+}
+
+/// Whether the value of a parameter looks as if it named a tag, such as `AbC123xy`, and no part of
+/// it could be a chip's UID or code. A counter and a state of a loop do not make it a run of values
+/// if other letters are beside them.
+fn is_name_in_query(value: &str) -> bool {
+    let is_long = |part: &str| part.len() >= 8 && could_be_code(part);
+    let of_chip = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'O' | b'I');
+    let is_run = || value.split(inner).all(|part| part.bytes().all(of_chip));
+    let is_short = || !value.split(inner).any(could_be_code);
+    is_slug(value)
+        && is_name_elsewhere(value)
+        && !value.split(inner).any(is_long)
+        && (!is_run() || is_short())
+}
+
+/// Whether a text has the form of most slugs. A text in capitals or with other separators could as
+/// well be a code, or several words.
+fn is_usual_slug(text: &str) -> bool {
     let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     (6..=32).contains(&text.len()) && text.bytes().all(legal)
 }
@@ -202,6 +247,8 @@ struct Reading {
     text: String,
     fields: Vec<Field>,
     enc_length: Option<usize>,
+    /// Whether a value that looks like one of a chip is literal.
+    unread: bool,
 }
 
 struct Readings<'a> {
@@ -231,8 +278,14 @@ impl Readings<'_> {
             // The state of a loop is only a few characters, which proves nothing.
             let is_of_chip = |field: &Field| field.is_of_code() && *field != Field::Tamper;
             if !is_other && reading.fields.iter().any(is_of_chip) {
+                let is_plain = !self.technology.rolls();
+                if is_plain && reading.unread {
+                    return;
+                }
+                let by_uid = is_plain && !reading.fields.contains(&Field::Slug);
                 self.found.push(TemplateSettings {
                     mode: self.mode,
+                    lookup: by_uid.then_some(Lookup::Unverified),
                     // File data are inside the MAC's input, wherever that begins.
                     mac_from: match reading.enc_length {
                         Some(_) => MacStart::Enc,
@@ -251,7 +304,10 @@ impl Readings<'_> {
             self.placeholders(reading, word.text, index);
         }
         let whole = matches!(word.kind, Kind::Label | Kind::Segment | Kind::Value);
-        if whole && is_slug(word.text) && !self.is_domain(index) {
+        if whole && is_usual_slug(word.text) && !self.is_domain(index) {
+            self.with(&before, Field::Slug, index + 1);
+        }
+        if word.kind == Kind::Value && is_name_in_query(word.text) {
             self.with(&before, Field::Slug, index + 1);
         }
         let other = |words: &Vec<Word<'_>>| {
@@ -259,17 +315,24 @@ impl Readings<'_> {
                 .get(index)
                 .is_some_and(|other| other.text != word.text)
         };
+        let is_name = || is_name_elsewhere(word.text) && !could_be_code(word.text);
         let open = match word.kind {
-            Kind::Value => true,
-            Kind::Segment => is_name_elsewhere(word.text) && !could_be_code(word.text),
-            Kind::Fixed | Kind::Label | Kind::Part => false,
+            Kind::Value => Some(Field::Any),
+            Kind::Segment if is_name() => Some(placeholder_of_name(word.text)),
+            Kind::Segment | Kind::Fixed | Kind::Label | Kind::Part => None,
         };
-        if open && self.others.iter().any(other) {
-            let mut any = before.clone();
-            any.text += "{*}";
-            self.extend(&mut any, index + 1);
+        match open.filter(|_| self.others.iter().any(other)) {
+            Some(Field::Any) => {
+                let mut any = before.clone();
+                any.unread |= is_value(word.text);
+                any.text += "{*}";
+                self.extend(&mut any, index + 1);
+            }
+            Some(field) => self.with(&before, field, index + 1),
+            None => {}
         }
         let mut literal = before;
+        literal.unread |= is_value(word.text);
         literal.text += &escaped(word.text);
         self.extend(&mut literal, index + 1);
     }
@@ -316,12 +379,26 @@ impl Readings<'_> {
                 }
                 if rest.is_empty() {
                     self.extend(&mut reading, index + 1);
-                } else {
-                    self.placeholders(&reading, rest, index);
+                    continue;
+                }
+                self.placeholders(&reading, rest, index);
+                // The owner's text may follow the mirror of UID and counter without a separator.
+                if field == Field::Counter
+                    && self.technology.family() == Family::Ntag21x
+                    && reading.fields.contains(&Field::Uid)
+                {
+                    reading.text += rest;
+                    self.extend(&mut reading, index + 1);
                 }
             }
         }
     }
+}
+
+/// Whether the text looks like a MAC or encrypted data, possibly with a part missing. A URL with
+/// such a value is hardly that of a chip without a MAC.
+fn is_value(text: &str) -> bool {
+    text.len() > 14 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether the text has the characters of a code's values, and is as long as the shortest counter.
@@ -347,6 +424,7 @@ fn could_be(field: Field, technology: Technology, value: &str) -> bool {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// The text as a literal part of a template.
+pub(super) fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }

@@ -41,6 +41,8 @@ pub enum KeySource {
         derivation: Derivation,
         /// The meta key, if it does not depend on the UID.
         shared: Option<AesKey>,
+        /// The index of the given key that is the meta key in place of the derived one.
+        meta: Option<usize>,
     },
 }
 
@@ -78,16 +80,54 @@ pub(super) fn all(puzzle: &Puzzle<'_>) -> Vec<KeySource> {
         if masters[..master].contains(secret) {
             continue;
         }
-        let usable = derivations().into_iter().filter_map(|derivation| {
-            let shared = derivation.shared_meta_key(secret).ok()?;
-            Some(KeySource::Derived {
+        for derivation in derivations() {
+            let Ok(shared) = derivation.shared_meta_key(secret) else {
+                continue;
+            };
+            sources.push(KeySource::Derived {
                 master,
                 secret: secret.clone(),
                 derivation,
                 shared,
-            })
-        });
-        sources.extend(usable);
+                meta: None,
+            });
+        }
+    }
+    sources.extend(mixed(keys, masters));
+    sources
+}
+
+/// File keys that are derived, with a given meta key that all chips share, as in NXP's examples.
+/// The slow scheme is left out: it derives the meta key, too.
+fn mixed(keys: &[SomeKey], masters: &[MasterSecret]) -> Vec<KeySource> {
+    let mut fast = derivations();
+    fast.retain(|derivation| !derivation.is_slow());
+    let mut usable = Vec::new();
+    for (master, secret) in masters.iter().enumerate() {
+        if masters[..master].contains(secret) {
+            continue;
+        }
+        let checked = fast
+            .iter()
+            .filter(|derivation| derivation.check(secret).is_ok());
+        usable.extend(checked.map(|derivation| (master, secret, derivation)));
+    }
+    let mut sources = Vec::new();
+    for (index, key) in keys.iter().enumerate() {
+        let SomeKey::Aes(key) = key else { continue };
+        if keys[..index].contains(&keys[index]) {
+            continue;
+        }
+        let derived = usable
+            .iter()
+            .map(|&(master, secret, derivation)| KeySource::Derived {
+                master,
+                secret: secret.clone(),
+                derivation: derivation.clone(),
+                shared: Some(key.clone()),
+                meta: Some(index),
+            });
+        sources.extend(derived);
     }
     sources
 }
@@ -143,16 +183,17 @@ impl KeySource {
         match self {
             Self::Given { keys, .. } => Some(keys.clone()),
             Self::Derived {
-                secret, derivation, ..
-            } => derivation.keys(secret, uid).ok().map(InlayKeys::Aes),
-        }
-    }
-
-    /// The index of the file key among the given ones.
-    pub(super) const fn file(&self) -> Option<usize> {
-        match self {
-            Self::Given { file, .. } => Some(*file),
-            Self::Derived { .. } => None,
+                secret,
+                derivation,
+                shared,
+                ..
+            } => {
+                let derived = derivation.keys(secret, uid).ok()?;
+                Some(InlayKeys::Aes(Keys {
+                    meta: shared.clone().or(derived.meta),
+                    file: derived.file,
+                }))
+            }
         }
     }
 
@@ -191,7 +232,8 @@ impl KeySource {
                 file,
                 ..
             } => !template.has(Field::Picc) && meta != file,
-            Self::Given { .. } | Self::Derived { .. } => false,
+            Self::Derived { meta, .. } => meta.is_some() && !template.has(Field::Picc),
+            Self::Given { .. } => false,
         }
     }
 

@@ -25,16 +25,20 @@ pub(super) fn verifying(
         Mode::Aes => 1,
         Mode::Lrp => LRP_COST,
     };
-    if source.is_superfluous_for(template) || !budget.spend(cost.max(source.cost())) {
+    if source.is_superfluous_for(template) || !budget.spend(cost) {
         return Vec::new();
     }
     let Some((slug, code)) = shape.codes.first() else {
         return Vec::new();
     };
-    let Some(keys) = source
-        .named(template, code)
-        .and_then(|uid| source.keys(uid))
-    else {
+    // Most keys open no PICC data, and then none needs to be derived.
+    let Some(uid) = source.named(template, code) else {
+        return Vec::new();
+    };
+    if !budget.spend(source.cost()) {
+        return Vec::new();
+    }
+    let Some(keys) = source.keys(uid) else {
         return Vec::new();
     };
     let (Family::Ntag424, InlayKeys::Aes(keys)) = (settings.technology.family(), &keys) else {

@@ -2,6 +2,8 @@
 
 /// Who may write a chip, as far as its memory shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Access {
     /// Anyone may write, without a key or a password.
     Open,

@@ -1,8 +1,10 @@
 //! The part of a template's URL that is not one-time.
 
-use super::request::SLUG;
 use super::syntax::{Pattern, Piece, Token};
 use super::{Field, Template};
+
+/// The slug in an example of a host.
+const SAMPLE_SLUG: &str = "000000";
 
 /// Marks the place of a chip's values while an address is made. No template contains this
 /// character.
@@ -26,7 +28,7 @@ impl Template {
     pub fn sample_host(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
-            Piece::Field(_) => "0".repeat(*SLUG.start()),
+            Piece::Field(_) => SAMPLE_SLUG.to_owned(),
         };
         self.parts.host.iter().map(piece).collect()
     }
@@ -34,7 +36,7 @@ impl Template {
     /// Whether the template answers at this host, which may include a port.
     pub fn answers_at(&self, host: &str) -> bool {
         let host = super::request::host_without_port(host).to_ascii_lowercase();
-        self.values(&self.parts.host, &host).is_some()
+        self.host_values(&host).is_some()
     }
 
     /// The address of the tag with this slug: the URL without its one-time part.
@@ -63,6 +65,11 @@ impl Template {
         self.parts.path.iter().any(has_slug)
     }
 
+    /// Whether the slug is in the host.
+    pub(super) fn has_slug_in_host(&self) -> bool {
+        has_slug(&self.parts.host)
+    }
+
     /// The cookie path of a tap at `path`: the tag's own path if it contains the slug, or else the
     /// common beginning of all URLs of the template, up to the last `/`.
     pub fn cookie_path(&self, path: &str) -> String {
@@ -87,8 +94,8 @@ impl Template {
     }
 }
 
-fn has_slug(segment: &Pattern) -> bool {
-    segment.contains(&Piece::Field(Field::Slug))
+fn has_slug(pattern: &Pattern) -> bool {
+    pattern.contains(&Piece::Field(Field::Slug))
 }
 
 #[cfg(test)]
@@ -162,5 +169,6 @@ mod tests {
         assert_eq!(labelled.sample_host(), "000000.tags.example");
         assert!(labelled.answers_at("bottle-41.tags.example"));
         assert!(!labelled.answers_at("tags.example"));
+        assert!(!labelled.answers_at("a.bottle-41.tags.example"));
     }
 }

@@ -18,7 +18,7 @@ pub enum TemplateError {
     Scheme,
     /// A brace without a partner.
     #[error(
-        "Character {at}: a brace stands alone. Write a placeholder such as {{uid}}, or double the brace if it belongs to the URL."
+        "Character {at}: a brace has no partner. Write a placeholder such as {{uid}}, or double the brace if it belongs to the URL."
     )]
     Brace {
         /// Position of the brace.
@@ -188,6 +188,11 @@ pub enum TemplateError {
         "The tamper pair stands in two bytes inside the decrypted file data (half of enc_length), with technology \"ntag424dna_tt\" and without {{tamper}}."
     )]
     TamperAt,
+    /// A lookup by the UID in clear, although the slug or an authentic code finds the inlay.
+    #[error(
+        "Only a template without {{slug}}, for chips that make no MAC, has the lookup \"unverified\"."
+    )]
+    Lookup,
     /// LRP mode for a chip that does not have it.
     #[error("{technology} has no LRP.")]
     Mode {
@@ -214,6 +219,7 @@ impl TemplateError {
             Self::MacStart | Self::MacStartFixed { .. } => "mac_from",
             Self::EncLength => "enc_length",
             Self::TamperAt => "tamper_at",
+            Self::Lookup => "lookup",
             Self::Mode { .. } => "mode",
             Self::Prefix => "ndef_prefix",
             _ => "template",

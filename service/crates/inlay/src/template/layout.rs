@@ -3,10 +3,10 @@
 //! The file is `NLEN` (2 bytes, MSB first), then one short record: D1h 01h, length, 55h ("U"),
 //! a prefix code, and the URL without the prefix (NFC Forum URI RTD; `NT4H2421Gx` section 8.2.3).
 
-use super::request::SLUG;
 use super::syntax::{Parts, Token};
 use super::{Field, Filled, MacStart, Template, TemplateError, TemplateSettings};
 use crate::ndef::{self, PREFIXES};
+use crate::slug;
 use crate::technology::Family;
 
 /// Bytes before the URL: NLEN, the record's header, and the prefix code.
@@ -54,6 +54,11 @@ pub enum LayoutError {
     /// The template has `{slug}`, but no slug was given.
     #[error("The template needs a slug.")]
     NoSlug,
+    /// The slug stands in the host, and is no label of a host (RFC 1123, section 2.1).
+    #[error(
+        "The slug stands in the host, where it can only have up to 63 letters, digits and hyphens."
+    )]
+    SlugInHost,
     /// The URL does not fit into the chip's file.
     #[error("The URL needs {length} bytes in the chip's NDEF record; {max} fit.")]
     TooLong {
@@ -97,6 +102,9 @@ impl Template {
         }
         if self.has(Field::Slug) && slug.is_none() {
             return Err(LayoutError::NoSlug);
+        }
+        if slug.is_some_and(|slug| self.has_slug_in_host() && !is_label(slug)) {
+            return Err(LayoutError::SlugInHost);
         }
         let File { bytes, offsets } = self.file(slug, &Filled::default());
         let (length, max) = (bytes.len() - HEADER, self.rest_max());
@@ -153,7 +161,7 @@ impl Template {
 
     /// Refuses a URL that does not fit into any chip, whatever the slug.
     pub(super) fn fits(&self) -> Result<(), TemplateError> {
-        let shortest = "a".repeat(*SLUG.start());
+        let shortest = "a".repeat(*slug::LENGTHS.start());
         let (length, max) = (
             self.file(Some(&shortest), &Filled::default()).bytes.len() - HEADER,
             self.rest_max(),
@@ -216,6 +224,11 @@ impl Template {
         let bytes = [&[high, low][..], &message].concat();
         File { bytes, offsets }
     }
+}
+
+/// Whether a text can be a label of a host.
+fn is_label(text: &str) -> bool {
+    text.len() <= 63 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 /// An NDEF file, with the position of each placeholder in it.

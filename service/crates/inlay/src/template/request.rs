@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use super::syntax::{Parameter, Pattern, Piece, decode};
 use super::{Field, Filled, MalformedCode, Template};
-
-/// The shortest and the longest slug, as a tag's slug is.
-pub(super) const SLUG: std::ops::RangeInclusive<usize> = 6..=32;
+use crate::slug::is_slug;
 
 /// A request as it arrived. Scheme and port are never compared: a proxy changes both.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +30,16 @@ impl<'a> Request<'a> {
 
     /// The intended path and query, if they differ from the sent ones: a closing slash is removed,
     /// and parameters after an `&` in the last segment get their missing `?`. Apps and campaigns
-    /// append their parameters in this way to URLs without a query.
+    /// append their parameters in this way to URLs without a query, with or without a closing
+    /// slash.
     pub fn forgiven(&self) -> Option<(&'a str, Cow<'a, str>)> {
         let path = self.path.strip_suffix('/').unwrap_or(self.path);
         let last = path.rfind('/').map_or(0, |slash| slash + 1);
         let (path, more) = match path[last..].find('&') {
+            Some(0) => (
+                path[..last].strip_suffix('/').unwrap_or(""),
+                &path[last + 1..],
+            ),
             Some(at) => (&path[..last + at], &path[last + at + 1..]),
             None => (path, ""),
         };
@@ -47,6 +50,27 @@ impl<'a> Request<'a> {
         };
         (path.len() < self.path.len()).then_some((path, query))
     }
+
+    /// The decoded parts, which are compared with any number of templates.
+    pub fn decoded(&self) -> Decoded<'a> {
+        let path = self.path.strip_prefix('/').unwrap_or(self.path);
+        Decoded {
+            host: host_without_port(self.host).to_ascii_lowercase(),
+            path: path.split('/').map(decode).collect(),
+            query: form_urlencoded::parse(self.query.as_bytes()).collect(),
+        }
+    }
+}
+
+/// The decoded parts of a request.
+#[derive(Clone, Debug)]
+pub struct Decoded<'a> {
+    /// The name in the `Host` header, without its port and in lower case.
+    pub host: String,
+    /// The segments between the slashes.
+    path: Vec<String>,
+    /// Names and values of the parameters, in their order.
+    query: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// The values of a request at a template's address.
@@ -65,24 +89,40 @@ impl Template {
     /// The values of the request; `None` if it is not at this template's address. In names, values
     /// and the path, percent-encoded characters count as the characters that they stand for.
     pub fn read(&self, request: &Request<'_>) -> Option<Addressed> {
-        let mut found = Found::default();
-        let host = host_without_port(request.host).to_ascii_lowercase();
-        found.add(self.values(&self.parts.host, &host)?);
+        self.read_decoded(&request.decoded())
+    }
 
-        let path = request.path.strip_prefix('/').unwrap_or(request.path);
-        let segments: Vec<String> = path.split('/').map(decode).collect();
-        if segments.len() != self.parts.path.len() {
+    /// Like [`Self::read`], for a request that several templates read.
+    pub fn read_decoded(&self, sent: &Decoded<'_>) -> Option<Addressed> {
+        // Compared first, because they decide for most templates.
+        if sent.path.len() != self.parts.path.len() {
             return None;
         }
-        for (pattern, segment) in self.parts.path.iter().zip(&segments) {
+        let mut found = Found::default();
+        found.add(self.host_values(&sent.host)?);
+        for (pattern, segment) in self.parts.path.iter().zip(&sent.path) {
             found.add(self.values(pattern, segment)?);
         }
-
-        let sent: Vec<_> = form_urlencoded::parse(request.query.as_bytes()).collect();
         for parameter in &self.parts.query {
-            self.parameter(parameter, &sent, &mut found)?;
+            self.parameter(parameter, &sent.query, &mut found)?;
         }
         Some(self.addressed(found))
+    }
+
+    /// Whether a parameter of a request is one of the template's own, by its name, or by its form
+    /// if the template gives it no name.
+    pub fn has_parameter(&self, name: &str, value: &str) -> bool {
+        self.parts.query.iter().any(|own| match &own.name {
+            Some(own) => own == name,
+            None => value.is_empty() && self.values(&own.value, name).is_some(),
+        })
+    }
+
+    /// The values of a host in lower case and without a port. A slug there is one label.
+    pub(super) fn host_values<'t>(&self, host: &'t str) -> Option<Values<'t>> {
+        let values = self.values(&self.parts.host, host)?;
+        let is_label = |(_, value): &(Field, &str)| !value.contains('.');
+        values.iter().all(is_label).then_some(values)
     }
 
     /// Reads one parameter; `None` if it is part of the address and differs from it.
@@ -188,15 +228,6 @@ impl Found {
     }
 }
 
-/// Whether a tag could have this slug.
-fn is_slug(text: &str) -> bool {
-    SLUG.contains(&text.len()) && text.bytes().all(is_slug_byte)
-}
-
-pub(super) fn is_slug_byte(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
-}
-
 /// The name in a `Host` header, without its port, which may be empty (RFC 3986, section 3.2.3), and
 /// without the final dot.
 pub fn host_without_port(host: &str) -> &str {
@@ -228,6 +259,12 @@ mod tests {
             ),
             ("/t/k3v9qa&a=1/", "", Some(("/t/k3v9qa", "a=1"))),
             ("/t/k3v9qa&", "c=3", Some(("/t/k3v9qa", "c=3"))),
+            ("/t/k3v9qa/&a=1", "c=3", Some(("/t/k3v9qa", "a=1&c=3"))),
+            ("/t/k3v9qa//&a=1", "", Some(("/t/k3v9qa/", "a=1"))),
+            ("/t/&a=1", "", Some(("/t", "a=1"))),
+            ("/t/k3v9qa&&&", "", Some(("/t/k3v9qa", "&&"))),
+            ("/t/k3v9qa%26a=1", "", None),
+            ("/t/k3v9qa&a=1/b", "", None),
             ("/t&x/k3v9qa", "", None),
             ("/t/%26a=1", "", None),
             ("/", "", Some(("", ""))),

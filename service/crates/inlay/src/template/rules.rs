@@ -2,9 +2,9 @@
 //! and tables 69 and 71).
 
 use super::layout::REST_MAX;
-use super::request::SLUG;
 use super::syntax::{Token, Unit};
-use super::{Field, Filled, MacStart, Template, TemplateError};
+use super::{Field, Filled, Lookup, MacStart, Template, TemplateError};
+use crate::slug;
 use crate::technology::{Family, Mode};
 
 pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
@@ -15,6 +15,9 @@ pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
         return Err(TemplateError::Mode { technology });
     }
     enc_and_tamper(template)?;
+    if settings.lookup.is_some() && (settings.technology.rolls() || template.has(Field::Slug)) {
+        return Err(TemplateError::Lookup);
+    }
     for unit in &template.parts.units {
         if let Token::Field(field) = unit.token
             && field.is_of_code()
@@ -44,11 +47,17 @@ pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
             )?;
         }
         Family::Ntag21x => {
-            need(
-                template,
-                Field::Slug,
-                "the chip makes no MAC, so only the URL names the tag",
-            )?;
+            match settings.lookup {
+                Some(Lookup::Unverified) => {
+                    need(template, Field::Uid, "it is what the lookup uses")?;
+                }
+                None => need(
+                    template,
+                    Field::Slug,
+                    "the chip makes no MAC, so only the URL names the tag. \
+                     With lookup \"unverified\", {uid} finds it, though anyone can write any UID",
+                )?,
+            }
             one_run(template)?;
         }
     }
@@ -91,7 +100,7 @@ fn ntag424(template: &Template) -> Result<(), TemplateError> {
                 at,
                 field: other,
                 other: Field::Picc,
-                why: "the chip mirrors them either in clear or encrypted",
+                why: "the chip mirrors them either in clear or encrypted. Write {*} for a UID that is fixed text in the URL",
             });
         }
     }
@@ -99,7 +108,11 @@ fn ntag424(template: &Template) -> Result<(), TemplateError> {
     if !has(Field::Picc) {
         match (has(Field::Uid), has(Field::Counter)) {
             (false, false) => need(template, Field::Picc, "the code would name no chip")?,
-            (false, true) => need(template, Field::Slug, "a counter alone names no chip")?,
+            (false, true) => need(
+                template,
+                Field::Slug,
+                "a counter without a UID identifies no chip",
+            )?,
             _ => {}
         }
         if has(Field::Enc) {
@@ -114,7 +127,7 @@ fn ntag424(template: &Template) -> Result<(), TemplateError> {
 /// Checks that the MAC's input begins before the MAC, inside the file, and that all of it is known.
 fn mac_input(template: &Template) -> Result<(), TemplateError> {
     // With the shortest slug, so that no offset can be after the MAC.
-    let slug = "a".repeat(*SLUG.start());
+    let slug = "a".repeat(*slug::LENGTHS.start());
     let offsets = template.file(Some(&slug), &Filled::default()).offsets;
     let offset = |field| {
         let offset = offsets.iter().find(|(other, _)| *other == field);

@@ -9,7 +9,9 @@ use tokio::sync::broadcast;
 use super::{Access, each};
 use crate::metrics::{Queue, StorageMetrics};
 use crate::shared::tags::Ranking;
-use crate::{BackupContent, BackupNote, CachedPart, Event, Storage, StorageError, Swept, Told};
+use crate::{
+    BackupContent, BackupNote, CachedPart, Event, SharedEvent, Storage, StorageError, Swept,
+};
 use domain::clock::{Millis, Timestamp};
 use domain::keyring::BackupKey;
 
@@ -51,7 +53,7 @@ impl Access {
     }
 
     /// Subscribes to all events. Each is sent after its commit.
-    pub fn events(&self) -> broadcast::Receiver<Told> {
+    pub fn events(&self) -> broadcast::Receiver<SharedEvent> {
         each!(self, db => db.events())
     }
 

@@ -26,6 +26,7 @@ fn caller(limit: Option<ExperienceId>) -> Arc<Caller> {
     let rights = Rights {
         scopes: [Scope::Tags].into(),
         experience_ids: limit.map(|id| [id].into()),
+        group_ids: None,
     };
     Arc::new(Caller::new(
         Actor::CommandLine,

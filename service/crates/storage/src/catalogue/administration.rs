@@ -37,6 +37,7 @@ pub(super) static TABLES: &[Table] = &[
             column("created_at", Integer),
             column("scopes", Text),
             column("experience_ids", Text),
+            column("group_ids", Text),
             column("expires_at", Integer),
             column("last_used_at", Integer),
         ],

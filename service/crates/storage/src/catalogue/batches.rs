@@ -58,6 +58,7 @@ pub(super) static TABLES: &[Table] = &[
             column("uid", Bytes),
             column("tag_id", Integer),
             column("experience_id", Integer),
+            column("group_id", Integer),
             column("master_key_id", Integer),
             column("url_template_id", Integer),
             column("row", Text),

@@ -1,10 +1,10 @@
-//! Tags, their slugs, and their properties.
+//! Tags, their groups, their slugs, and their properties.
 
 use super::table::Backend::Sqlite;
 use super::table::Contents::{Configuration, Derived};
 use super::table::Erasing::Nothing;
 use super::table::Kind::{Flag, Integer, Text};
-use super::table::{Table, column, derived};
+use super::table::{Table, column};
 
 pub(super) static TABLES: &[Table] = &[
     Table::new(
@@ -32,6 +32,7 @@ pub(super) static TABLES: &[Table] = &[
             column("language_code", Text),
             column("status", Text),
             column("experience_id", Integer),
+            column("group_id", Integer),
             column("verifier_enabled", Flag),
             column("updates_require_verified", Flag),
             column("track_location", Flag),
@@ -42,17 +43,39 @@ pub(super) static TABLES: &[Table] = &[
             column("created_at", Integer),
             column("updated_at", Integer),
             column("deleted_at", Integer),
-            derived(
-                "folded",
-                Text,
-                "folded(name, slug, title) || coalesce((
-                         SELECT group_concat(char(31) || f.slug, '' ORDER BY f.replaced_at, f.slug)
-                         FROM former_slugs f WHERE f.tag_id = tags.id), '')",
-            ),
+            column("folded", Text),
         ],
     )
     .numbered()
     .postgres_only(&["name_order"]),
+    Table::new(
+        "tag_groups",
+        Configuration,
+        Nothing,
+        1,
+        &[
+            column("id", Integer),
+            column("parent_id", Integer),
+            column("kind", Text),
+            column("name", Text),
+            column("folded", Text),
+            column("code", Text),
+            column("gtin", Text),
+            column("status", Text),
+            column("experience_id", Integer),
+            column("recall_experience_id", Integer),
+            column("title", Text),
+            column("description", Text),
+            column("language_code", Text),
+            column("attributes", Text),
+            column("data", Text),
+            column("variables", Text),
+            column("tag_count", Integer),
+            column("created_at", Integer),
+            column("updated_at", Integer),
+        ],
+    )
+    .numbered(),
     // A value that a visitor wrote into a variable belongs to the tag, because the owner's page
     // asked for it. It is marked, so that no event and no later record contains it.
     Table::new(
@@ -73,11 +96,7 @@ pub(super) static TABLES: &[Table] = &[
         Derived,
         Nothing,
         0,
-        &[
-            column("name", Text),
-            column("slug", Text),
-            column("title", Text),
-        ],
+        &[column("folded", Text)],
     )
     .only(Sqlite),
 ];

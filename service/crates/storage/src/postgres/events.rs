@@ -17,11 +17,10 @@ use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
+use super::shared;
 use crate::interactions::row::{COLUMNS, interaction};
-use crate::{Event, StorageError, StorageMetrics, Told};
-
-use encoding::EncodingOutcome;
-use inlay::Uid;
+use crate::shared::encodings::{COLUMNS as ENCODING, encoded, read as encoding};
+use crate::{Event, SharedEvent, StorageError, StorageMetrics};
 
 /// The channel on which nodes send each other events.
 pub(super) const CHANNEL: &str = "tapdesk_events";
@@ -37,7 +36,7 @@ const TOLD_AT_ONCE: usize = 400;
 /// The events of a node, and its listeners.
 pub(super) struct Events {
     node: i64,
-    listeners: broadcast::Sender<Told>,
+    listeners: broadcast::Sender<SharedEvent>,
     untold: Mutex<Vec<Happened>>,
     more: Notify,
     metrics: StorageMetrics,
@@ -64,7 +63,7 @@ impl Events {
         }
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Told> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<SharedEvent> {
         self.listeners.subscribe()
     }
 
@@ -118,7 +117,7 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
             };
             if let Err(error) = told {
                 node.metrics.lost_events(happened.len() as u64);
-                tracing::debug!("events are not told to other nodes: {error}");
+                tracing::debug!("events are not sent to other nodes: {error}");
             }
         }
     }
@@ -143,7 +142,7 @@ pub(super) async fn tell_from_others(
                 .for_each(|event| node.events.tell_here(event)),
             Err(error) => {
                 node.metrics.lost_events(happened.len() as u64);
-                tracing::debug!("events of another node are not told here: {error}");
+                tracing::debug!("events of another node are not sent here: {error}");
             }
         }
     }
@@ -248,34 +247,13 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
         }
     }
     if !encodings.is_empty() {
-        let rows = session
-            .rows(
-                "SELECT id, run_id, tag_id, outcome, uid, updated_at FROM encodings
-                 WHERE id = ANY ($1) AND tag_id IS NOT NULL AND outcome IS NOT NULL ORDER BY id",
-                &[&encodings],
-            )
-            .await?;
-        for row in &rows {
-            events.push(encoded(row)?);
+        let sql = format!("SELECT {ENCODING} FROM encodings WHERE id = ANY ($1) ORDER BY id");
+        let found = session.rows(&sql, &[&encodings]).await?;
+        for row in shared::rows(&found)? {
+            events.extend(encoded(&encoding(row)?));
         }
     }
     Ok(events)
-}
-
-fn encoded(row: &Row) -> Result<Event, StorageError> {
-    let outcome = serde_json::from_str::<EncodingOutcome>(column(row, 3)?);
-    let outcome = outcome.map_err(|_| row::unreadable("outcome"))?;
-    let uid: &[u8] = column(row, 4)?;
-    let uid = uid.try_into().map_err(|_| row::unreadable("UID"))?;
-    Ok(Event::Encoded {
-        encoding_id: row::id(row, 0)?,
-        run_id: row::optional_id(row, 1)?,
-        tag_id: row::id(row, 2)?,
-        inlay_id: outcome.inlay_id,
-        uid: Uid::from_bytes(uid),
-        counter: outcome.counter,
-        at: row::time(row, 5)?,
-    })
 }
 
 fn update(row: &Row) -> Result<Event, StorageError> {

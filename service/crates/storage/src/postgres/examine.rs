@@ -7,12 +7,15 @@ use super::address::Address;
 use super::connection::{connect, drain, set_up};
 use super::migrate::{OpenError, check, newest_known, reason, refuse_moved, refuse_unfinished};
 use super::row::{column, optional_time};
-use super::shared::row;
+use super::shared::{row, rows};
 use crate::catalogue::{Backend, missing};
+use crate::shared::administration::ANY_WRAPPED_KEY;
 use crate::shared::audit;
 use crate::shared::dialect::Dialect;
-use crate::{Examination, StorageError};
+use crate::shared::notifications::attention;
+use crate::{Examination, NotificationTrouble, StorageError};
 use domain::audit::{Check, Ends, Fault};
+use domain::clock::Timestamp;
 
 /// Facts about the database at `address`; `None` if it is empty. It writes nothing.
 pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
@@ -30,12 +33,12 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
     refuse_moved(&client, address).await?;
     let seen = client
         .query_one(
-            "SELECT (SELECT key FROM master_keys UNION ALL
-                     SELECT key FROM url_template_keys WHERE key IS NOT NULL UNION ALL
-                     SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
-                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
-                    ARRAY (SELECT relname::TEXT FROM pg_class
-                           WHERE relnamespace = current_schema()::REGNAMESPACE AND relkind IN ('r', 'p'))",
+            &format!(
+                "SELECT ({ANY_WRAPPED_KEY}),
+                        (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
+                        ARRAY (SELECT relname::TEXT FROM pg_class
+                               WHERE relnamespace = current_schema()::REGNAMESPACE AND relkind IN ('r', 'p'))"
+            ),
             &[],
         )
         .await
@@ -65,6 +68,33 @@ pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> 
     check_rows(&mut client)
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error))
+}
+
+/// The notifications of the database at `address` that somebody has to look at. It writes nothing.
+pub async fn notification_trouble(
+    address: &Address,
+    now: Timestamp,
+) -> Result<NotificationTrouble, OpenError> {
+    let (client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    let unusable = |error| OpenError::Unusable(address.to_string(), error);
+    set_up(&client).await.map_err(unusable)?;
+    find_trouble(&client, now).await.map_err(unusable)
+}
+
+async fn find_trouble(
+    client: &Client,
+    now: Timestamp,
+) -> Result<NotificationTrouble, StorageError> {
+    let sql = Dialect::Postgres.say(attention::NOTIFICATIONS);
+    let late = attention::late_before(now).millis();
+    let notifications = client.query(&*sql, &[&late]).await?;
+    let sql = Dialect::Postgres.say(attention::REFUSED);
+    let since = attention::refused_since(now).millis();
+    let refused = client.query(&*sql, &[&since]).await?;
+    attention::trouble(rows(&notifications)?, rows(&refused)?)
 }
 
 async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> {

@@ -25,7 +25,7 @@ struct Block {
 
 impl Node {
     /// An id that no other interaction has, on any node.
-    pub(super) async fn reserve(&self) -> Result<InteractionId, StorageError> {
+    pub(crate) async fn reserve(&self) -> Result<InteractionId, StorageError> {
         let mut kept = self.ids.0.lock().await;
         let now = self.clock.now();
         let usable = kept

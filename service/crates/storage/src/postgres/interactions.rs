@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
+use crate::shared::callers;
 use crate::{InteractionFilter, Overview, StorageError, Stretch};
 use domain::clock::Timestamp;
 use domain::id::{InteractionId, TagId};
@@ -78,13 +79,16 @@ async fn tag_names(
 ) -> Result<HashMap<TagId, Option<TagName>>, StorageError> {
     let rows = session
         .rows(
-            "SELECT id, slug, name, experience_id FROM tags WHERE id = ANY ($1)",
+            &format!(
+                "SELECT id, slug, name, coalesce((TRUE{}), FALSE) FROM tags WHERE id = ANY ($1)",
+                callers::tags(reach, "")
+            ),
             &[&tags],
         )
         .await?;
     let names = rows.iter().map(|found| {
         let tag_id = row::id(found, 0)?;
-        let name = if reach.has(row::optional_id(found, 3)?) {
+        let name = if column(found, 3)? {
             Some(TagName {
                 tag_id,
                 slug: column(found, 1)?,

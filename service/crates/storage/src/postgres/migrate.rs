@@ -15,6 +15,7 @@ use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
 use crate::StorageError;
 use crate::catalogue::forget_progress;
+use crate::shared::encodings;
 use crate::transfer::mark;
 use domain::clock::{Clock, Timestamp};
 use domain::entropy::{self, Entropy};
@@ -235,19 +236,14 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
     if since != Since::Same {
         tracing::warn!(
             "the database was restored, or a standby took over: the first chip makes a new encoding root, \
-             and chips that are half way are to be laid down again"
+             and chips that are half encoded must be placed on the reader again"
         );
-        // The same as SQLite's `retire_roots`.
-        transaction
-            .batch_execute(
-                "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
-                 UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1
-                 WHERE state NOT IN ('verified', 'rejected', 'abandoned', 'reset')",
-            )
-            .await?;
+        transaction.batch_execute(&encodings::retire_all()).await?;
     }
     if since == Since::Restored {
-        tracing::warn!("the database is a copy: webhooks are off until they are switched on again");
+        tracing::warn!(
+            "the database is a copy: webhooks and notifications are off until they are switched on again"
+        );
         transaction
             .batch_execute(&forget_progress().collect::<String>())
             .await?;
@@ -256,16 +252,19 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
 }
 
 /// Handles a dump that was restored into a server whose transactions have lower numbers than the
-/// rows. The order of commits then starts from its beginning, webhooks are switched off, and
-/// reports are counted again.
+/// rows. The order of commits then starts from its beginning, webhooks and notifications are switched
+/// off, and reports are counted again.
 async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     let behind =
         "SELECT greatest((SELECT max(seq) FROM interactions), (SELECT max(seq) FROM outbox),
-            (SELECT max(tap_seq) FROM webhook_states), (SELECT max(seq) FROM report_mark), 0) > pg_current_xact_id()::TEXT::BIGINT";
+            (SELECT max(tap_seq) FROM webhook_states), (SELECT max(outbox_seq) FROM notification_states),
+            (SELECT max(seq) FROM report_mark), 0) > pg_current_xact_id()::TEXT::BIGINT";
     if !client.query_one(behind, &[]).await?.get::<_, bool>(0) {
         return Ok(());
     }
-    tracing::warn!("the database was restored: webhooks are off until they are switched on again");
+    tracing::warn!(
+        "the database was restored: webhooks and notifications are off until they are switched on again"
+    );
     let transaction = client.transaction().await?;
     transaction
         .batch_execute(&forget_progress().collect::<String>())
@@ -274,7 +273,7 @@ async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
         .batch_execute(
             "UPDATE interactions SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
              UPDATE outbox SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
-             DELETE FROM report_counts; DELETE FROM report_updates;
+             DELETE FROM report_counts; DELETE FROM report_group_counts; DELETE FROM report_updates;
              UPDATE report_mark SET seq = -1, tap_id = 0, folds = folds + 1;
              INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, FALSE FROM updates;
              INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, TRUE FROM submissions

@@ -24,17 +24,6 @@ pub(super) fn id<T: TryFrom<i64>>(row: &Row, index: usize) -> Result<T, StorageE
     T::try_from(number).map_err(|_| unreadable("id"))
 }
 
-/// Reads a column that is an id or `NULL`.
-pub(super) fn optional_id<T: TryFrom<i64>>(
-    row: &Row,
-    index: usize,
-) -> Result<Option<T>, StorageError> {
-    let number: Option<i64> = column(row, index)?;
-    number
-        .map(|number| T::try_from(number).map_err(|_| unreadable("id")))
-        .transpose()
-}
-
 /// Reads a time, stored in milliseconds.
 pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, StorageError> {
     column(row, index).map(Timestamp::from_millis)

@@ -11,12 +11,16 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::PostgresStorage;
 use super::session::Session;
+use super::taps::record;
 use super::transaction::Write;
-use crate::StorageError;
+use crate::access::Moment;
 use crate::shared::dialect::Dialect;
 use crate::shared::{Change, Query, Question, Read, Transaction};
 use crate::value::{Columns, Row, Value, unreadable};
+use crate::{Event, StorageError};
 use domain::clock::{Stopwatch, Timestamp};
+use domain::id::InteractionId;
+use domain::interaction::{NewInteraction, Recorded};
 
 /// A connection that reads.
 struct Reader<'a>(&'a Session);
@@ -82,6 +86,16 @@ impl Transaction for Write {
     fn changes_configuration(&mut self) {
         Self::changes_configuration(self);
     }
+
+    async fn record_tap(
+        &mut self,
+        id: Option<InteractionId>,
+        tap: &NewInteraction,
+    ) -> Result<(Recorded, Option<Event>), StorageError> {
+        let id = id.ok_or_else(|| StorageError::Failed("a tap has no id".to_owned()))?;
+        let (recorded, event) = record::within(self, id, tap).await?;
+        Ok((recorded, Some(event)))
+    }
 }
 
 impl PostgresStorage {
@@ -89,6 +103,7 @@ impl PostgresStorage {
     pub(crate) async fn run_read<A, T>(
         &self,
         name: &'static str,
+        moment: Moment,
         arguments: A,
         operation: Read<A, T>,
     ) -> Result<T, StorageError>
@@ -96,27 +111,20 @@ impl PostgresStorage {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let session = self.session().await?;
-        let mut reader = Reader(&session);
-        self.contained(operation(&mut reader, &arguments)).await
-    }
-
-    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_read_snapshot<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let snapshot = self.snapshot().await?;
-        let mut reader = Reader(&snapshot);
-        let read = self.contained(operation(&mut reader, &arguments)).await?;
-        snapshot.end().await?;
-        Ok(read)
+        match moment {
+            Moment::Each => {
+                let session = self.session().await?;
+                let mut reader = Reader(&session);
+                self.contained(operation(&mut reader, &arguments)).await
+            }
+            Moment::Same => {
+                let snapshot = self.snapshot().await?;
+                let mut reader = Reader(&snapshot);
+                let read = self.contained(operation(&mut reader, &arguments)).await?;
+                snapshot.end().await?;
+                Ok(read)
+            }
+        }
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]

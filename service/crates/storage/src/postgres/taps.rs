@@ -115,14 +115,7 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
         }
     };
     let Some(found) = tags.first() else {
-        // Few slugs are former ones, so they are searched last.
-        return match key {
-            TagKey::Slug(slug) => match former_tag(session, slug).await? {
-                Some(id) => Box::pin(tag_tap(session, TagKey::Id(id))).await,
-                None => Ok(None),
-            },
-            TagKey::Id(_) => Ok(None),
-        };
+        return Ok(None);
     };
     let tag = tags::configured(&mut shared::row(found)?)?;
     let mut inlays = TagInlays::default();
@@ -130,13 +123,6 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
         inlays.add(row)?;
     }
     Ok(Some(TagTap { tag, inlays }))
-}
-
-/// The tag whose former slug is `slug`.
-async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, StorageError> {
-    let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
-    let found = session.row(sql, &[&slug]).await?;
-    found.map(|row| row::id(&row, 0)).transpose()
 }
 
 pub(super) async fn properties(

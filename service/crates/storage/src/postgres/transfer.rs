@@ -16,6 +16,7 @@ use super::shared::{parameters, row};
 use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::StorageError;
 use crate::catalogue::{Column, Kind, Table};
+use crate::shared::administration::ANY_WRAPPED_KEY;
 use crate::shared::audit;
 use crate::shared::dialect::Dialect;
 use crate::transfer::mark::{self, Mark};
@@ -203,11 +204,8 @@ impl End for PostgresEnd {
     }
 
     async fn has_wrapped_key(&mut self) -> Result<bool, StorageError> {
-        self.number(
-            "SELECT EXISTS (SELECT FROM master_keys) OR EXISTS (SELECT FROM inlays WHERE file_key IS NOT NULL)
-                 OR EXISTS (SELECT FROM url_template_keys WHERE key IS NOT NULL)",
-        )
-        .await
+        let sql = format!("SELECT EXISTS ({ANY_WRAPPED_KEY})");
+        self.number(&sql).await
     }
 
     async fn mark(&mut self) -> Result<Option<Mark>, StorageError> {

@@ -1,7 +1,7 @@
 //! The installation's own data: secrets, settings, admin tokens.
 
 use super::tags::check_experience;
-use super::{Query, Transaction};
+use super::{Query, Transaction, groups};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, Secrets, SettingsEdit, StorageError};
 use domain::admin_token::{NewStoredToken, StoredToken, TokenHash};
@@ -56,10 +56,7 @@ impl Access {
     pub async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError> {
         self.read("any_wrapped_key", (), |db, ()| {
             Box::pin(async move {
-                let found = match db.row(ANY_WRAPPED_KEY, &[]).await? {
-                    None => db.row(ANY_WRAPPED_ROOT, &[]).await?,
-                    found => found,
-                };
+                let found = db.row(ANY_WRAPPED_KEY, &[]).await?;
                 found.map(|mut row| row.take()).transpose()
             })
         })
@@ -111,13 +108,14 @@ impl Access {
     }
 }
 
-/// Any inlay's, template's or master key in its stored form.
+/// Any inlay's, template's or master key, or encoding root, in its stored form. Roots stay even when
+/// all encoded inlays are deleted. Inlays are last, because there may be a million without keys.
 pub(crate) const ANY_WRAPPED_KEY: &str = "SELECT key FROM master_keys \
     UNION ALL SELECT key FROM url_template_keys WHERE key IS NOT NULL \
-    UNION ALL SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1";
-
-/// Any encoding root in its stored form. Roots stay even when all encoded inlays are deleted.
-pub(crate) const ANY_WRAPPED_ROOT: &str = "SELECT key FROM encoding_roots LIMIT 1";
+    UNION ALL SELECT file_key FROM url_templates WHERE file_key IS NOT NULL \
+    UNION ALL SELECT key FROM encoding_roots \
+    UNION ALL SELECT coalesce(file_key, other_keys) FROM inlays \
+        WHERE file_key IS NOT NULL OR other_keys IS NOT NULL LIMIT 1";
 
 /// The row of `settings` with the operator's stored settings.
 pub(crate) const SETTINGS: &str = "operator";
@@ -194,7 +192,8 @@ async fn note_tag_url_check(
 }
 
 /// Columns of a token, for [`read_token`].
-const TOKEN: &str = "id, name, scopes, experience_ids, expires_at, last_used_at, created_at";
+const TOKEN: &str =
+    "id, name, scopes, experience_ids, group_ids, expires_at, last_used_at, created_at";
 
 fn read_token(mut row: Row) -> Result<StoredToken, StorageError> {
     Ok(StoredToken {
@@ -202,6 +201,7 @@ fn read_token(mut row: Row) -> Result<StoredToken, StorageError> {
         name: row.take()?,
         scopes: row.json("scope")?,
         experience_ids: row.optional_text("experience", |json| serde_json::from_str(json).ok())?,
+        group_ids: row.optional_text("group", |json| serde_json::from_str(json).ok())?,
         expires_at: row.take()?,
         last_used_at: row.take()?,
         created_at: row.take()?,
@@ -232,15 +232,20 @@ async fn insert_token(
     for experience in token.rights.experience_ids.iter().flatten() {
         check_experience(tx, *experience).await?;
     }
+    for group in token.rights.group_ids.iter().flatten() {
+        groups::existing(tx, *group).await?;
+    }
     let created_at = tx.now();
     let limit = token.rights.experience_ids.as_ref();
-    let sql = "INSERT INTO tokens (name, hash, scopes, experience_ids, expires_at, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+    let sql =
+        "INSERT INTO tokens (name, hash, scopes, experience_ids, group_ids, expires_at, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let values = values![
         &token.name,
         token.hash.0.as_slice(),
         Value::list(&token.rights.scopes),
         limit.map(Value::list),
+        token.rights.group_ids.as_ref().map(Value::list),
         token.expires_at,
         created_at
     ];
@@ -249,6 +254,7 @@ async fn insert_token(
         name: token.name.to_string(),
         scopes: token.rights.scopes.clone(),
         experience_ids: token.rights.experience_ids.clone(),
+        group_ids: token.rights.group_ids.clone(),
         expires_at: token.expires_at,
         last_used_at: None,
         created_at,

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::dialect::Dialect;
-use super::{Change, Query, Question, Read, TagCounts, Transaction, audit};
+use super::{Change, Query, Question, Read, TagCounts, Transaction, audit, groups};
 use crate::value::{Row, Value};
-use crate::{CachedPart, StorageError};
+use crate::{CachedPart, Event, StorageError};
 use domain::audit::Note;
 use domain::caller::Caller;
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InlayId, TagId};
+use domain::id::{ExperienceId, InlayId, InteractionId, TagId};
+use domain::interaction::{NewInteraction, Recorded};
 use domain::scope::Reach;
 use inlay::counter::{CounterState, MirrorState};
 
@@ -143,8 +144,48 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
         self.db.lock_counter(inlay).await
     }
 
+    async fn record_tap(
+        &mut self,
+        id: Option<InteractionId>,
+        tap: &NewInteraction,
+    ) -> Result<(Recorded, Option<Event>), StorageError> {
+        self.db.record_tap(id, tap).await
+    }
+
     async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
         self.db.forget_visitor(tag, client).await
+    }
+}
+
+/// The condition that tags are within reach, to append to a statement's conditions. `of` is the
+/// table or alias with a dot, or empty.
+pub(crate) fn tags(reach: &Reach, of: &str) -> String {
+    match (reach.groups(), reach.limit()) {
+        (Some(groups), _) => format!(" AND {of}group_id IN ({})", groups::below_all(groups)),
+        (None, Some(_)) => condition(reach, &groups::led_to(of)),
+        (None, None) => String::new(),
+    }
+}
+
+/// The condition that records of taps are within reach, by the columns of the experience that the
+/// tap led to, and of the tag.
+pub(super) fn taps(reach: &Reach, experience: &str, tag: &str) -> String {
+    match reach.groups() {
+        Some(groups) => format!(
+            " AND {tag} IN (SELECT t.id FROM tags t WHERE t.group_id IN ({}))",
+            groups::below_all(groups)
+        ),
+        None => condition(reach, experience),
+    }
+}
+
+/// The condition that groups are within reach, by the column of their id. A caller who is limited
+/// to experiences sees no groups: a change of one could affect tags of other experiences.
+pub(super) fn groups(reach: &Reach, column: &str) -> String {
+    match (reach.groups(), reach.limit()) {
+        (Some(groups), _) => format!(" AND {column} IN ({})", groups::below_all(groups)),
+        (None, Some(_)) => " AND FALSE".to_owned(),
+        (None, None) => String::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::value::{Row, values};
 use domain::clock::Timestamp;
 use domain::id::InlayId;
 use domain::interaction::{CounterRule, Refusal, Unchecked, Verdict};
-use domain::inventory::{InlayFields, SealedKeys};
+use domain::inventory::{InlayFields, KeyPrints, SealedKeys};
 use inlay::Mirror;
 use inlay::counter::{Acceptance, CounterState, MirrorState};
 use inlay::key::KeyFingerprint;
@@ -147,6 +147,25 @@ pub(super) async fn start(
     ];
     super::insert_rows(tx, "counters", &columns, rows.collect(), "").await?;
     Ok(())
+}
+
+/// The highest counter that a deleted inlay with the keys `present` accepted under the keys `of`.
+pub(super) async fn last_under(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    present: Option<KeyPrints>,
+    of: KeyPrints,
+) -> Result<u32, StorageError> {
+    tx.lock_counter(id).await?;
+    let sql = "SELECT coalesce(max(last), 0) FROM former_counters
+         WHERE inlay_id = ?1 AND file_key_print = ?2";
+    let former: u32 = tx.one(sql, &values![id, of.file]).await?.take()?;
+    if present.is_none_or(|present| present.file != of.file) {
+        return Ok(former);
+    }
+    let sql = "SELECT last FROM counters WHERE inlay_id = ?1";
+    let last: u32 = tx.one(sql, &values![id]).await?.take()?;
+    Ok(last.max(former))
 }
 
 /// Marks all counters up to `last` as used.

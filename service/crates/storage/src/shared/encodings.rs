@@ -2,9 +2,15 @@
 
 mod chips;
 mod roots;
+mod state;
 mod turns;
 
+pub(crate) use roots::retire_all;
+pub(super) use state::read as read_state;
+pub(super) use state::{ABANDONED, OPEN};
 pub(super) use turns::give_up;
+#[cfg(feature = "postgres")]
+pub(crate) use turns::{COLUMNS, encoded, read};
 
 use super::{Query, inlays};
 use crate::value::{Value, values};
@@ -18,9 +24,6 @@ use domain::id::{EncodingId, InlayId};
 use domain::inventory::SealedKey;
 use encoding::{Exchange, OpenedAddress};
 use inlay::Uid;
-
-/// The condition for encodings that are still open.
-pub(super) const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
 /// The operations on encodings.
 impl Access {
@@ -92,7 +95,10 @@ impl Access {
         id: EncodingId,
         address: OpenedAddress,
     ) -> Result<(), StorageError> {
-        self.change("note_address_opened", (id, address), |tx, (id, address)| {
+        // The service finds this out by itself; the audit row of the chip's last turn describes the
+        // request.
+        let noted = (id, address);
+        self.run_change("note_address_opened", noted, |tx, (id, address)| {
             Box::pin(turns::note_address_opened(tx, *id, *address))
         })
         .await

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::audit::shown;
-use super::{Query, Transaction, callers, images};
+use super::{Query, Transaction, callers, groups, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{
@@ -11,10 +11,9 @@ use crate::{
 };
 use domain::audit::Note;
 use domain::experience::{
-    Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, PublishedExperience,
-    Version,
+    Content, Experience, ExperienceFields, ExperienceKind, PublishedExperience, Version,
 };
-use domain::id::{ExperienceId, ImageId};
+use domain::id::ExperienceId;
 use domain::interaction::VersionRef;
 use domain::revision::Precondition;
 
@@ -28,7 +27,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for an image that the experience does not have.
+    /// [`Conflict::Missing`] for an image that the experience does not have, and for a group that
+    /// does not exist.
     pub async fn insert_experience(
         &self,
         experience: ExperienceFields,
@@ -75,7 +75,8 @@ impl Access {
     /// # Errors
     ///
     /// The error of `edit`; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an
-    /// image that the experience does not have.
+    /// image that the experience does not have, and for a group that it did not name before and
+    /// that does not exist.
     pub async fn edit_experience(
         &self,
         id: ExperienceId,
@@ -130,8 +131,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`]; [`InUse::ByTags`](crate::InUse::ByTags) and
-    /// [`InUse::ByImport`](crate::InUse::ByImport).
+    /// [`Conflict::Changed`]; [`InUse::ByTags`](crate::InUse::ByTags),
+    /// [`InUse::ByGroups`](crate::InUse::ByGroups) and [`InUse::ByImport`](crate::InUse::ByImport).
     pub async fn delete_experience_if(
         &self,
         id: ExperienceId,
@@ -158,61 +159,6 @@ impl Access {
         })
         .await
     }
-
-    /// Adds an image to an experience.
-    pub async fn insert_image(
-        &self,
-        id: ExperienceId,
-        media_type: ImageType,
-        bytes: Vec<u8>,
-    ) -> Result<Option<Image>, StorageError> {
-        let arguments = (id, media_type, bytes);
-        self.change("insert_image", arguments, |tx, (id, media_type, bytes)| {
-            Box::pin(images::insert(tx, *id, *media_type, bytes))
-        })
-        .await
-    }
-
-    /// At most `limit` images of an experience, after the one with the id `after`, ordered by id.
-    pub async fn images(
-        &self,
-        id: ExperienceId,
-        after: Option<ImageId>,
-        limit: usize,
-    ) -> Result<Option<Vec<Image>>, StorageError> {
-        self.read("images", (id, after, limit), |db, (id, after, limit)| {
-            Box::pin(images::list(db, *id, *after, *limit))
-        })
-        .await
-    }
-
-    /// An image of an experience, and its bytes.
-    pub async fn image(
-        &self,
-        id: ExperienceId,
-        image: ImageId,
-    ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError> {
-        self.read("image", (id, image), |db, (id, image)| {
-            Box::pin(images::image(db, *id, *image))
-        })
-        .await
-    }
-
-    /// Deletes an image that neither the draft nor the published version shows.
-    ///
-    /// # Errors
-    ///
-    /// [`InUse::Shown`](crate::InUse::Shown).
-    pub async fn delete_image(
-        &self,
-        id: ExperienceId,
-        image: ImageId,
-    ) -> Result<Option<()>, StorageError> {
-        self.change("delete_image", (id, image), |tx, (id, image)| {
-            Box::pin(images::delete(tx, *id, *image))
-        })
-        .await
-    }
 }
 
 /// The conditions of a filter, for an alias `e`, with [`parameters`] as ?1 and ?2.
@@ -221,7 +167,8 @@ const FITS: &str = "e.deleted_at IS NULL \
     AND (CAST(?2 AS TEXT) IS NULL OR e.kind = ?2)";
 
 fn parameters(filter: &ExperienceFilter) -> [Value<'_>; 2] {
-    let name = filter.name_contains.as_deref().map(containing);
+    let name = filter.name_contains.as_deref();
+    let name = name.map(|name| containing(&fold(name)));
     values![name, filter.kind.map(ExperienceKind::as_str)]
 }
 
@@ -303,6 +250,7 @@ async fn insert(
         .await?;
     let id = inserted.take()?;
     images::check(tx, id, &fields.content).await?;
+    check_groups(tx, None, &fields.content).await?;
     if publish {
         self::publish(tx, id, &fields.name, &fields.content).await?;
     }
@@ -331,6 +279,7 @@ async fn edit(
         return Err(Invalid::OtherKind.into());
     }
     images::check(tx, id, &after.content).await?;
+    check_groups(tx, Some(&before.content), &after.content).await?;
     if after != before {
         save(tx, id, &after).await?;
         let (before, after) = (shown::experience(&before), shown::experience(&after));
@@ -340,6 +289,20 @@ async fn edit(
         self::publish(tx, id, &after.name, &after.content).await?;
     }
     stored(tx, id).await.map(Some)
+}
+
+/// Refuses a content whose conditions name a group that does not exist within reach. A group that
+/// `before` named may be deleted since, and then has no tags.
+async fn check_groups(
+    db: &mut dyn Query,
+    before: Option<&Content>,
+    after: &Content,
+) -> Result<(), StorageError> {
+    let mut named = after.tag_groups();
+    for known in before.map(Content::tag_groups).unwrap_or_default() {
+        named.remove(&known);
+    }
+    groups::all_exist(db, named).await
 }
 
 async fn roll_back(
@@ -443,12 +406,23 @@ async fn delete(
         return Ok(None);
     };
     expected.check(Some(&present))?;
+    let groups =
+        "SELECT count(*) FROM tag_groups WHERE experience_id = ?1 OR recall_experience_id = ?1";
+    match tx.count(groups, &values![id]).await? {
+        0 => {}
+        groups => return Err(InUse::ByGroups(groups).into()),
+    }
     if present.tags > 0 {
         return Err(InUse::ByTags(present.tags).into());
     }
     let reserved = "SELECT 1 FROM import_rows WHERE experience_id = ?1 LIMIT 1";
     if tx.exists(reserved, &values![id]).await? {
         return Err(InUse::ByImport("experience").into());
+    }
+    let templates = "SELECT count(*) FROM url_templates WHERE experience_id = ?1";
+    match tx.count(templates, &values![id]).await? {
+        0 => {}
+        templates => return Err(InUse::ByTemplatesOfTags(templates).into()),
     }
     let now = tx.now();
     tx.execute(

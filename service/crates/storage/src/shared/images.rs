@@ -2,12 +2,70 @@
 
 use super::{Query, Transaction, experiences};
 use crate::value::{Row, Value, values};
-use crate::{Conflict, InUse, StorageError};
+use crate::{Access, Conflict, InUse, StorageError};
 use domain::audit::Note;
 use domain::experience::{Content, Image, ImageType};
 use domain::id::{ExperienceId, ImageId};
 
-pub(super) async fn insert(
+/// The operations on images. Drafts and published versions show only images that exist.
+impl Access {
+    /// Adds an image to an experience.
+    pub async fn insert_image(
+        &self,
+        id: ExperienceId,
+        media_type: ImageType,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Image>, StorageError> {
+        let arguments = (id, media_type, bytes);
+        self.change("insert_image", arguments, |tx, (id, media_type, bytes)| {
+            Box::pin(insert(tx, *id, *media_type, bytes))
+        })
+        .await
+    }
+
+    /// At most `limit` images of an experience, after the one with the id `after`, ordered by id.
+    pub async fn images(
+        &self,
+        id: ExperienceId,
+        after: Option<ImageId>,
+        limit: usize,
+    ) -> Result<Option<Vec<Image>>, StorageError> {
+        self.read("images", (id, after, limit), |db, (id, after, limit)| {
+            Box::pin(list(db, *id, *after, *limit))
+        })
+        .await
+    }
+
+    /// An image of an experience, and its bytes.
+    pub async fn image(
+        &self,
+        id: ExperienceId,
+        image: ImageId,
+    ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError> {
+        self.read("image", (id, image), |db, (id, image)| {
+            Box::pin(with_bytes(db, *id, *image))
+        })
+        .await
+    }
+
+    /// Deletes an image that neither the draft nor the published version shows.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Shown`](crate::InUse::Shown).
+    pub async fn delete_image(
+        &self,
+        id: ExperienceId,
+        image: ImageId,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_image", (id, image), |tx, (id, image)| {
+            Box::pin(delete(tx, *id, *image))
+        })
+        .await
+    }
+}
+
+async fn insert(
     tx: &mut dyn Transaction,
     id: ExperienceId,
     media_type: ImageType,
@@ -37,7 +95,7 @@ pub(super) async fn insert(
     Ok(Some(image))
 }
 
-pub(super) async fn list(
+async fn list(
     db: &mut dyn Query,
     id: ExperienceId,
     after: Option<ImageId>,
@@ -64,7 +122,7 @@ pub(super) async fn list(
     images.collect::<Result<_, StorageError>>().map(Some)
 }
 
-pub(super) async fn image(
+async fn with_bytes(
     db: &mut dyn Query,
     id: ExperienceId,
     image: ImageId,
@@ -85,7 +143,7 @@ pub(super) async fn image(
         .transpose()
 }
 
-pub(super) async fn delete(
+async fn delete(
     tx: &mut dyn Transaction,
     id: ExperienceId,
     image: ImageId,

@@ -163,13 +163,14 @@ async fn touch(
 }
 
 /// Columns of a row that is set aside.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "import_id",
     "position",
     "slug",
     "uid",
     "tag_id",
     "experience_id",
+    "group_id",
     "master_key_id",
     "url_template_id",
     "row",
@@ -200,6 +201,7 @@ async fn stage(
             aside.uid,
             aside.tag_id,
             aside.experience_id,
+            aside.group_id,
             aside.master_key_id,
             aside.url_template_id,
             aside.row,
@@ -268,6 +270,7 @@ fn aside(mut row: Row) -> Result<(u64, Aside), StorageError> {
         uid: row.take()?,
         tag_id: row.take()?,
         experience_id: row.take()?,
+        group_id: row.take()?,
         master_key_id: row.take()?,
         url_template_id: row.take()?,
         row: row.take()?,

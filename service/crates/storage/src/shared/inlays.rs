@@ -1,6 +1,7 @@
 //! Inlays: their SQL, and the checks before a write.
 
 mod carried;
+mod list;
 mod new;
 mod own_reads;
 mod rows;
@@ -9,12 +10,11 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::audit::shown;
-use super::dialect::Dialect;
-use super::{Query, Transaction, callers, counters};
+use super::{Query, Transaction, counters};
 use crate::value::{Value, unreadable, values};
 use crate::{
     Access, BoundInlay, CachedPart, CarriedTagUrl, Conflict, InlayEdit, InlayFilter, Invalid,
-    OtherInlays, StorageError, TagInlays, TemplateInlay,
+    OtherInlays, StorageError, TemplateInlay,
 };
 use domain::audit::Note;
 use domain::clock::Timestamp;
@@ -22,11 +22,10 @@ use domain::id::{InlayId, TagId};
 use domain::interaction::{CounterRule, Verdict};
 use domain::inventory::{Inlay, InvalidInlay, NewInlay, SealedKeys};
 use domain::revision::Precondition;
-use domain::scope::Reach;
-use inlay::{Mirror, Technology, Uid};
+use inlay::{Mirror, Uid};
 
 use new::Needed;
-pub(super) use new::{Taken, put_all};
+pub(super) use new::{Taken, put_all, rows_of};
 pub(crate) use rows::{
     BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, EXHAUSTED, FROM, NAMED_INLAY, read,
 };
@@ -86,7 +85,7 @@ impl Access {
         }
         let arguments = (filter, after, limit);
         self.read("inlays", arguments, |db, (filter, after, limit)| {
-            Box::pin(list(db, filter, *after, *limit))
+            Box::pin(list::page(db, filter, *after, *limit))
         })
         .await
     }
@@ -94,7 +93,7 @@ impl Access {
     /// How many inlays match `filter`.
     pub async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         self.read("count_inlays", filter, |db, filter| {
-            Box::pin(count(db, filter))
+            Box::pin(list::count(db, filter))
         })
         .await
     }
@@ -226,7 +225,7 @@ impl Access {
         except: Option<TagId>,
     ) -> Result<Vec<BoundInlay>, StorageError> {
         self.read("other_inlays", (which, except), |db, (which, except)| {
-            Box::pin(others(db, *which, *except))
+            Box::pin(list::others(db, *which, *except))
         })
         .await
     }
@@ -246,123 +245,6 @@ async fn uids(db: &mut dyn Query, ids: &[InlayId]) -> Result<HashMap<InlayId, Ui
         .into_iter()
         .map(|mut row| Ok((row.take()?, row.take()?)));
     found.collect()
-}
-
-/// The condition that the inlay `i` is on a tag within reach, to append to a statement's
-/// conditions.
-fn reached(reach: &Reach) -> String {
-    match callers::condition(reach, "t.experience_id") {
-        condition if condition.is_empty() => condition,
-        condition => {
-            format!(" AND EXISTS (SELECT 1 FROM tags t WHERE t.id = i.tag_id{condition})")
-        }
-    }
-}
-
-/// The conditions of a filter for a caller with `reach`, for an alias `i`, and their values.
-fn conditions<'f>(
-    filter: &'f InlayFilter,
-    dialect: Dialect,
-    reach: &Reach,
-) -> (String, Vec<Value<'f>>) {
-    let mut sql = format!("i.deleted_at IS NULL{}", reached(reach));
-    let mut values = Vec::new();
-    let equal = [
-        ("i.tag_id", filter.tag_id.into()),
-        ("i.uid", filter.uid.into()),
-        ("i.master_key_id", filter.master_key_id.into()),
-        ("i.url_template_id", filter.url_template_id.into()),
-        ("(i.tag_id IS NULL)", filter.unbound.into()),
-        ("i.simulated", filter.simulated.into()),
-        ("(i.blocked_at IS NOT NULL)", filter.blocked.into()),
-        (
-            "i.technology",
-            filter.technology.map(Technology::as_str).into(),
-        ),
-        ("i.factory_keys", filter.factory_keys.into()),
-        (EXHAUSTED.as_str(), filter.exhausted.into()),
-    ];
-    for (what, value) in equal {
-        if value != Value::Null {
-            values.push(value);
-            sql = format!("{sql} AND {what} = ?{}", values.len());
-        }
-    }
-    if let Some(part) = &filter.uid_part {
-        values.push(part.into());
-        let has_part = uid_part(dialect, values.len());
-        sql = format!("{sql} AND {has_part}");
-    }
-    if let Some(tag_url) = &filter.carried_tag_url {
-        values.push(tag_url.into());
-        let carried = carried::by_inlay(dialect);
-        sql = format!("{sql} AND {carried} = ?{}", values.len());
-    }
-    (sql, values)
-}
-
-/// The condition that the UID of an inlay `i` contains the hexadecimal digits in a parameter.
-fn uid_part(dialect: Dialect, parameter: usize) -> String {
-    match dialect {
-        // Scans the whole index of UIDs, which is much smaller than the table.
-        Dialect::Sqlite => {
-            format!("i.id IN (SELECT n.id FROM inlays n WHERE instr(hex(n.uid), ?{parameter}) > 0)")
-        }
-        Dialect::Postgres => format!("strpos(upper(encode(i.uid, 'hex')), ?{parameter}) > 0"),
-    }
-}
-
-async fn list(
-    db: &mut dyn Query,
-    filter: &InlayFilter,
-    after: Option<InlayId>,
-    limit: usize,
-) -> Result<Vec<Inlay>, StorageError> {
-    let (conditions, mut values) = conditions(filter, db.dialect(), db.reach());
-    values.extend([after.map_or(0, InlayId::get).into(), Value::limit(limit)]);
-    let sql = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ?{} ORDER BY i.id LIMIT ?{}",
-        values.len() - 1,
-        values.len(),
-    );
-    let found = db.query(&sql, &values).await?;
-    let found = found.into_iter();
-    found.map(|mut row| read(db, &mut row)).collect()
-}
-
-async fn count(db: &mut dyn Query, filter: &InlayFilter) -> Result<u64, StorageError> {
-    let (conditions, values) = conditions(filter, db.dialect(), db.reach());
-    // Only this filter reads counters: a count of all inlays needs no join.
-    let from = if filter.exhausted.is_some() {
-        FROM
-    } else {
-        "inlays i"
-    };
-    let sql = format!("SELECT count(*) FROM {from} WHERE {conditions}");
-    db.count(&sql, &values).await
-}
-
-async fn others(
-    db: &mut dyn Query,
-    which: OtherInlays,
-    except: Option<TagId>,
-) -> Result<Vec<BoundInlay>, StorageError> {
-    let (condition, value) = match which {
-        OtherInlays::Uid(uid) => ("AND i.uid = ?2", uid.into()),
-        OtherInlays::Newest(limit) => ("ORDER BY i.id DESC LIMIT ?2", Value::limit(limit)),
-    };
-    let reached = reached(db.reach());
-    let sql = format!(
-        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
-         WHERE i.tag_id IS DISTINCT FROM ?1 AND i.mirror IS NOT NULL AND i.deleted_at IS NULL{reached}
-             {condition}"
-    );
-    let found = db.query(&sql, &[except.into(), value]).await?;
-    let mut others = TagInlays::default();
-    for row in found {
-        others.add(row)?;
-    }
-    Ok(others.rolling)
 }
 
 async fn of_template(db: &mut dyn Query, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
@@ -452,7 +334,7 @@ async fn edit(
         && spent.is_none_or(|spent| spent == before.last_counter)
     {
         // The same keys were wrapped again: the earlier wrapping key may be lost.
-        if after.fields.keys != before.fields.keys {
+        if after.fields != before.fields {
             tx.is_no_change();
             store(tx, &UPDATE, &after).await?;
             if let Some(tag) = before.fields.tag_id {
@@ -513,6 +395,8 @@ async fn delete(
         &values![id],
     )
     .await?;
+    let made = "DELETE FROM tap_made_inlays WHERE inlay_id = ?1";
+    tx.execute(made, &values![id]).await?;
     tx.changes(present.fields.tag_id.map(CachedPart::Tag));
     tx.note(Note::deleted(&shown::inlay(present.uid, &present.fields)));
     Ok(Some(()))
@@ -520,8 +404,9 @@ async fn delete(
 
 const STORED: &str = "uid, technology, mode, url_template_id, tag_id, mirror, mac_from, \
     master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at, \
-    blocked_at";
-const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16";
+    blocked_at, other_keys, other_keys_print";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+    ?17, ?18";
 
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -551,10 +436,8 @@ fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
         Some(SealedKeys::Own { meta, file }) => {
             (meta.as_ref().map(|key| &key.wrapped), Some(&file.wrapped))
         }
-        Some(SealedKeys::Diversified {
-            kept: Some(kept), ..
-        }) => (Some(&kept.meta), Some(&kept.file)),
-        _ => (None, None),
+        Some(SealedKeys::Diversified { kept, .. }) => (kept.meta.as_ref(), kept.file.as_ref()),
+        None => (None, None),
     };
     let factory = keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid));
     values![
@@ -574,6 +457,8 @@ fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
         inlay.simulated,
         now.clone(),
         fields.blocked_at,
+        fields.other_keys.as_ref().map(|keys| &keys.wrapped),
+        fields.other_keys.as_ref().map(|keys| keys.fingerprint),
     ]
     .into()
 }

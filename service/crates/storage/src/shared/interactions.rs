@@ -1,7 +1,7 @@
 //! The trace of an interaction, for its owner.
 
 use super::experiences::published;
-use super::{Query, inlays};
+use super::{Query, callers, inlays};
 use crate::StorageError;
 use crate::deferred::Noted;
 use crate::interactions::row::{COLUMNS, interaction};
@@ -9,7 +9,7 @@ use crate::value::values;
 use domain::experience::LedBy;
 use domain::id::{InlayId, InteractionId, TagId};
 use domain::interaction::{
-    RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
 use domain::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use inlay::Uid;
@@ -26,7 +26,7 @@ pub(crate) async fn traced(
         return Ok(None);
     };
     let interaction = interaction(&found)?;
-    if !interaction.is_within(db.reach()) {
+    if !is_visible(db, &interaction).await? {
         return Ok(None);
     }
     // A tag that now leads to an experience outside the reach hides its current data: its name, and
@@ -52,11 +52,9 @@ pub(crate) async fn traced(
             Some(inlay) => code_inlay(db, inlay).await?,
             None => None,
         },
-        named: match interaction.verdict {
-            Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
-                named(db, uid).await?
-            }
-            _ => None,
+        named: match interaction.verdict.other_uid() {
+            Some(uid) => named(db, uid).await?,
+            None => None,
         },
         experience: match interaction.experience {
             Some(version) => published(db, version).await?,
@@ -71,14 +69,24 @@ pub(crate) async fn traced(
     }))
 }
 
-/// Whether a tag, deleted or not, leads to an experience within the caller's reach.
+/// Whether an interaction is within the caller's reach: by the experience that it led to, or by the
+/// group of its tag.
+async fn is_visible(db: &mut dyn Query, interaction: &Interaction) -> Result<bool, StorageError> {
+    match (db.reach().groups(), interaction.tag_id) {
+        (None, _) => Ok(interaction.is_within(db.reach())),
+        (Some(_), None) => Ok(false),
+        (Some(_), Some(tag)) => is_reached(db, tag).await,
+    }
+}
+
+/// Whether a tag, deleted or not, is within the caller's reach.
 async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
     if db.reach().limit().is_none() {
         return Ok(true);
     }
-    let sql = "SELECT experience_id FROM tags WHERE id = ?1";
-    let experience = db.one(sql, &values![tag]).await?.take()?;
-    Ok(db.reach().has(experience))
+    let reached = callers::tags(db.reach(), "");
+    let sql = format!("SELECT 1 FROM tags WHERE id = ?1{reached}");
+    db.exists(&sql, &values![tag]).await
 }
 
 /// A tag's slug and name; the tag may be deleted.
@@ -108,7 +116,11 @@ async fn named(db: &mut dyn Query, uid: Uid) -> Result<Option<NamedInlay>, Stora
         return Ok(None);
     };
     let tag: Option<TagId> = row.take()?;
-    if !db.reach().has(row.take()?) {
+    let is_visible = match tag {
+        Some(tag) => is_reached(db, tag).await?,
+        None => db.reach().has(None),
+    };
+    if !is_visible {
         return Ok(None);
     }
     Ok(Some(match tag {

@@ -6,21 +6,26 @@
 //! wherever counting is interrupted and on whichever node. A report is exact, because it reads the
 //! counts and the uncounted rest as of one moment.
 
+mod by_group;
+mod of_group;
+mod of_tag;
+mod previews;
 mod prune;
+mod read;
+mod seen;
 mod test_taps;
 
-use std::collections::BTreeMap;
-
-use super::callers::condition;
 use super::dialect::Dialect;
 use super::{Query, Transaction, insert_rows};
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::CommitPosition;
 use crate::{Access, StorageError};
-use domain::clock::{Millis, Timestamp};
+use domain::clock::Timestamp;
 use domain::id::ExperienceId;
-use domain::interaction::{Tech, Traits};
-use domain::report::{Bucket, Count, CountedTap, Counts, Dimension, Report, ReportRange};
+use domain::interaction::{Reason, Tech, Traits};
+use domain::report::{
+    Count, CountKey, CountSpan, CountedTap, Counts, Dimension, Report, ReportRange,
+};
 use domain::visitor::OperatingSystem;
 
 /// Taps counted in one transaction. They change some hundred counts. Taps wait for that for about a
@@ -50,39 +55,27 @@ impl Access {
 
     /// A report of the taps of a period, including taps that are not counted yet.
     pub async fn report(&self, range: ReportRange) -> Result<Report, StorageError> {
-        self.read_snapshot("report", range, |db, range| Box::pin(report(db, range)))
-            .await
-    }
-
-    /// Adds `previews` that programs fetched in an hour; `hour` is its number since 1970.
-    pub async fn note_previews(&self, hour: i64, previews: u64) -> Result<(), StorageError> {
-        let added = "INSERT INTO previews (hour, previews) VALUES (?1, ?2) \
-            ON CONFLICT (hour) DO UPDATE SET previews = previews.previews + excluded.previews";
-        self.change_at_once("note_previews", added, values![hour, previews].to_vec())
-            .await
-            .map(drop)
-    }
-
-    /// How many previews programs fetched, from the hour of `since` to the hour of the moment
-    /// before `until`. Previews that are not stored yet are missing.
-    pub async fn previews(&self, since: Timestamp, until: Timestamp) -> Result<u64, StorageError> {
-        let last = Bucket::Hour.of(until.minus(Millis::new(1)));
-        let hours = (Bucket::Hour.of(since), last);
-        self.read("previews", hours, |db, (first, last)| {
-            Box::pin(async move {
-                let sum = "SELECT CAST(coalesce(sum(previews), 0) AS BIGINT) FROM previews \
-                    WHERE hour BETWEEN ?1 AND ?2";
-                let sum: i64 = db.one(sum, &values![*first, *last]).await?.take()?;
-                Ok(sum.cast_unsigned())
+        let mut report = if let Some(tag) = range.tag {
+            self.report_of_tag(&range, tag).await?
+        } else {
+            let read = self.read_snapshot("report", range.clone(), |db, range| {
+                Box::pin(read::report(db, range))
+            });
+            read.await?
+        };
+        // No count has these, so they are read from the interactions themselves.
+        (report.visitors, report.tags) = self
+            .read_snapshot("report_visitors", range, |db, range| {
+                Box::pin(seen::visitors_and_tags(db, range))
             })
-        })
-        .await
+            .await?;
+        Ok(report)
     }
 
     /// Removes some hourly counts older than `keep_since`; daily counts stay. `true` if more may be
     /// left.
     pub async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
-        let first = Bucket::Hour.of(keep_since);
+        let first = CountSpan::Hour.of(keep_since);
         // Most rounds find no old counts, and need no transaction.
         let due = self
             .read("due_report_hours", first, |db, first| {
@@ -123,7 +116,8 @@ async fn mark(db: &mut dyn Query) -> Result<(CommitPosition, u64), StorageError>
 
 /// The columns of a tap in an alias `i`, in the order in which [`tap`] reads them.
 const TAP: &str = "i.at / 3600000 AS hour, i.experience_id, i.tech, i.country, i.system, i.language, \
-     i.visitor_group, i.simulated";
+     i.visitor_group, i.simulated, CASE WHEN EXISTS (SELECT 1 FROM tag_groups) THEN \
+     (SELECT t.group_id FROM tags t WHERE t.id = i.tag_id) END AS tag_group, i.reason";
 
 /// Whether an interaction `i` is a test tap of the real world, which is not counted. The commit
 /// that recorded the tap also marked it as a test.
@@ -135,17 +129,17 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
     match (dialect, settled) {
         // Ids follow the order of commits.
         (Dialect::Sqlite, _) => {
-            "SELECT id, at, experience_id, tech, country, system, language, visitor_group, simulated
-             FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?3"
+            "SELECT id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
+                 reason FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?3"
         }
         (Dialect::Postgres, true) => {
-            "SELECT seq, id, at, experience_id, tech, country, system, language, visitor_group, simulated
-             FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT told_before())
+            "SELECT seq, id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
+                 reason FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT told_before())
              ORDER BY seq, id LIMIT ?3"
         }
         (Dialect::Postgres, false) => {
-            "SELECT seq, id, at, experience_id, tech, country, system, language, visitor_group, simulated
-             FROM interactions WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3"
+            "SELECT seq, id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
+                 reason FROM interactions WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3"
         }
     }
 }
@@ -160,7 +154,7 @@ async fn taps_after(
     let within = after(db.dialect(), settled);
     let sql = format!(
         "SELECT {TAP}, count(*), is_test FROM (SELECT i.*, {IS_TEST} AS is_test FROM ({within}) i) i
-         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, is_test"
+         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, is_test"
     );
     let values = values![place.seq, place.id, Value::limit(limit)];
     let (mut taps, mut all) = (Vec::new(), 0);
@@ -179,7 +173,7 @@ async fn taps_after(
 fn tap(row: &mut Row) -> Result<CountedTap, StorageError> {
     let hour: i64 = row.take()?;
     Ok(CountedTap {
-        at: Bucket::Hour.begin(hour),
+        at: CountSpan::Hour.begin(hour),
         experience: row.take()?,
         tech: row.text("technology", Tech::from_value)?,
         country: row.take()?,
@@ -189,6 +183,8 @@ fn tap(row: &mut Row) -> Result<CountedTap, StorageError> {
             group: group(row.take()?)?,
         },
         simulated: row.take()?,
+        tag_group: row.take()?,
+        reason: row.text("reason", Reason::from_name)?,
     })
 }
 
@@ -271,7 +267,8 @@ async fn last(db: &mut dyn Query, from: CommitPosition) -> Result<CommitPosition
     })
 }
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
+    "group_id",
     "span",
     "slot",
     "dimension",
@@ -282,6 +279,23 @@ const COLUMNS: [&str; 9] = [
     "updates",
     "submissions",
 ];
+
+/// A row of `COLUMNS`.
+fn row<'count>(key: &'count CountKey, count: &Count) -> Vec<Value<'count>> {
+    values![
+        key.tag_group,
+        key.span.hours(),
+        key.slot,
+        key.dimension.as_str(),
+        &key.value,
+        key.experience.map_or(NO_EXPERIENCE, ExperienceId::get),
+        key.simulated,
+        count.taps,
+        count.updates,
+        count.submissions,
+    ]
+    .to_vec()
+}
 
 /// Adds to the counts; `false` if another node added meanwhile.
 async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError> {
@@ -296,156 +310,38 @@ async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError
         tx.execute(sql, &values![Value::list(&fold.updates)])
             .await?;
     }
-    let rows = fold.counts.0.iter().map(|(key, count)| {
-        values![
-            key.bucket.hours(),
-            key.slot,
-            key.dimension.as_str(),
-            &key.value,
-            key.experience.map_or(NO_EXPERIENCE, ExperienceId::get),
-            key.simulated,
-            count.taps,
-            count.updates,
-            count.submissions,
-        ]
-        .to_vec()
-    });
-    let then = "ON CONFLICT (span, slot, dimension, value, experience_id, simulated) DO UPDATE SET
-         taps = report_counts.taps + excluded.taps, updates = report_counts.updates + excluded.updates,
-         submissions = report_counts.submissions + excluded.submissions";
-    insert_rows(tx, "report_counts", &COLUMNS, rows.collect(), then).await?;
+    for table in [ALL_TAGS, BY_GROUP] {
+        let of_groups = table == BY_GROUP;
+        let counts = fold.counts.0.iter();
+        let counts = counts.filter(|(key, _)| key.tag_group.is_some() == of_groups);
+        let first = usize::from(!of_groups);
+        let rows = counts
+            .map(|(key, count)| row(key, count).split_off(first))
+            .collect();
+        let columns = &COLUMNS[first..];
+        let key = columns[..columns.len() - 3].join(", ");
+        let then = format!(
+            "ON CONFLICT ({key}) DO UPDATE SET taps = {table}.taps + excluded.taps,
+             updates = {table}.updates + excluded.updates,
+             submissions = {table}.submissions + excluded.submissions"
+        );
+        insert_rows(tx, table, columns, rows, &then).await?;
+    }
     Ok(true)
 }
+
+/// The counts of all tags.
+const ALL_TAGS: &str = "report_counts";
+/// The counts of tags in groups, by their group.
+const BY_GROUP: &str = "report_group_counts";
 
 /// The stored experience of taps that led to none: ids begin at 1.
 const NO_EXPERIENCE: i64 = 0;
 
-async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, StorageError> {
-    let (from, _) = mark(db).await?;
-    let mut report = Report {
-        complete: true,
-        hours_since: prune::hours_since(db).await?,
-        ..Report::default()
-    };
-    counted(db, range, &mut report).await?;
-    let mut counts = Counts::default();
-    let (taps, all) = taps_after(db, from, UNCOUNTED_MAX, false).await?;
-    for (tap, many) in &taps {
-        counts.add(tap, Count::taps(*many));
-    }
-    let updates = updates(db, UNCOUNTED_MAX).await?;
-    report.complete = all < UNCOUNTED_MAX as u64 && updates.len() < UNCOUNTED_MAX;
-    for (_, count, tap) in updates {
-        if let Some(tap) = tap {
-            counts.add(&tap, count);
-        }
-    }
-    let reach = db.reach().clone();
-    for (key, count) in &counts.0 {
-        if reach.limit().is_none() || reach.has(key.experience) {
-            report.add(range, key, *count);
-        }
-    }
-    report.test_taps = test_taps::counts(db, range).await?;
-    report.names = names(db, &report).await?;
-    Ok(report)
-}
-
-/// All dimensions, for an `IN` condition. The table is ordered by dimension first, so the database
+/// Some dimensions, for an `IN` condition. The table is ordered by dimension first, so the database
 /// reads one range for each.
-fn dimensions() -> String {
-    let names = Dimension::ALL.map(|dimension| format!("'{}'", dimension.as_str()));
-    names.join(", ")
-}
-
-const SUMS: &str = "CAST(sum(taps) AS BIGINT), CAST(sum(updates) AS BIGINT), \
-     CAST(sum(submissions) AS BIGINT)";
-
-/// Adds the stored counts to the report.
-async fn counted(
-    db: &mut dyn Query,
-    range: &ReportRange,
-    report: &mut Report,
-) -> Result<(), StorageError> {
-    let dimensions = dimensions();
-    for before in [false, true] {
-        for (bucket, first, end) in range.pieces(before) {
-            let (conditions, values) = conditions(db, range, (bucket, first, end));
-            // The table is ordered by dimension, time and value. So the inner sums need no sorting,
-            // and they merge the experiences into one row for each value.
-            let sql = format!(
-                "SELECT dimension, value, {SUMS} FROM (
-                     SELECT dimension, value, sum(taps) AS taps, sum(updates) AS updates,
-                         sum(submissions) AS submissions
-                     FROM report_counts WHERE dimension IN ({dimensions}) AND {conditions}
-                     GROUP BY dimension, slot, value
-                 ) sums GROUP BY dimension, value"
-            );
-            for mut row in db.query(&sql, &values).await? {
-                let dimension = row.text("dimension", Dimension::from_name)?;
-                let value = (dimension, row.take()?);
-                report.add_value(value, before, count(&mut row)?);
-            }
-        }
-    }
-    let (conditions, values) = conditions(db, range, (range.bucket, range.first, range.end));
-    // Every tap has exactly one value in this dimension, so its sums count each tap once.
-    let sql = format!(
-        "SELECT slot, {SUMS} FROM report_counts
-         WHERE dimension = 'experience' AND {conditions} GROUP BY slot"
-    );
-    for mut row in db.query(&sql, &values).await? {
-        let slot = row.take()?;
-        report.add_slot(slot, count(&mut row)?);
-    }
-    Ok(())
-}
-
-fn count(row: &mut Row) -> Result<Count, StorageError> {
-    Ok(Count {
-        taps: row.take()?,
-        updates: row.take()?,
-        submissions: row.take()?,
-    })
-}
-
-/// The conditions for one piece of time, and their values.
-fn conditions(
-    db: &dyn Query,
-    range: &ReportRange,
-    (bucket, first, end): (Bucket, i64, i64),
-) -> (String, Vec<Value<'static>>) {
-    let mut conditions = String::from("span = ?1 AND slot >= ?2 AND slot < ?3");
-    let mut values = values![bucket.hours(), first, end].to_vec();
-    let chosen = [
-        ("simulated", range.world.simulated().map(Value::from)),
-        ("experience_id", range.experience.map(Value::from)),
-    ];
-    for (column, value) in chosen {
-        if let Some(value) = value {
-            values.push(value);
-            conditions.push_str(" AND ");
-            conditions.push_str(column);
-            conditions.push_str(" = ?");
-            conditions.push_str(&values.len().to_string());
-        }
-    }
-    conditions += &condition(db.reach(), "experience_id");
-    (conditions, values)
-}
-
-/// The names of the experiences in a report.
-async fn names(
-    db: &mut dyn Query,
-    report: &Report,
-) -> Result<BTreeMap<ExperienceId, String>, StorageError> {
-    let ids = report.values.keys();
-    let ids = ids.filter(|(dimension, _)| *dimension == Dimension::Experience);
-    let ids: Vec<i64> = ids.filter_map(|(_, value)| value.parse().ok()).collect();
-    let sql = "SELECT id, name FROM experiences WHERE id IN ids(?1)";
-    let found = db.query(sql, &values![Value::list(&ids)]).await?;
-    let found = found
-        .into_iter()
-        .map(|mut row| Ok((row.take()?, row.take()?)));
-    found.collect()
+fn dimensions(wanted: impl Fn(Dimension) -> bool) -> String {
+    let wanted = Dimension::ALL.into_iter().filter(|one| wanted(*one));
+    let names = wanted.map(|dimension| format!("'{}'", dimension.as_str()));
+    names.collect::<Vec<_>>().join(", ")
 }

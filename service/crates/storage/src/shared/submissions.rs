@@ -3,8 +3,8 @@
 
 mod refused;
 
-use super::callers::condition;
-use super::{Query, Transaction};
+use super::groups::tag_is_in;
+use super::{Query, Transaction, callers};
 use crate::submissions::{SubmissionFilter, containing, whole};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, StorageError};
@@ -82,13 +82,19 @@ impl Access {
     }
 }
 
-pub(super) const SELECT: &str =
-    "SELECT s.id, s.at, s.interaction_id, s.tag_id, t.slug, t.name, s.experience_id,
-        s.experience_version, s.verification, s.fields, s.consent, s.simulated, s.refused, t.experience_id
-    FROM submissions s JOIN tags t ON t.id = s.tag_id";
+/// Selects submissions for a caller with `reach`. The last column is whether the tag is within it.
+pub(super) fn select(reach: &Reach) -> String {
+    let reached = callers::tags(reach, "t.");
+    format!(
+        "SELECT s.id, s.at, s.interaction_id, s.tag_id, t.slug, t.name, s.experience_id,
+             s.experience_version, s.verification, s.fields, s.consent, s.simulated, s.refused,
+             coalesce((TRUE{reached}), FALSE)
+         FROM submissions s JOIN tags t ON t.id = s.tag_id"
+    )
+}
 
-/// Reads a submission from a row of [`SELECT`], for a caller with `reach`.
-pub(super) fn read(mut row: Row, reach: &Reach) -> Result<Submission, StorageError> {
+/// Reads a submission from a row of [`select`].
+pub(super) fn read(mut row: Row) -> Result<Submission, StorageError> {
     let (id, at, interaction_id) = (row.take()?, row.take()?, row.take()?);
     let (tag_id, slug, tag_name) = (row.take()?, row.take()?, row.take()?);
     let name: (String, String) = (slug, tag_name);
@@ -100,8 +106,8 @@ pub(super) fn read(mut row: Row, reach: &Reach) -> Result<Submission, StorageErr
     let refused: Option<String> = row.take()?;
     let refused =
         refused.map(|name| UpdateFault::parse(&name).ok_or_else(|| unreadable("submission")));
-    let leads_to = row.take()?;
-    let (slug, tag_name) = Some(name).filter(|_| reach.has(leads_to)).unzip();
+    let within_reach: bool = row.take()?;
+    let (slug, tag_name) = Some(name).filter(|_| within_reach).unzip();
     Ok(Submission {
         id,
         at,
@@ -142,6 +148,9 @@ fn conditions(
     if let Some(experience) = filter.experience_id {
         add("s.experience_id = @", experience.into());
     }
+    if let Some(group) = filter.group_id {
+        add(&tag_is_in(db.dialect(), "s.tag_id", "@"), group.into());
+    }
     if let Some(verification) = filter.verification {
         add("s.verification = @", verification.as_str().into());
     }
@@ -171,7 +180,7 @@ fn conditions(
         SubmissionState::Refused => conditions.push_str(" AND s.refused IS NOT NULL"),
         SubmissionState::All => {}
     }
-    conditions.push_str(&condition(db.reach(), "s.experience_id"));
+    conditions.push_str(&callers::taps(db.reach(), "s.experience_id", "s.tag_id"));
     (conditions, values)
 }
 
@@ -184,12 +193,12 @@ async fn list(
     let (conditions, mut values) = conditions(db, filter, before);
     values.push(Value::limit(limit));
     let sql = format!(
-        "{SELECT} WHERE {conditions} ORDER BY s.id DESC LIMIT ?{}",
+        "{} WHERE {conditions} ORDER BY s.id DESC LIMIT ?{}",
+        select(db.reach()),
         values.len()
     );
     let found = db.query(&sql, &values).await?;
-    let reach = db.reach();
-    let found = found.into_iter().map(|row| read(row, reach));
+    let found = found.into_iter().map(read);
     let mut found: Vec<_> = found.collect::<Result<_, _>>()?;
     look(db, &mut found).await?;
     Ok(found)
@@ -202,12 +211,12 @@ async fn count(db: &mut dyn Query, filter: &SubmissionFilter) -> Result<u64, Sto
 }
 
 async fn find(db: &mut dyn Query, id: SubmissionId) -> Result<Option<Submission>, StorageError> {
-    let within = condition(db.reach(), "s.experience_id");
-    let sql = format!("{SELECT} WHERE s.id = ?1{within}");
+    let within = callers::taps(db.reach(), "s.experience_id", "s.tag_id");
+    let sql = format!("{} WHERE s.id = ?1{within}", select(db.reach()));
     let Some(row) = db.row(&sql, &values![id]).await? else {
         return Ok(None);
     };
-    let mut found = [read(row, db.reach())?];
+    let mut found = [read(row)?];
     look(db, &mut found).await?;
     let [found] = found;
     Ok(Some(found))
@@ -218,10 +227,9 @@ pub(super) async fn of_ids(
     db: &mut dyn Query,
     ids: &[SubmissionId],
 ) -> Result<Vec<Submission>, StorageError> {
-    let sql = format!("{SELECT} WHERE s.id IN ids(?1)");
+    let sql = format!("{} WHERE s.id IN ids(?1)", select(db.reach()));
     let found = db.query(&sql, &values![Value::list(ids)]).await?;
-    let reach = db.reach();
-    found.into_iter().map(|row| read(row, reach)).collect()
+    found.into_iter().map(read).collect()
 }
 
 async fn forms(db: &mut dyn Query, tag: TagId) -> Result<Vec<String>, StorageError> {

@@ -1,16 +1,23 @@
 //! Tags and their properties.
 
+mod by_attribute;
 mod change;
 mod erased;
 mod estimate;
 mod former;
+mod in_groups;
 mod list;
 mod missing;
+mod named;
 mod properties;
 mod ranking;
 mod save;
 mod search;
 mod select;
+mod set;
+mod source;
+mod values;
+mod wanted;
 mod whole;
 mod written;
 
@@ -21,19 +28,22 @@ use super::{Transaction, imports};
 use crate::value::unreadable;
 use crate::{
     Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables,
-    Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect,
+    Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect, TagSet,
+    TagsByAttribute, ValueCounts,
 };
 use domain::audit::Note;
 use domain::id::{ExperienceId, TagId};
 use domain::revision::Precondition;
 use domain::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
+pub(super) use change::all as change_all;
+pub(crate) use named::named;
 pub(crate) use ranking::{Ranking, Taps};
 pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
-pub(crate) use search::INDEXED_TAGS;
+pub(crate) use search::INDEX_TAGS;
 pub(super) use search::index;
 pub(crate) use whole::{CONFIGURED, configured};
-pub(super) use whole::{locked, whole};
+pub(super) use whole::{locked, tag, whole};
 pub(super) use written::Written;
 
 /// The operations on tags.
@@ -44,7 +54,7 @@ impl Access {
     /// # Errors
     ///
     /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`],
-    /// and [`Conflict::Missing`] for the experience.
+    /// and [`Conflict::Missing`] for the experience and the group.
     pub async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
@@ -52,7 +62,9 @@ impl Access {
     ) -> Result<Vec<Result<TagId, Conflict>>, StorageError> {
         let arguments = (tags, simulated);
         self.change("insert_tags", arguments, |tx, (tags, simulated)| {
-            Box::pin(save::insert_all(tx, tags, *simulated))
+            Box::pin(async move {
+                save::insert_all(tx, &mut Written::default(), tags, *simulated).await
+            })
         })
         .await
     }
@@ -71,11 +83,11 @@ impl Access {
         self.change("insert_tag", (tag, add_variables), |tx, (tag, add)| {
             Box::pin(async move {
                 let mut tag = tag.clone();
-                let mut added = Vec::new();
+                let (mut written, mut added) = (Written::default(), Vec::new());
                 if *add {
-                    added = Written::default().fill(tx, &mut tag).await?;
+                    added = written.fill_new(tx, &mut tag).await?;
                 }
-                let id = save::insert(tx, &tag, false).await?;
+                let id = save::insert(tx, &mut written, &tag, false).await?;
                 let stored = whole::tag(tx, id).await?;
                 let stored = stored.ok_or_else(|| unreadable("tag"))?;
                 Ok((stored, added.len()))
@@ -90,11 +102,26 @@ impl Access {
             .await
     }
 
+    /// The existing tags with these ids, in this order, with their properties and counts. Skips tags
+    /// that do not exist or are deleted.
+    pub async fn tags_by_id(&self, ids: Vec<TagId>) -> Result<Vec<Tag>, StorageError> {
+        self.read_snapshot("tags_by_id", ids, |db, ids| {
+            Box::pin(async move {
+                let found = whole::whole(db, ids).await?.into_iter();
+                Ok(found
+                    .filter_map(|(tag, deleted)| (!deleted).then_some(tag))
+                    .collect())
+            })
+        })
+        .await
+    }
+
     /// Some of the tags that `list` selects, in its order, each with its place: the next piece
     /// begins after that place. Counts are exact. An order by taps, and a place in it, may miss
     /// taps of the last 30 seconds if there were many.
     pub async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
         let mut ranking = None;
+        self.settle_for(&list.filter).await;
         if list.order.is_by_taps() {
             ranking = self.ranking().await?;
             // Only the first page needs the newest counts: later pages continue in the order of the
@@ -109,8 +136,34 @@ impl Access {
         .await
     }
 
+    /// Some of the tags that `list` selects, in the order of an attribute, each with its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid::TooManyToSort`](crate::Invalid::TooManyToSort) if more tags match than can be
+    /// sorted, and [`Invalid::OtherOrder`](crate::Invalid::OtherOrder).
+    pub async fn tags_by_attribute(
+        &self,
+        list: TagsByAttribute,
+    ) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
+        self.settle_for(&list.filter).await;
+        self.read_snapshot("tags_by_attribute", list, |db, list| {
+            Box::pin(by_attribute::tags(db, list))
+        })
+        .await
+    }
+
+    /// Like an order by taps, a filter by taps may miss those of the last 30 seconds if there were
+    /// many.
+    async fn settle_for(&self, filter: &TagFilter) {
+        if filter.is_by_taps() {
+            self.settle_few().await;
+        }
+    }
+
     /// How many tags match `filter`.
     pub async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
+        self.settle_for(&filter).await;
         self.read_snapshot("count_tags", filter, |db, filter| {
             Box::pin(list::count(db, filter))
         })
@@ -120,6 +173,7 @@ impl Access {
     /// Roughly how many tags match `filter`. The number is exact unless counting takes longer than
     /// [`COUNTING`](crate::COUNTING).
     pub async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError> {
+        self.settle_for(&filter).await;
         self.read_snapshot("estimate_tags", filter, |db, filter| {
             Box::pin(estimate::tags(db, filter))
         })
@@ -128,8 +182,30 @@ impl Access {
 
     /// The ids of all existing tags that `select` names, in ascending order.
     pub async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
+        if let TagSelect::Filter(filter) = &select {
+            self.settle_for(filter).await;
+        }
         self.read_snapshot("tag_ids", select, |db, select| {
             Box::pin(list::ids(db, select))
+        })
+        .await
+    }
+
+    /// The most frequent values of an attribute in the tags that match `filter`, at most `limit`.
+    /// With `estimate`, counting ends after [`COUNTING`](crate::COUNTING), and the tags that it had
+    /// no time for are estimated.
+    pub async fn attribute_values(
+        &self,
+        filter: TagFilter,
+        key: PropertyKey,
+        limit: usize,
+        estimate: bool,
+    ) -> Result<ValueCounts, StorageError> {
+        self.settle_for(&filter).await;
+        let arguments = (filter, key, limit, estimate);
+        self.read_snapshot("attribute_values", arguments, |db, arguments| {
+            let (filter, key, limit, estimate) = arguments;
+            Box::pin(values::counts(db, filter, key, *limit, *estimate))
         })
         .await
     }
@@ -139,6 +215,7 @@ impl Access {
         &self,
         filter: TagFilter,
     ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
+        self.settle_for(&filter).await;
         self.read_snapshot("property_keys", filter, |db, filter| {
             Box::pin(list::property_keys(db, filter))
         })
@@ -199,7 +276,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for the experience.
+    /// [`Conflict::Missing`] for the experience or the group.
     pub async fn change_tags(
         &self,
         ids: Vec<TagId>,
@@ -225,6 +302,23 @@ impl Access {
         let arguments = (ids, change, variables);
         self.change("change_tags", arguments, |tx, (ids, change, variables)| {
             Box::pin(change::tags(tx, ids, *change, variables))
+        })
+        .await
+    }
+
+    /// Sets properties of all of these tags, or of none. Returns, for each changed tag, what undoes
+    /// it. Skips tags that are already so, do not exist, or are deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Invalid`] if a tag has no room for a property.
+    pub async fn set_tags(
+        &self,
+        ids: Vec<TagId>,
+        set: TagSet,
+    ) -> Result<Vec<(TagId, TagSet)>, StorageError> {
+        self.change("set_tags", (ids, set), |tx, (ids, set)| {
+            Box::pin(set::all(tx, ids, set))
         })
         .await
     }
@@ -364,7 +458,7 @@ async fn delete(
     expected.check(Some(&present))?;
     change::tags(tx, &[id], TagChange::Delete, &FormVariables::Leave).await?;
     let erased = erased::variables(tx, id).await?;
-    let told = erased::without(&erased, &present.fields, &present.fields);
-    tx.note(Note::deleted(&told));
+    let shown = erased::without(&erased, &present.fields, &present.fields);
+    tx.note(Note::deleted(&shown));
     Ok(Some(()))
 }

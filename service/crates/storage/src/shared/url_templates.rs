@@ -3,13 +3,14 @@
 mod writers;
 
 use super::audit::shown;
-use super::{Query, Transaction};
+use super::{Query, Transaction, groups, tags};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, CachedPart, Conflict, InUse, Invalid, StorageError, UrlTemplateEdit};
 use domain::audit::Note;
 use domain::id::UrlTemplateId;
 use domain::inventory::{
-    SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate, UrlTemplateFields,
+    ChipPlace, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode, UnlistedRule,
+    UrlTemplate, UrlTemplateFields,
 };
 use domain::revision::Precondition;
 use inlay::key::KeyFingerprint;
@@ -17,14 +18,15 @@ use inlay::template::{Template, TemplateSettings};
 
 /// The operations on URL templates.
 ///
-/// No URL may match two templates, because then neither would decide whose code the URL contains.
+/// Several templates can have one address if their placeholders tell them apart: the URL decides
+/// which of them is asked first whose code it contains.
 impl Access {
     /// Stores a new template.
     ///
     /// # Errors
     ///
-    /// [`Conflict::TemplatesOverlap`], [`Conflict::TooManyTemplates`]; [`Conflict::Missing`] for a
-    /// master key.
+    /// [`Conflict::TemplatesOverlap`], [`Conflict::TemplatesCrowded`],
+    /// [`Conflict::TooManyTemplates`]; [`Conflict::Missing`] for a master key or the experience.
     pub async fn insert_url_template(
         &self,
         template: UrlTemplateFields,
@@ -106,7 +108,8 @@ impl Access {
 }
 
 const SELECT: &str = "SELECT t.id, t.name, t.settings, (SELECT count(*) FROM inlays i
-     WHERE i.url_template_id = t.id AND i.deleted_at IS NULL), t.first_tap_at FROM url_templates t";
+     WHERE i.url_template_id = t.id AND i.deleted_at IS NULL), t.first_tap_at, t.limited_at, t.unlisted, \
+     t.create_limit, t.experience_id, t.group_id, t.file_key, t.file_key_print FROM url_templates t";
 const COUNT: &str = "SELECT count(*) FROM url_templates";
 
 /// Reads a template without its keys.
@@ -115,15 +118,30 @@ fn read(mut row: Row) -> Result<UrlTemplate, StorageError> {
     let name = row.take()?;
     let settings: TemplateSettings = row.json("URL template")?;
     let template = Template::new(settings).map_err(|_| unreadable("URL template"))?;
+    let (inlays, first_tap_at, limited_at) = (row.take()?, row.take()?, row.take()?);
+    let mode = row.text("answer", UnlistedMode::parse)?;
+    let create_limit = row.take()?;
+    let place = ChipPlace {
+        experience_id: row.take()?,
+        group_id: row.take()?,
+    };
+    let file_key = row.sealed_key()?;
     Ok(UrlTemplate {
         id,
         fields: UrlTemplateFields {
             name,
             template,
             keys: Vec::new(),
+            unlisted: UnlistedRule {
+                mode,
+                create_limit,
+                place,
+                file_key,
+            },
         },
-        inlays: row.take()?,
-        first_tap_at: row.take()?,
+        inlays,
+        first_tap_at,
+        limited_at,
     })
 }
 
@@ -157,7 +175,7 @@ async fn list(
 /// Adds the shared keys to templates, in the keys' order.
 async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(), StorageError> {
     let ids = Value::list(templates.iter().map(|template| template.id));
-    let sql = "SELECT url_template_id, key_print, key, master_key_id FROM url_template_keys
+    let sql = "SELECT url_template_id, key_print, key, master_key_id, opens FROM url_template_keys
          WHERE url_template_id IN ids(?1) ORDER BY url_template_id, position";
     for mut row in db.query(sql, &[ids]).await? {
         let id: UrlTemplateId = row.take()?;
@@ -168,6 +186,7 @@ async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(
             (None, Some(id)) => SharedKeySource::Master(id),
             (None, None) => return Err(unreadable("key")),
         };
+        let opens = row.take()?;
         let template = templates.iter_mut().find(|template| template.id == id);
         template
             .ok_or_else(|| unreadable("URL template"))?
@@ -176,6 +195,7 @@ async fn add_keys(db: &mut dyn Query, templates: &mut [UrlTemplate]) -> Result<(
             .push(SharedKey {
                 fingerprint,
                 source,
+                opens,
             });
     }
     Ok(())
@@ -189,10 +209,8 @@ async fn insert(
         return Err(Conflict::TooManyTemplates.into());
     }
     check(tx, None, template).await?;
-    let settings = settings(template)?;
-    let sql = "INSERT INTO url_templates (name, settings) VALUES (?1, ?2) RETURNING id";
-    let values = values![&template.name, settings];
-    let id = tx.write_one(sql, &values).await?.take()?;
+    let sql = format!("INSERT INTO url_templates ({STORED}) VALUES ({VALUES}) RETURNING id");
+    let id = tx.write_one(&sql, &values_of(template)?).await?.take()?;
     put_keys(tx, id, &template.keys).await?;
     tx.changes(Some(CachedPart::UrlTemplates));
     let shown = shown::url_template(template);
@@ -219,14 +237,15 @@ async fn edit(
     check(tx, Some(id), &after).await?;
     if !after.names_inlays() {
         let gone = before.fields.keys.iter();
-        let gone = gone.filter(|key| !after.has_key(key.fingerprint));
+        let gone = gone.filter(|key| key.opens && !after.has_key(key.fingerprint));
         for key in gone {
             nobody_needs(tx, id, key.fingerprint).await?;
         }
     }
-    let settings = settings(&after)?;
-    let sql = "UPDATE url_templates SET name = ?2, settings = ?3 WHERE id = ?1";
-    tx.execute(sql, &values![id, &after.name, settings]).await?;
+    let sql = format!("UPDATE url_templates SET ({STORED}) = ({VALUES}) WHERE id = ?9");
+    let mut values = values_of(&after)?;
+    values.push(id.into());
+    tx.execute(&sql, &values).await?;
     put_keys(tx, id, &after.keys).await?;
     tx.changes(Some(CachedPart::UrlTemplates));
     tx.note(Note::changed(
@@ -258,19 +277,25 @@ async fn delete(
     Ok(Some(()))
 }
 
-/// Checks a template against other objects: no URL may match two templates, and its master keys
-/// must exist.
+/// Checks a template against other objects: its placeholders must tell it apart from other
+/// templates, and its master keys and its experience must exist.
 async fn check(
     db: &mut dyn Query,
     itself: Option<UrlTemplateId>,
     template: &UrlTemplateFields,
 ) -> Result<(), StorageError> {
     template.validate().map_err(Invalid::from)?;
-    for other in list(db, None, URL_TEMPLATES_MAX).await? {
-        if Some(other.id) != itself && template.template.overlaps(&other.fields.template) {
-            let (name, id) = (other.fields.name.into(), other.id);
-            return Err(Conflict::TemplatesOverlap { name, id }.into());
-        }
+    let mut others = list(db, None, URL_TEMPLATES_MAX).await?;
+    others.retain(|other| Some(other.id) != itself);
+    let new = &template.template;
+    let mut confused = others.iter();
+    if let Some(other) = confused.find(|other| new.is_confused_with(&other.fields.template)) {
+        let (name, id) = (other.fields.name.clone().into(), other.id);
+        return Err(Conflict::TemplatesOverlap { name, id }.into());
+    }
+    let others: Vec<_> = others.iter().map(|other| &other.fields.template).collect();
+    if new.is_crowded(&others) {
+        return Err(Conflict::TemplatesCrowded.into());
     }
     for id in template.keys.iter().filter_map(SharedKey::master_key_id) {
         let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
@@ -278,6 +303,13 @@ async fn check(
             let (noun, id) = ("master key", id.get());
             return Err(Conflict::Missing { noun, id }.into());
         }
+    }
+    let place = template.unlisted.place;
+    if let Some(experience) = place.experience_id {
+        tags::check_experience(db, experience).await?;
+    }
+    if let Some(group) = place.group_id {
+        groups::existing(db, group).await?;
     }
     Ok(())
 }
@@ -305,8 +337,27 @@ async fn nobody_needs(
     }
 }
 
-fn settings(template: &UrlTemplateFields) -> Result<String, StorageError> {
-    serde_json::to_string(template.settings()).map_err(|_| unreadable("URL template"))
+const STORED: &str =
+    "name, settings, unlisted, create_limit, experience_id, group_id, file_key, file_key_print";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8";
+
+/// The values for the columns in [`STORED`], in their order.
+fn values_of(template: &UrlTemplateFields) -> Result<Vec<Value<'_>>, StorageError> {
+    let settings = serde_json::to_string(template.settings());
+    let settings = settings.map_err(|_| unreadable("URL template"))?;
+    let rule = &template.unlisted;
+    let file_key = rule.file_key.as_ref();
+    Ok(values![
+        &template.name,
+        settings,
+        rule.mode.as_str(),
+        rule.create_limit,
+        rule.place.experience_id,
+        rule.place.group_id,
+        file_key.map(|key| &key.wrapped),
+        file_key.map(|key| key.fingerprint),
+    ]
+    .into())
 }
 
 /// Replaces a template's shared keys.
@@ -319,10 +370,11 @@ async fn put_keys(
     tx.execute(sql, &values![id]).await?;
     let columns = [
         "url_template_id",
+        "position",
         "key_print",
         "key",
         "master_key_id",
-        "position",
+        "opens",
     ];
     let rows = (1_u32..).zip(keys).map(|(position, key)| {
         let own = match &key.source {
@@ -330,7 +382,7 @@ async fn put_keys(
             SharedKeySource::Master(_) => None,
         };
         let print = key.fingerprint;
-        values![id, print, own, key.master_key_id(), position].into()
+        values![id, position, print, own, key.master_key_id(), key.opens].into()
     });
     super::insert_rows(tx, "url_template_keys", &columns, rows.collect(), "").await?;
     Ok(())

@@ -136,8 +136,9 @@ async fn insert(
         SimulatedTag::Existing(id) => *id,
         SimulatedTag::New(fields) => {
             let mut fields = (**fields).clone();
-            tags::Written::default().fill(tx, &mut fields).await?;
-            tags::insert(tx, &fields, true).await?
+            let mut written = tags::Written::default();
+            written.fill_new(tx, &mut fields).await?;
+            tags::insert(tx, &mut written, &fields, true).await?
         }
     };
     let inlay = inlays::insert(tx, &inlay.clone().on(tag)).await?;

@@ -3,18 +3,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::callers::condition;
-use super::submissions::{SELECT, look, read};
-use super::told::{self, ToldUpdate};
-use super::{Query, Transaction, audit};
-use crate::search::fold;
+use super::erased_events::{self, ErasedUpdate};
+use super::submissions::{look, read, select};
+use super::{Query, Transaction, audit, callers};
+use crate::search::fold_case;
 use crate::value::{Value, unreadable, values};
 use crate::visitors::{Entered, FoundUpdates, TestTaps, UpdateFilter};
 use crate::{Access, CachedPart, StorageError, erasure};
 use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId};
 use domain::interaction::{Change, Reason, TapOrigin};
-use domain::report::Bucket;
+use domain::report::CountSpan;
 use domain::submission::Submission;
 use domain::tag::PropertyClass;
 
@@ -32,7 +31,7 @@ async fn test_taps(
         let origin: String = row.take()?;
         let taps: i64 = row.take()?;
         Ok(TestTaps {
-            at: Bucket::Hour.begin(hour),
+            at: CountSpan::Hour.begin(hour),
             reason: Reason::from_name(&reason).ok_or_else(|| unreadable("reason"))?,
             origin: TapOrigin::from_stored(&origin).ok_or_else(|| unreadable("origin"))?,
             taps: taps.unsigned_abs(),
@@ -81,8 +80,8 @@ impl Access {
         until: Timestamp,
     ) -> Result<Vec<TestTaps>, StorageError> {
         let hours = (
-            Bucket::Hour.of(since),
-            Bucket::Hour.of(until.minus(Millis::new(1))),
+            CountSpan::Hour.of(since),
+            CountSpan::Hour.of(until.minus(Millis::new(1))),
         );
         self.read("test_taps", hours, |db, (first, last)| {
             Box::pin(test_taps(db, *first, *last))
@@ -215,10 +214,9 @@ async fn submissions(
     db: &mut dyn Query,
     taps: &[InteractionId],
 ) -> Result<Vec<Submission>, StorageError> {
-    let sql = format!("{SELECT} WHERE s.interaction_id IN ids(?1)");
+    let sql = format!("{} WHERE s.interaction_id IN ids(?1)", select(db.reach()));
     let found = db.query(&sql, &values![Value::list(taps)]).await?;
-    let reach = db.reach();
-    let found = found.into_iter().map(|row| read(row, reach));
+    let found = found.into_iter().map(read);
     let mut found: Vec<_> = found.collect::<Result<_, _>>()?;
     look(db, &mut found).await?;
     Ok(found)
@@ -250,7 +248,7 @@ async fn updates_with(
     filter: UpdateFilter,
     after: Option<InteractionId>,
 ) -> Result<FoundUpdates, StorageError> {
-    let reached = condition(db.reach(), "i.experience_id");
+    let reached = callers::taps(db.reach(), "i.experience_id", "i.tag_id");
     let sql = format!(
         "SELECT u.interaction_id, u.at, u.changes, i.tag_id, i.experience_id
          FROM updates u JOIN interactions i ON i.id = u.interaction_id
@@ -259,7 +257,7 @@ async fn updates_with(
     let values = values![after.map_or(0, InteractionId::get), Value::limit(LOOKED_AT)];
     let rows = db.query(&sql, &values).await?;
     let is_full = rows.len() == LOOKED_AT;
-    let (text, mut last) = (fold(text), None);
+    let (text, mut last) = (fold_case(text), None);
     let (mut all, mut before) = (Vec::new(), Vec::new());
     for mut row in rows {
         let (id, at): (InteractionId, Timestamp) = (row.take()?, row.take()?);
@@ -276,11 +274,11 @@ async fn updates_with(
         let (mut of_update, mut old) = (Entered::at(tag, at), Entered::at(tag, at));
         for change in &changes {
             of_update.add(change.key.as_str(), &change.new);
-            if let Some(value) = change.old.as_ref().filter(|old| fold(old) == text) {
+            if let Some(value) = change.old.as_ref().filter(|old| fold_case(old) == text) {
                 old.add(change.key.as_str(), value);
             }
         }
-        if changes.iter().any(|change| fold(&change.new) == text) {
+        if changes.iter().any(|change| fold_case(&change.new) == text) {
             all.push((id, of_update));
         } else if !old.values.is_empty() {
             before.push((id, old));
@@ -298,10 +296,10 @@ async fn forget_entered(
     entered: &Entered,
     empty_variables: bool,
 ) -> Result<(), StorageError> {
-    told::erases(tx).await?;
+    erased_events::erases(tx).await?;
     let variables: BTreeSet<&str> = entered.values.keys().map(String::as_str).collect();
     audit::forget_variables(tx, entered.tag, &variables).await?;
-    told::forget_values(tx, entered).await?;
+    erased_events::forget_values(tx, entered).await?;
     let sql = if empty_variables {
         "UPDATE properties SET value = '', erased = FALSE
          WHERE tag_id = ?1 AND class = ?2 AND key = ?3 AND value IN texts(?4)"
@@ -365,8 +363,8 @@ async fn erase_updates(
     tx: &mut dyn Transaction,
     taps: &[InteractionId],
 ) -> Result<(), StorageError> {
-    told::erases(tx).await?;
-    forget_told_updates(tx, taps).await?;
+    erased_events::erases(tx).await?;
+    forget_update_events(tx, taps).await?;
     for sql in [
         // The fact that there was an update stays, because it is why the key is consumed.
         "UPDATE updates SET changes = '[]', request = NULL WHERE interaction_id IN ids(?1)",
@@ -384,7 +382,7 @@ async fn erase_taps(
     taps: &[InteractionId],
 ) -> Result<(), StorageError> {
     erase_updates(tx, taps).await?;
-    forget_told_taps(tx, tag, taps).await?;
+    forget_tap_events(tx, tag, taps).await?;
     let sql = "SELECT DISTINCT client FROM interactions WHERE id IN ids(?1) AND client IS NOT NULL";
     let mut clients: Vec<Vec<u8>> = Vec::new();
     for mut row in tx.query(sql, &values![Value::list(taps)]).await? {
@@ -401,7 +399,7 @@ async fn erase_taps(
 }
 
 /// Removes outbox events and webhook deliveries of updates with the keys of these taps.
-async fn forget_told_updates(
+async fn forget_update_events(
     tx: &mut dyn Transaction,
     taps: &[InteractionId],
 ) -> Result<(), StorageError> {
@@ -410,32 +408,32 @@ async fn forget_told_updates(
          LEFT JOIN submissions s ON s.interaction_id = u.interaction_id
          WHERE u.interaction_id IN ids(?1)";
     for mut row in tx.query(sql, &values![Value::list(taps)]).await? {
-        let update = ToldUpdate {
+        let update = ErasedUpdate {
             interaction: row.take()?,
             at: row.take()?,
             tag: row.take()?,
             submission: row.take()?,
         };
-        told::forget_update(tx, &update).await?;
+        erased_events::forget_update(tx, &update).await?;
     }
     // The tap and its update may have been removed because of their age.
     let sql = "SELECT s.interaction_id, s.at, s.tag_id, s.id FROM submissions s
          WHERE s.interaction_id IN ids(?1)
              AND NOT EXISTS (SELECT 1 FROM updates u WHERE u.interaction_id = s.interaction_id)";
     for mut row in tx.query(sql, &values![Value::list(taps)]).await? {
-        let update = ToldUpdate {
+        let update = ErasedUpdate {
             interaction: row.take()?,
             at: row.take()?,
             tag: row.take()?,
             submission: row.take()?,
         };
-        told::forget_update(tx, &update).await?;
+        erased_events::forget_update(tx, &update).await?;
     }
     Ok(())
 }
 
 /// Removes the deliveries of these taps' events.
-async fn forget_told_taps(
+async fn forget_tap_events(
     tx: &mut dyn Transaction,
     tag: TagId,
     taps: &[InteractionId],
@@ -450,9 +448,9 @@ async fn forget_told_taps(
     let mut going = Vec::new();
     for mut row in tx.query(sql, &values![tag]).await? {
         let (id, event): (i64, String) = (row.take()?, row.take()?);
-        if told::tap_of(&event).is_some_and(|key| keys.contains(key)) {
+        if erased_events::tap_of(&event).is_some_and(|key| keys.contains(key)) {
             going.push(id);
         }
     }
-    told::forget_deliveries(tx, "id IN ids(?1)", &values![Value::list(going)]).await
+    erased_events::forget_deliveries(tx, "id IN ids(?1)", &values![Value::list(going)]).await
 }

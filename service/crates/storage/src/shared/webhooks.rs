@@ -15,7 +15,7 @@ use crate::webhooks::{
     RouteState, Settled, WebhookEdit,
 };
 use crate::{Access, StorageError};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId, WebhookId};
 use domain::revision::Precondition;
 use domain::webhook::{
@@ -104,17 +104,24 @@ impl Access {
         .await
     }
 
-    /// Sets a new secret for an endpoint. The previous one also signs until `previous_until`.
+    /// Sets a new secret for an endpoint that still matches `expected`. The previous secret also
+    /// signs for the time `keep`; returns when it stops.
+    ///
+    /// # Errors
+    /// [`Conflict::Changed`](crate::Conflict::Changed) if it does not match.
     pub async fn rotate_webhook_secret(
         &self,
         id: WebhookId,
         secret: Vec<u8>,
-        previous_until: Timestamp,
-    ) -> Result<Option<Webhook>, StorageError> {
+        keep: Millis,
+        expected: Precondition,
+    ) -> Result<Option<Timestamp>, StorageError> {
         self.change(
             "rotate_webhook_secret",
-            (id, secret, previous_until),
-            |tx, (id, secret, until)| Box::pin(edit::rotate(tx, *id, secret, *until)),
+            (id, secret, keep, expected),
+            |tx, (id, secret, keep, expected)| {
+                Box::pin(edit::rotate(tx, *id, secret, *keep, expected))
+            },
         )
         .await
     }
@@ -151,15 +158,22 @@ impl Access {
         .await
     }
 
-    /// Stores a delivery of `event` to an endpoint, on or off, and claims it for the caller.
+    /// Stores a delivery of `event` to an endpoint that still matches `expected`, on or off, and
+    /// claims it for the caller.
+    ///
+    /// # Errors
+    /// [`Conflict::Changed`](crate::Conflict::Changed) if it does not match.
     pub async fn claim_test(
         &self,
         id: WebhookId,
         event: Happening,
+        expected: Precondition,
     ) -> Result<Option<Claimed>, StorageError> {
-        self.change("claim_test", (id, event), |tx, (id, event)| {
-            Box::pin(deliver::claim_test(tx, *id, event))
-        })
+        self.change(
+            "claim_test",
+            (id, event, expected),
+            |tx, (id, event, expected)| Box::pin(deliver::claim_test(tx, *id, event, expected)),
+        )
         .await
     }
 
@@ -316,7 +330,7 @@ impl Access {
         .await
     }
 
-    /// Stores an alert, if any endpoint gets alerts of its type.
+    /// Stores an alert, if anybody gets alerts of its type.
     pub async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError> {
         self.change("raise_alert", alert, |tx, alert| {
             Box::pin(async move {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::search;
 use crate::StorageError;
 
 /// Marks a file as a Tapdesk database ("TAPD").
@@ -27,7 +26,6 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_up(&connection)?;
-    search::add_function(&connection)?;
     Ok(connection)
 }
 
@@ -66,7 +64,6 @@ pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
 /// deleted or replaced data. No other connection may write meanwhile.
 pub(super) fn compact(path: &Path) -> Result<(), StorageError> {
     let connection = writer(path)?;
-    search::add_function(&connection)?;
     // The copy may be larger than the memory.
     connection.pragma_update(None, "temp_store", "FILE")?;
     connection.execute("VACUUM", [])?;

@@ -11,7 +11,7 @@ use crate::CachedPart;
 
 /// Slots of a page. A page takes no memory until a change touches it.
 const PAGE: usize = 1 << 12;
-/// Pages of slots for tags and for experiences. Ids are consecutive, so no two share a slot until
+/// Pages of slots for tags, for experiences, and for groups. Ids are consecutive, so no two share a slot until
 /// there are more than a million. The slots take at most 8 MB for each kind.
 const PAGES: usize = 1 << 8;
 
@@ -43,6 +43,7 @@ pub(super) struct Epochs {
     all: AtomicU64,
     tags: Slots,
     experiences: Slots,
+    groups: Slots,
     url_templates: AtomicU64,
 }
 
@@ -79,6 +80,7 @@ impl Default for Epochs {
             all: AtomicU64::new(0),
             tags: Slots::new(),
             experiences: Slots::new(),
+            groups: Slots::new(),
             url_templates: AtomicU64::new(0),
         }
     }
@@ -95,6 +97,7 @@ impl Epochs {
         let changed = match part {
             CachedPart::Tag(id) => self.tags.get(id.get()),
             CachedPart::Experience(id) => self.experiences.get(id.get()),
+            CachedPart::Group(id) => self.groups.get(id.get()),
             CachedPart::UrlTemplates => self.url_templates.load(Ordering::Acquire),
         };
         changed.max(self.all.load(Ordering::Acquire))
@@ -113,6 +116,7 @@ impl Epochs {
             match *part {
                 CachedPart::Tag(id) => self.tags.set(id.get(), epoch),
                 CachedPart::Experience(id) => self.experiences.set(id.get(), epoch),
+                CachedPart::Group(id) => self.groups.set(id.get(), epoch),
                 CachedPart::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
             }
         }
@@ -124,7 +128,7 @@ impl Epochs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::id::{ExperienceId, TagId};
+    use domain::id::{ExperienceId, GroupId, TagId};
 
     fn change(epochs: &Epochs, of: impl FnOnce(&mut Changed)) -> u64 {
         let mut changed = Changed::default();
@@ -154,6 +158,7 @@ mod tests {
         for kept in [
             other,
             CachedPart::Experience(ExperienceId::new(7)),
+            CachedPart::Group(GroupId::new(7)),
             CachedPart::UrlTemplates,
         ] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
@@ -168,6 +173,7 @@ mod tests {
         for part in [
             CachedPart::Tag(TagId::new(1)),
             CachedPart::Experience(ExperienceId::new(1)),
+            CachedPart::Group(GroupId::new(1)),
             CachedPart::UrlTemplates,
         ] {
             assert!(epochs.of(part) > read, "{part:?}");

@@ -4,6 +4,7 @@ mod erase;
 mod overview;
 mod stream;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use rusqlite::{Connection, OptionalExtension as _};
@@ -11,9 +12,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{SqliteStorage, row};
 use crate::interactions::row::{COLUMNS, interaction};
 use crate::interactions::row_of;
+use crate::shared::callers;
+use crate::shared::groups::chosen;
 use crate::{InteractionFilter, LOOKED_AT_MAX, Overview, StorageError, Stretch};
 use domain::clock::{Millis, Timestamp};
-use domain::id::{InteractionId, TagId};
+use domain::id::{GroupId, InteractionId, TagId};
 use domain::interaction::{Interaction, TagName};
 use domain::scope::Reach;
 use domain::world::World;
@@ -152,6 +155,8 @@ fn stretch(
     let mut looked_at = 0;
     let mut found = Vec::new();
     let mut next = None;
+    let mut groups = InGroup::of(connection, filter.group_id, reach)?;
+    let mut failed = None;
     let look = |interaction: Interaction| {
         if filter
             .since
@@ -164,14 +169,25 @@ fn stretch(
             return false;
         }
         looked_at += 1;
-        if interaction.is_within(reach) && filter.selects(&interaction) {
-            found.push(interaction);
+        let within = reach.groups().is_some() || interaction.is_within(reach);
+        if within && filter.selects(&interaction) {
+            match groups.has(interaction.tag_id) {
+                Ok(true) => found.push(interaction),
+                Ok(false) => {}
+                Err(error) => {
+                    failed = Some(error);
+                    return false;
+                }
+            }
         }
         true
     };
     match filter.history() {
         Some(tag) => tag_history(connection, tag, from, look)?,
         None => newest_first(connection, from, look)?,
+    }
+    if let Some(error) = failed {
+        return Err(error);
     }
     let found = found.into_iter().map(|interaction| {
         let tag = match interaction.tag_id {
@@ -186,16 +202,61 @@ fn stretch(
     })
 }
 
-/// Whether a tag leads to an experience within the caller's reach; otherwise its name is hidden.
+/// Whether tags are in the groups that a filter and the reach leave. Each tag is looked up once.
+struct InGroup<'c> {
+    connection: &'c Connection,
+    /// `None` if every tag counts.
+    groups: Option<HashSet<i64>>,
+    tags: HashMap<TagId, bool>,
+}
+
+impl<'c> InGroup<'c> {
+    fn of(
+        connection: &'c Connection,
+        group: Option<GroupId>,
+        reach: &Reach,
+    ) -> Result<Self, StorageError> {
+        let groups = match chosen(group, reach) {
+            Some(chosen) => {
+                let mut chosen = connection.prepare(&chosen)?;
+                let ids = chosen.query_map([], |row| row.get(0))?;
+                Some(ids.collect::<Result<_, _>>()?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            connection,
+            groups,
+            tags: HashMap::new(),
+        })
+    }
+
+    fn has(&mut self, tag: Option<TagId>) -> Result<bool, StorageError> {
+        let (Some(groups), Some(tag)) = (&self.groups, tag) else {
+            return Ok(self.groups.is_none());
+        };
+        if let Some(known) = self.tags.get(&tag) {
+            return Ok(*known);
+        }
+        let group: Option<Option<i64>> = self
+            .connection
+            .prepare_cached("SELECT group_id FROM tags WHERE id = ?1")?
+            .query_row([tag.get()], |row| row.get(0))
+            .optional()?;
+        let is_in = group.flatten().is_some_and(|group| groups.contains(&group));
+        self.tags.insert(tag, is_in);
+        Ok(is_in)
+    }
+}
+
+/// Whether a tag is within the caller's reach; otherwise its name is hidden.
 fn is_reached(connection: &Connection, tag: TagId, reach: &Reach) -> Result<bool, StorageError> {
     if reach.limit().is_none() {
         return Ok(true);
     }
-    let experience = connection
-        .prepare_cached("SELECT experience_id FROM tags WHERE id = ?1")?
-        .query_row([tag.get()], |row| row::optional_id(row, 0))
-        .optional()?;
-    Ok(reach.has(experience.flatten()))
+    let reached = callers::tags(reach, "");
+    let sql = format!("SELECT 1 FROM tags WHERE id = ?1{reached}");
+    Ok(connection.prepare_cached(&sql)?.exists([tag.get()])?)
 }
 
 /// A tag's slug and name; the tag may be deleted.
@@ -226,9 +287,9 @@ mod tests {
             .execute_batch(
                 "INSERT INTO tags (slug, name, title, description, language_code, status, verifier_enabled,
                      updates_require_verified, track_location, has_qr_code, simulated, widget_settings,
-                     created_at, updated_at)
-                 VALUES ('one111', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0),
-                        ('two222', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0)",
+                     created_at, updated_at, folded)
+                 VALUES ('one111', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0, ''),
+                        ('two222', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0, '')",
             )
             .unwrap();
         connection

@@ -39,8 +39,12 @@ struct Reading<'a>(&'a Readers);
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        self.0.pool().reading -= 1;
-        self.0.ended.notify_all();
+        let mut pool = self.0.pool();
+        pool.reading -= 1;
+        // Only closing waits, and waking costs a system call.
+        if pool.idle.is_none() {
+            self.0.ended.notify_all();
+        }
     }
 }
 

@@ -126,7 +126,7 @@ impl Restore {
         )?;
         // This file may be any copy of a database, so expire its keys.
         expired_keys::expire_all(&connection)?;
-        retire_roots(&connection)?;
+        connection.execute_batch(&shared::encodings::retire_all())?;
         let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
                     (SELECT count(*) FROM interactions)",
@@ -259,16 +259,6 @@ pub(super) fn rehearse(source: &Path, now: Timestamp) -> Result<BackupContent, O
     migrate::examine(&target)?;
     folder.close().map_err(io)?;
     Ok(content)
-}
-
-/// Retires all roots and cancels open encodings: chips that were encoded after the backup are
-/// missing in it. So roots only open chips from now on, and no generation of keys is used twice.
-fn retire_roots(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(
-        "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
-         UPDATE encodings SET state = 'abandoned', progress = NULL
-         WHERE state NOT IN ('verified', 'rejected', 'abandoned', 'reset')",
-    )
 }
 
 /// Moves the database at `path` aside, so that a new one can replace it, and returns its new path.

@@ -14,11 +14,14 @@ use crate::backups::SCHEDULE;
 use crate::catalogue::{Column, Kind, Table, moved};
 use crate::shared::administration::SETTINGS;
 use domain::experience::{Content, ImageType};
-use domain::id::ExperienceId;
+use domain::group::{Code, GroupKind, GroupStatus, Gtin};
+use domain::id::{ExperienceId, GroupId};
 use domain::interaction::{Change, Reason, Tech, UpdateFault};
+use domain::mail::MailFields;
+use domain::notification::NotificationFields;
 use domain::scope::Scope;
 use domain::settings::Overrides;
-use domain::tag::{PropertyClass, PropertyKey, Slug, Status};
+use domain::tag::{Properties, PropertyClass, PropertyKey, Slug, Status};
 use domain::tag_url::{self, TagUrlCheck};
 use domain::visitor::OperatingSystem;
 use domain::webhook::{EventKind, WebhookFields};
@@ -141,12 +144,24 @@ fn of_setting(name: &str) -> Option<Reads> {
 const READERS: &[(&str, &str, Reads)] = &[
     ("tokens", "scopes", json::<BTreeSet<Scope>>),
     ("tokens", "experience_ids", json::<BTreeSet<ExperienceId>>),
+    ("tokens", "group_ids", json::<BTreeSet<GroupId>>),
     ("webhooks", "experience_ids", json::<BTreeSet<ExperienceId>>),
     ("former_slugs", "slug", is_slug),
     ("tags", "slug", is_slug),
     ("tags", "status", |text| Status::parse(text).is_some()),
     ("tags", "location", json::<IgnoredAny>),
     ("tags", "widget_settings", json::<IgnoredAny>),
+    ("tag_groups", "kind", |text| {
+        GroupKind::parse(text).is_some()
+    }),
+    ("tag_groups", "code", |text| Code::parse(text).is_ok()),
+    ("tag_groups", "gtin", |text| Gtin::parse(text).is_ok()),
+    ("tag_groups", "status", |text| {
+        GroupStatus::parse(text).is_some()
+    }),
+    ("tag_groups", "attributes", json::<Properties>),
+    ("tag_groups", "data", json::<Properties>),
+    ("tag_groups", "variables", json::<Properties>),
     ("properties", "class", |text| {
         PropertyClass::parse(text).is_some()
     }),
@@ -180,6 +195,8 @@ const READERS: &[(&str, &str, Reads)] = &[
     }),
     ("left_out", "macros", json::<IgnoredAny>),
     ("webhooks", "fields", json::<WebhookFields>),
+    ("mail", "fields", json::<MailFields>),
+    ("notifications", "fields", json::<NotificationFields>),
     ("outbox", "type", is_event),
     ("outbox", "data", json::<IgnoredAny>),
     ("webhook_deliveries", "type", is_event),

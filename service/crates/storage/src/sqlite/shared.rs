@@ -12,14 +12,16 @@ use send_wrapper::SendWrapper;
 
 use super::SqliteStorage;
 use super::fold::{Counter, Folded, Visit, Visitor};
+use super::taps::record;
 use super::writer::Write;
+use crate::access::Moment;
 use crate::shared::dialect::Dialect;
 use crate::shared::{Change, Query, Read, TagCounts, Transaction};
 use crate::value::{Columns, Row, Value, unreadable, values};
-use crate::{CachedPart, StorageError};
+use crate::{CachedPart, Event, StorageError};
 use domain::clock::Timestamp;
-use domain::id::{InlayId, TagId};
-use domain::interaction::ClientId;
+use domain::id::{InlayId, InteractionId, TagId};
+use domain::interaction::{ClientId, NewInteraction, Recorded};
 use inlay::counter::{CounterState, MirrorState};
 
 /// Tap counts that can be written in a few milliseconds.
@@ -112,6 +114,15 @@ impl Transaction for Command<'_, '_> {
         self.0.fold.hand_over_counter(inlay)
     }
 
+    async fn record_tap(
+        &mut self,
+        _: Option<InteractionId>,
+        tap: &NewInteraction,
+    ) -> Result<(Recorded, Option<Event>), StorageError> {
+        // The writer sends the event.
+        Ok((record::tap(&mut self.0, tap)?, None))
+    }
+
     async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
         let id: [u8; 16] = client.try_into().map_err(|_| unreadable("client"))?;
         let sql = "DELETE FROM visits WHERE tag_id = ?1 AND client = ?2";
@@ -133,6 +144,7 @@ impl SqliteStorage {
     pub(crate) async fn run_read<A, T>(
         &self,
         name: &'static str,
+        moment: Moment,
         arguments: A,
         operation: Read<A, T>,
     ) -> Result<T, StorageError>
@@ -142,27 +154,12 @@ impl SqliteStorage {
     {
         let folded = self.writer.folded().clone();
         self.read_long(move |connection| {
-            folded.exactly(|| ask(connection, &folded, operation, &arguments))
-        })
-        .await
-    }
-
-    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_read_snapshot<A, T>(
-        &self,
-        name: &'static str,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let folded = self.writer.folded().clone();
-        self.read_long(move |connection| {
-            folded.exactly(|| {
-                let snapshot = connection.unchecked_transaction()?;
-                ask(&snapshot, &folded, operation, &arguments)
+            folded.exactly(|| match moment {
+                Moment::Each => ask(connection, &folded, operation, &arguments),
+                Moment::Same => {
+                    let snapshot = connection.unchecked_transaction()?;
+                    ask(&snapshot, &folded, operation, &arguments)
+                }
             })
         })
         .await

@@ -149,7 +149,7 @@ fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize
         return Ok(0);
     };
     let interaction = "DELETE FROM interactions WHERE id".to_owned();
-    for sql in std::iter::once(interaction).chain(erasure::removing_told()) {
+    for sql in std::iter::once(interaction).chain(erasure::removing_events()) {
         let mut remove = connection.prepare_cached(&format!("{sql} = ?1"))?;
         for id in &due {
             remove.execute([id])?;

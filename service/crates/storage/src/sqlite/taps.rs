@@ -1,6 +1,6 @@
 //! The path of a tap: its SQL.
 
-mod record;
+pub(super) mod record;
 mod update;
 
 use std::sync::{Arc, LazyLock};
@@ -128,18 +128,11 @@ static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
-    let found = match key {
-        TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
-        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.get()])?.pop(),
+    let mut found = match key {
+        TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?,
+        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.get()])?,
     };
-    match (found, key) {
-        (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {
-            // Few slugs are former ones, so they are searched last.
-            Some(id) => tag_tap(connection, TagKey::Id(id)),
-            None => Ok(None),
-        },
-        (found, _) => Ok(found),
-    }
+    Ok(found.pop())
 }
 
 /// The tags that a statement of [`tags_by`] selects.
@@ -165,15 +158,6 @@ fn tag_taps(
         }
     }
     Ok(found)
-}
-
-/// The tag whose former slug is `slug`.
-fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
-    let tag = connection
-        .prepare_cached("SELECT tag_id FROM former_slugs WHERE slug = ?1")?
-        .query_row([slug], |row| row::id(row, 0))
-        .optional()?;
-    Ok(tag)
 }
 
 pub(super) fn properties(

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
@@ -15,7 +14,6 @@ use super::{
 };
 use crate::StorageError;
 use crate::catalogue::{Column, Kind, Table};
-use crate::search::fold;
 use crate::shared;
 use crate::transfer::mark::{self, Mark};
 use crate::transfer::value::{self, Key};
@@ -54,7 +52,6 @@ impl SqliteEnd {
         fold::settle_file(path)
             .map_err(|error| EndError::Unusable(path.display().to_string(), error))?;
         let connection = connection::reader(path).map_err(OpenError::Sqlite)?;
-        add_function(&connection).map_err(OpenError::Sqlite)?;
         Ok(Self {
             path: path.to_owned(),
             connection: Some(connection),
@@ -107,9 +104,7 @@ impl SqliteEnd {
 }
 
 fn open(path: &Path) -> Result<Connection, OpenError> {
-    let connection = connection::writer(path)?;
-    add_function(&connection)?;
-    Ok(connection)
+    Ok(connection::writer(path)?)
 }
 
 /// The text of the mark, if the database is the destination or the source of a move.
@@ -131,20 +126,6 @@ fn put_mark(connection: &Connection, mark: &Mark) -> rusqlite::Result<()> {
         )?
         .execute((mark::NAME, mark.to_json()))?;
     Ok(())
-}
-
-/// Adds the function `folded(text, ...)`, which returns the text that PostgreSQL stores for
-/// searches.
-fn add_function(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8
-        | FunctionFlags::SQLITE_DETERMINISTIC
-        | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function("folded", -1, flags, |context: &Context<'_>| {
-        let texts = (0..context.len()).map(|index| context.get_raw(index).as_str());
-        let folded = texts.map(|text| text.map(fold));
-        let folded: Vec<String> = folded.collect::<Result<_, _>>()?;
-        Ok(folded.join("\u{1f}"))
-    })
 }
 
 #[async_trait]

@@ -22,7 +22,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use super::connection;
 use super::epochs::{Changed, Epochs};
 use super::fold::{Folded, Folding, Slice};
-use crate::{CachedPart, Event, Queue, StorageError, StorageMetrics, Told};
+use crate::{CachedPart, Event, Queue, SharedEvent, StorageError, StorageMetrics};
 use domain::clock::{Clock, Stopwatch, Timestamp};
 use turn::{Turn, drain};
 
@@ -139,7 +139,7 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         clock: Arc<dyn Clock>,
-        events: broadcast::Sender<Told>,
+        events: broadcast::Sender<SharedEvent>,
         folded: Folded,
         fold_every: Duration,
     ) -> Self {

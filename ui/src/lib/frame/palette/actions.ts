@@ -49,11 +49,20 @@ const others: Action[] = [
   { name: "New tag", needs: "tags", screen: "tags", query: { new: "tag" } },
   { name: "New experience", needs: "experiences", screen: "experiences", query: { new: "experience" }, whole: true },
   { name: "New URL template", needs: "keys", screen: "templates", selected: "new" },
+  { name: "Unlisted chips", words: "unknown foreign enrol refused", needs: "read", screen: "unlisted", whole: true },
   { name: "New test sheet", needs: "encode", screen: "sheets", query: { new: "sheet" } },
   { name: "New virtual inlay", needs: "tags", screen: "simulator", query: { new: "inlay" } },
   { name: "New webhook", needs: "webhooks", screen: "settings", selected: "webhooks", query: { edit: "new" }, whole: true },
+  {
+    name: "New notification",
+    words: "alert report mail email chat slack",
+    needs: "admin",
+    screen: "settings",
+    selected: "notifications",
+    query: { edit: "new" },
+  },
   { name: "New token", needs: "admin", screen: "settings", selected: "tokens", query: { new: "token" } },
-  { name: "Bring your inlays from another service", words: "move migrate import switch provider", needs: "keys", screen: "move" },
+  { name: "Move in from another service", words: "bring migrate import switch provider", needs: "keys", screen: "move", whole: true },
 ];
 
 const offered = ({ needs, screen, whole }: Action) => rights.may(needs) && offersScreen(screen) && !(whole && rights.limited);

@@ -8,6 +8,7 @@ import Cpu from "@lucide/svelte/icons/cpu";
 import Factory from "@lucide/svelte/icons/factory";
 import Inbox from "@lucide/svelte/icons/inbox";
 import Link2 from "@lucide/svelte/icons/link-2";
+import Package from "@lucide/svelte/icons/package";
 import Tag from "@lucide/svelte/icons/tag";
 
 export interface Entry {
@@ -32,6 +33,7 @@ export interface Group {
 /** The kinds of results, each with its look in the palette. */
 export const kinds = {
   tags: { name: "Tag", icon: Tag },
+  groups: { name: "Group", icon: Package },
   experiences: { name: "Experience", icon: Blocks },
   inlays: { name: "Inlay", icon: Cpu },
   templates: { name: "URL template", icon: Link2 },

@@ -1,17 +1,20 @@
 // The palette's results from the service, of the kinds that the connection may see.
 
+import { lookup } from "../../api/cache";
 import { get } from "../../api/client";
 import type { Submission } from "../../api/types";
 import { chipName } from "../../inlays/technologies";
 import { uidOf } from "../../inlays/uid";
 import { tagName } from "../../tap/tagName";
 import { count } from "../../format/format";
-import { orderAddress } from "../addresses";
+import { kindWords } from "../../groups/words";
+import { groupAddress, orderAddress } from "../addresses";
+import { rights } from "../../stores/rights.svelte";
 import { demoWorld } from "../../window/demoWorld.svelte";
 import { offersScreen } from "../../window/navigation";
 import { router, type Screen } from "../../window/router.svelte";
 import { contains, kinds, type Entry, type Group } from "./entries";
-import { partSearch } from "./parts";
+import { attributeWith, partSearch } from "./parts";
 
 type Kind = keyof typeof kinds;
 
@@ -41,10 +44,10 @@ const ask = <T>(screen: Screen, get: () => Promise<{ items: T[] }>) => (offersSc
 /** Named things of kinds with few items. */
 async function named(): Promise<(Entry & { words: string })[]> {
   const [templates, runs, orders, sheets] = await Promise.all([
-    ask("templates", () => get("/url-templates", { limit: NAMED })),
-    ask("encode", () => get("/encoding-runs", { limit: NAMED })),
-    ask("encode", () => get("/factory-orders", { limit: NAMED })),
-    ask("sheets", () => get("/sheets", { limit: NAMED })),
+    ask("templates", () => lookup("/url-templates", { limit: NAMED }).load()),
+    ask("encode", () => lookup("/encoding-runs", { limit: NAMED }).load()),
+    ask("encode", () => lookup("/factory-orders", { limit: NAMED }).load()),
+    ask("sheets", () => lookup("/sheets", { limit: NAMED }).load()),
   ]);
   const open = (id: string) => ({ run: () => router.go("encode", id, {}) });
   return [
@@ -66,8 +69,16 @@ async function numbered(q: string): Promise<Entry[]> {
   const id = Number(q.replace(/^(no\.?|#)\s*|[,\s]/gi, ""));
   if (!Number.isSafeInteger(id) || id < 1) return [];
   const [interaction, submission] = await Promise.all([
-    offersScreen("interactions") ? get("/interactions/{id}", { id }).catch(() => null) : null,
-    offersScreen("submissions") ? get("/submissions/{id}", { id }).catch(() => null) : null,
+    offersScreen("interactions")
+      ? lookup("/interactions/{id}", { id })
+          .load()
+          .catch(() => null)
+      : null,
+    offersScreen("submissions")
+      ? lookup("/submissions/{id}", { id })
+          .load()
+          .catch(() => null)
+      : null,
   ]);
   const entries: Entry[] = [];
   if (interaction) {
@@ -84,14 +95,18 @@ const sent = (submission: Submission) =>
 /** Removes duplicates: the first one stays. */
 const once = (entries: Entry[]): Entry[] => entries.filter(({ key }, index) => entries.findIndex((one) => one.key === key) === index);
 
-/** A search for one opening of the palette: named things are loaded once. */
+/**
+ * A search for one opening of the palette: named things are loaded once. Results of typed words are
+ * not kept: one for each letter would push the lists of the screens out of the cache.
+ */
 export function searching(): (q: string) => Promise<Group[]> {
   let names: ReturnType<typeof named> | null = null;
   const parts = partSearch();
   return async (q) => {
     const uid = uidOf(q);
-    const [tags, experiences, inlays, submissions, byName, byNumber, byPart] = await Promise.all([
+    const [tags, groups, experiences, inlays, submissions, byName, byNumber, byPart] = await Promise.all([
       ask("tags", () => get("/tags", { q, limit: FEW, simulated: demoWorld.simulated })),
+      rights.seesGroups && !demoWorld.on ? ask("tags", () => get("/groups", { q, limit: FEW })) : none(),
       ask("experiences", () => get("/experiences", { q, limit: FEW })),
       ask("inlays", async () => (uid ? get("/inlays", { uid, simulated: demoWorld.on }) : none())),
       ask("submissions", () => get("/submissions", { q, limit: FEW, simulated: demoWorld.simulated })),
@@ -100,7 +115,7 @@ export function searching(): (q: string) => Promise<Group[]> {
       parts(q),
     ]);
     const tagEntries = [
-      ...tags.items.map(({ id, name, slug }) => entry("tags", id, "tags", name, { slug, about: undefined })),
+      ...tags.items.map((tag) => entry("tags", tag.id, "tags", tag.name, { slug: tag.slug, about: attributeWith(tag, q) })),
       ...byPart.tags.map(({ tag: { id, name, slug }, attribute }) => entry("tags", id, "tags", name, { slug, about: attribute })),
     ];
     const inlayEntries = [...inlays.items, ...byPart.inlays].map(({ id, uid, technology }) =>
@@ -110,6 +125,15 @@ export function searching(): (q: string) => Promise<Group[]> {
     const first = (kind: Kind) => byNumber.filter(({ key }) => key.startsWith(kind));
     return [
       { title: "Tags", entries: once(tagEntries).slice(0, FEW) },
+      {
+        title: "Groups",
+        entries: groups.items.map(({ id, name, kind, code }) =>
+          entry("groups", id, "tags", name, {
+            about: [kindWords[kind].name, code].filter(Boolean).join(" "),
+            run: () => router.go("tags", groupAddress(id), { group: String(id) }),
+          }),
+        ),
+      },
       {
         title: "Experiences",
         entries: experiences.items.map(({ id, name, kind }) => entry("experiences", id, "experiences", name, { about: kind })),

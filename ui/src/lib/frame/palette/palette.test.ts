@@ -124,6 +124,15 @@ test("nothing is asked for that the connection may not see", async () => {
   expect(asked).toEqual([]);
 });
 
+test("a group is found by its name or its code, and its pane is opened with its tags", async () => {
+  things.groups = [{ id: 3, name: "May wines", kind: "product", code: "MW-1" }];
+  const groups = (await searching()("may")).find(({ title }) => title === "Groups")!;
+  things.groups = [];
+  expect(groups.entries.map(({ name, about }) => [name, about])).toEqual([["May wines", "Product MW-1"]]);
+  groups.entries[0]!.run();
+  expect(went.at(-1)).toEqual(["tags", "group-3", { group: "3" }]);
+});
+
 test("a tag is found by its serial number, and an inlay by a part of its UID", async () => {
   things.tags = [
     { id: 41, name: "May bottle", slug: "k3v9qa", attributes: { serial_number: "SN-2026-0815" } },
@@ -137,7 +146,7 @@ test("a tag is found by its serial number, and an inlay by a part of its UID", a
     (await search(q)).find((group) => group.title === title)!.entries.map(({ name, about }) => [name, about]);
   const search = searching();
   // This service returns all of its tags for any search.
-  expect(await of(search, "2026 0815", "Tags")).toContainEqual(["May bottle", undefined]);
+  expect(await of(search, "2026 0815", "Tags")).toContainEqual(["May bottle", "serial_number: SN-2026-0815"]);
   expect(await partSearch()("2026 0815")).toMatchObject({
     tags: [{ tag: { id: 41 }, attribute: "serial_number: SN-2026-0815" }],
     inlays: [],
@@ -150,8 +159,13 @@ test("a tag is found by its serial number, and an inlay by a part of its UID", a
 
 test("actions are found by the words that people use for them", () => {
   const found = (words: string) => names(actionGroup([], words, screenActions));
-  expect(found("export")).toEqual(["Export tags as CSV", "Export interactions as CSV", "Export submissions as CSV"]);
-  expect(found("excel tags")).toEqual(["Export tags as CSV", "Import tags from a file"]);
+  expect(found("export")).toEqual([
+    "Export tags as spreadsheet",
+    "Export tags as CSV",
+    "Export interactions as spreadsheet",
+    "Export submissions as spreadsheet",
+  ]);
+  expect(found("excel tags")).toEqual(["Export tags as spreadsheet", "Export tags as CSV", "Import tags from a file"]);
   for (const words of ["backup", "back up", "save copy"]) expect(found(words)).toContain("Make a backup");
   expect(found("print")).toEqual(["Print labels of a run", "Print a QR code of a tag", "Print a test sheet"]);
   expect(found("dark mode")).toEqual(["Choose a light or dark theme"]);
@@ -169,6 +183,7 @@ test("only actions and settings are offered that the connection may use", () => 
     "New test sheet",
     "New virtual inlay",
     "New webhook",
+    "New notification",
     "New token",
   ]);
   allow(["read", "tags"], [3]);

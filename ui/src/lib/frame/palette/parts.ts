@@ -1,5 +1,6 @@
-// Finds tags by their serial numbers and other attributes, and inlays by a part of their UID. The
-// service does not search attributes yet, so the newest tags are loaded and searched here.
+// Finds tags by serial numbers and other attributes that are typed without their separators, and
+// inlays by a part of their UID. The service finds attributes only as they are written, so the newest
+// tags are loaded and searched here.
 
 import { get } from "../../api/client";
 import type { Inlay, Tag } from "../../api/types";
@@ -52,6 +53,13 @@ const bare = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCas
 /** Whether words can be a part of a serial number or a UID: short ones and names match too much. */
 export const isPart = (words: string): boolean => bare(words).length >= 4 && /\d/.test(words);
 
+/** The attribute of a tag that contains these words, as a result shows it. */
+export function attributeWith(tag: Pick<Tag, "attributes">, words: string): string | undefined {
+  if (!isPart(words)) return undefined;
+  const found = Object.entries(tag.attributes ?? {}).find(([, value]) => bare(value).includes(bare(words)));
+  return found && `${found[0]}: ${found[1]}`;
+}
+
 export interface Parts {
   tags: { tag: Tag; attribute: string }[];
   inlays: Inlay[];
@@ -65,12 +73,11 @@ export function partSearch(): (words: string) => Promise<Parts> {
   let fetched: Promise<Tag[]> | null = null;
   return async (words) => {
     if (!isPart(words)) return { tags: [], inlays: [] };
-    const part = bare(words);
-    const [tags, inlays] = await Promise.all([(fetched ??= newestTags()), inlaysWith(part)]);
+    const [tags, inlays] = await Promise.all([(fetched ??= newestTags()), inlaysWith(bare(words))]);
     return {
       tags: tags.flatMap((tag) => {
-        const [name, value] = Object.entries(tag.attributes ?? {}).find(([, value]) => bare(value).includes(part)) ?? [];
-        return name === undefined ? [] : [{ tag, attribute: `${name}: ${value}` }];
+        const attribute = attributeWith(tag, words);
+        return attribute === undefined ? [] : [{ tag, attribute }];
       }),
       inlays,
     };

@@ -20,6 +20,8 @@ export interface ListProps<T> extends Given<T> {
   name: (item: T) => string;
   /** Buttons of a row, shown while it is looked at. */
   actions?: Snippet<[T]>;
+  /** Rows can be dragged to another place: their start, and their end. */
+  drag?: { start: (item: T) => void; end: () => void } | null;
   selection?: Selection | null;
   sort?: string;
   onsort?: (sort: string) => void;

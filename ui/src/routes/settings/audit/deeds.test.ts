@@ -29,7 +29,7 @@ test("a row is a sentence about what it was done to", () => {
 
 /** Operations that only return answers, or note reads and taps: they leave no row. */
 const asking =
-  /^(verification|own-reads|test-taps|encodings\.preview|experiences\.(preview|missing-variables)|tags\.import\.table|url-templates\.solve)$/;
+  /^(verification|own-reads|test-taps|encodings\.preview|labels\.preview|experiences\.(preview|missing-variables)|tags\.import\.table|url-templates\.solve)$/;
 
 /** The audit log's names of the service's operations, from `action` in its `routes.rs`. */
 const actions = Object.entries(openapi.paths as Record<string, Record<string, { responses?: object }>>).flatMap(([path, item]) => {

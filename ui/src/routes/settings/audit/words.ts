@@ -27,6 +27,7 @@ export function actionName(action: string): string {
 /** The choices of the filter by action: prefixes of actions. */
 export const subjects = [
   "tags",
+  "groups",
   "experiences",
   "inlays",
   "master-keys",
@@ -37,6 +38,8 @@ export const subjects = [
   "factory-orders",
   "submissions",
   "webhooks",
+  "notifications",
+  "mail",
   "tokens",
   "settings",
   "backup",

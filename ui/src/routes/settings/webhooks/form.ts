@@ -2,6 +2,7 @@
 
 import type { BodyOf } from "../../../lib/api/operations";
 import type { EventKind, Include, Webhook } from "../../../lib/api/types";
+import { alerts } from "./alerts";
 
 /** The events in the form: a choice may stand for several. */
 export const choices: { key: string; name: string; about: string; events: EventKind[] }[] = [
@@ -16,15 +17,7 @@ export const choices: { key: string; name: string; about: string; events: EventK
     key: "alerts",
     name: "Alerts",
     about: "The service needs attention: a full disk, a failed backup, guessed codes",
-    events: [
-      "alert.webhook_disabled",
-      "alert.root_not_backed_up",
-      "alert.backup_failed",
-      "alert.writer_failed",
-      "alert.disk_low",
-      "alert.inlay_guessed",
-      "alert.copied_url",
-    ],
+    events: alerts.map(({ kind }) => kind),
   },
 ];
 
@@ -45,6 +38,8 @@ export interface WebhookForm {
   events: string[];
   /** The id of the only experience; empty for all. */
   experience_id: string;
+  /** The only group, with all below it; null for all. */
+  group_id: number | null;
   world: World;
   attribute: { key: string; value: string }[];
   include: Include[];
@@ -54,6 +49,7 @@ export const blank = (): WebhookForm => ({
   url: "",
   events: ["verified", "not_verified", "not_checked"],
   experience_id: "",
+  group_id: null,
   world: "live",
   attribute: [],
   include: [],
@@ -65,6 +61,7 @@ export const formOf = ({ url, events, filter, include }: Webhook): WebhookForm =
   events: choices.filter((one) => one.events.some((event) => events.includes(event))).map(({ key }) => key),
   // Inactive filters are absent.
   experience_id: String(filter.experience_id ?? ""),
+  group_id: filter.group_id ?? null,
   world: filter.world,
   attribute: Object.entries(filter.attribute ?? {}).map(([key, value]) => ({ key, value })),
   include: [...include],
@@ -94,6 +91,7 @@ export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyO
     events: eventsOf(form, webhook?.events ?? []),
     filter: {
       experience_id: form.experience_id === "" ? null : Number(form.experience_id),
+      group_id: form.group_id,
       world: form.world,
       attribute: { ...removed, ...attribute },
     },
@@ -102,9 +100,10 @@ export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyO
 }
 
 /** A line about the filter of a webhook's events; empty if it gets all. */
-export function filterInWords({ filter, include }: Webhook, experience: (id: number) => string): string {
+export function filterInWords({ filter, include }: Webhook, experience: (id: number) => string, group: (id: number) => string): string {
   const parts = [
     filter.experience_id ? `only ${experience(filter.experience_id)}` : "",
+    filter.group_id ? `only ${group(filter.group_id)}` : "",
     ...Object.entries(filter.attribute ?? {}).map(([key, value]) => `only ${key} = ${value}`),
     { live: "", simulated: "only simulated", all: "simulated, too" }[filter.world as World],
     include.length === 0

@@ -24,7 +24,7 @@ const worlds = { live: "false", simulated: "true", all: "all" } as const;
 
 /** The largest number of taps since a time that a webhook can be sent. */
 export async function mostTaps({ events, filter }: Webhook, since: Date): Promise<number> {
-  const period = { since: since.toISOString(), bucket: bucketOf(since), simulated: worlds[filter.world as World] };
+  const period = { since: since.toISOString(), step: bucketOf(since), simulated: worlds[filter.world as World] };
   // Test taps have events, too, and are counted separately.
   const all = (taps: number, { reader, kiosk }: { reader: number; kiosk: number }) => taps + reader + kiosk;
   if (filter.experience_id) {

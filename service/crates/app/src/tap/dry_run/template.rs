@@ -5,14 +5,14 @@ use crate::service::{CachedTag, Service, TapTemplate};
 use crate::tap::named::Named;
 use crate::tap::verify::Occasion;
 use crate::tap::{Place, TapError};
-use domain::id::{MasterKeyId, TagId};
-use domain::interaction::{Refusal, Verdict};
-use domain::inventory::{Inlay, SealedKeys, SealedMasterKey};
+use domain::id::TagId;
+use domain::interaction::{Refusal, Unchecked, Verdict};
+use domain::inventory::{Inlay, SealedMasterKey};
 use domain::keyring::WrappedKeys;
 use domain::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 use inlay::Uid;
 use inlay::diagnose::{Finding, KnownChip, KnownMaster, Relation, explain};
-use inlay::template::{Addressed, Field, Filled, MalformedCode, Request};
+use inlay::template::{Addressed, Field, Filled, Lookup, MalformedCode, Request};
 use storage::{InlayFilter, StorageError, TagKey};
 
 /// Decides a tap of the URL; `None` if no URL template matches it.
@@ -21,13 +21,18 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         return Ok(None);
     };
     // Reads the database instead of the cache, so that a change made a moment ago already counts.
-    let Some((template, addressed)) = service.templates.read().await?.find(&request) else {
+    let matched = service.templates.read().await?.find(&request);
+    let Some(mut place) = Place::at_template(matched, request.path) else {
         return Ok(None);
     };
-    let place = Place::Template {
-        template: template.clone(),
-        addressed: Box::new(addressed.clone()),
-        path: request.path.to_owned(),
+    let named = Named::by(service, Occasion::DryRun, &mut place).await?;
+    let Place::Template {
+        template,
+        addressed,
+        ..
+    } = &place
+    else {
+        return Ok(None);
     };
     let mut run = DryRun {
         tag_id: None,
@@ -39,10 +44,10 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         is_static: matches!(addressed.code, Ok(None)),
         url_template_id: Some(template.id),
     };
-    let named = match Named::by(service, Occasion::DryRun, &place).await? {
+    let named = match named {
         Named::Nobody => None,
-        // An inlay on no tag is not within the reach of a limited caller.
-        Named::NoTag(..) if service.storage.is_limited() => None,
+        // A chip on no tag is not within the reach of a limited caller.
+        Named::NoTag(..) | Named::Unlisted(_) if service.storage.is_limited() => None,
         Named::NoTag(inlay, checked) => {
             let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
             let maker = CodeInlay {
@@ -56,14 +61,26 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
             run.findings = vec![Finding::OnNoTag { uid: inlay.uid }];
             return Ok(Some(run));
         }
+        Named::Unlisted(code) => {
+            run.uid = Some(code.uid);
+            run.steps = unlisted(code.uid).into();
+            run.findings = vec![Finding::Unlisted { uid: code.uid }];
+            return Ok(Some(run));
+        }
         Named::Tag(tag, code) => {
-            let tag = super::within_reach(service, TagKey::Id(tag.id())).await?;
+            // By the slug, if there is one, because the chip wrote the tag's own spelling of it.
+            let key = place.slug().map_or(TagKey::Id(tag.id()), TagKey::Slug);
+            let tag = super::within_reach(service, key).await?;
             tag.map(|tag| (tag, code))
         }
     };
     let Some((tag, code)) = named else {
-        run.steps = unnamed("no tag has the slug, or none is named by an authentic code").into();
-        run.explain(service, &template, &addressed, None).await?;
+        let why = match template.template.settings().lookup {
+            Some(Lookup::Unverified) => "no inlay of a tag has the UID",
+            None => "no tag has the slug, or none is named by an authentic code",
+        };
+        run.steps = unnamed(why).into();
+        run.explain(service, template, addressed, None).await?;
         return Ok(Some(run));
     };
     let checked = code.check(service, Occasion::DryRun, &place, request.query, &tag)?;
@@ -75,18 +92,19 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         uid,
         mac_from: None,
     });
-    let (refused, of_code) = match verdict {
-        Verdict::NotVerified(Refusal::UnknownInlay { uid }) => (uid, true),
-        Verdict::NotVerified(Refusal::WrongMac { .. } | Refusal::Malformed) => (None, true),
-        _ => (None, false),
-    };
+    let of_code = matches!(
+        verdict,
+        Verdict::NotVerified(
+            Refusal::UnknownInlay { .. } | Refusal::WrongMac { .. } | Refusal::Malformed
+        ) | Verdict::NotChecked(Unchecked::OtherUid { .. } | Unchecked::SameCode)
+    );
     run.tag_id = Some(tag.id());
     run.inlay_id = inlay_id;
-    run.uid = uid.or(refused);
+    run.uid = uid.or(verdict.other_uid());
     run.verdict = Some(verdict);
     run.steps = verdict_steps(Some(tag.slug()), verdict, inlay).into();
     if of_code {
-        run.explain(service, &template, &addressed, Some(&tag))
+        run.explain(service, template, addressed, Some(&tag))
             .await?;
     }
     Ok(Some(run))
@@ -99,6 +117,18 @@ fn unnamed(why: &str) -> [Step; 3] {
         Step::new(StepName::Url, StepVerdict::Failed, why),
         Step::new(StepName::Mac, StepVerdict::NotChecked, there),
         Step::new(StepName::Counter, StepVerdict::NotChecked, there),
+    ]
+}
+
+/// The steps of an authentic code of a chip that is no inlay.
+fn unlisted(uid: Uid) -> [Step; 3] {
+    let listed = format!("the chip {uid} is no inlay");
+    let made = "made with the keys of the URL template";
+    let counter = "the counter is kept with the unlisted chip";
+    [
+        Step::new(StepName::Url, StepVerdict::Failed, listed),
+        Step::new(StepName::Mac, StepVerdict::Ok, made),
+        Step::new(StepName::Counter, StepVerdict::NotChecked, counter),
     ]
 }
 
@@ -122,9 +152,19 @@ impl DryRun {
         let inlays = inlays(service, template, &code, tag.map(|tag| tag.id())).await?;
         let (ids, chips): (Vec<_>, Vec<_>) = inlays.into_iter().unzip();
         let masters = masters(service).await?;
-        let (of, slug) = (template.template.clone(), addressed.slug.clone());
+        let of = template.template.clone();
+        let own = tag.and_then(|tag| tag.spellings().next().map(str::to_owned));
+        let slug = addressed.slug.clone().map(|sent| own.unwrap_or(sent));
+        // With the keys of a limited caller's tags, only these tags are known.
+        let opened = if service.storage.is_limited() {
+            None
+        } else {
+            let mut opened = of.open(&code, template.keys()?);
+            opened.pop().map(|(_, mirrored)| mirrored)
+        };
         let search = move || {
-            let (maker, findings) = explain(&of, slug.as_deref(), &code, &chips, &masters);
+            let place = (&of, slug.as_deref());
+            let (maker, findings) = explain(place, &code, opened, &chips, &masters);
             (maker.map(|index| (index, chips[index].uid)), findings, code)
         };
         // Many keys need many calculations, so they run on a separate thread.
@@ -132,7 +172,9 @@ impl DryRun {
             .await
             .map_err(|error| StorageError::Failed(error.to_string()))?;
         self.findings = findings;
-        self.uid = self.uid.or(maker.map(|(_, uid)| uid)).or(code.uid());
+        let named = opened.and_then(|opened| opened.uid);
+        let uid = maker.map(|(_, uid)| uid).or(code.uid()).or(named);
+        self.uid = self.uid.or(uid);
         self.inlay_id = self.inlay_id.or(maker.map(|(index, _)| ids[index]));
         Ok(())
     }
@@ -173,13 +215,13 @@ async fn inlays(
     let masters = sealed_masters(service).await?;
     let mut known = Vec::new();
     for inlay in found.await? {
-        let Some(keys) = wrapped(&inlay, &masters) else {
-            continue;
-        };
+        let keys = wrapped(&inlay, &masters);
         let technology = inlay.fields.technology;
-        let keys = service
-            .keyring
-            .inlay_keys(Some(&keys), inlay.uid, technology)?;
+        if keys.is_none() && technology.rolls() {
+            continue;
+        }
+        let keyring = &service.keyring;
+        let keys = keyring.inlay_keys(keys.as_ref(), inlay.uid, technology)?;
         let is = if inlay.fields.url_template_id != Some(template.id) {
             Relation::OfOtherTemplate
         } else if tag.is_some() && inlay.fields.tag_id != tag {
@@ -194,20 +236,11 @@ async fn inlays(
 }
 
 fn wrapped(inlay: &Inlay, masters: &[SealedMasterKey]) -> Option<WrappedKeys> {
-    let master = |id: MasterKeyId| masters.iter().find(|master| master.id == id);
-    Some(match inlay.fields.keys.as_ref()? {
-        SealedKeys::Own { meta, file } => WrappedKeys::Own {
-            meta: meta.as_ref().map(|key| key.wrapped.clone()),
-            file: file.wrapped.clone(),
-        },
-        SealedKeys::Diversified {
-            kept: Some(kept), ..
-        } => WrappedKeys::Own {
-            meta: Some(kept.meta.clone()),
-            file: kept.file.clone(),
-        },
-        SealedKeys::Diversified { master_key_id, .. } => master(*master_key_id)?.wrapped_keys(),
-    })
+    let keys = inlay.fields.keys.as_ref()?;
+    let master = masters
+        .iter()
+        .find(|master| Some(master.id) == keys.master_key_id());
+    keys.wrapped(master)
 }
 
 async fn sealed_masters(service: &Service) -> Result<Vec<SealedMasterKey>, StorageError> {

@@ -81,7 +81,13 @@ impl<'a> TapUrl<'a> {
             && self.path == path
     }
 
-    pub(super) fn query(&self) -> &str {
+    /// The slug: the last segment of the path, as a tap reads it.
+    pub fn slug(&self) -> &str {
+        &self.slug
+    }
+
+    /// The query, as a tap reads it: with what an app appended to the path.
+    pub fn query(&self) -> &str {
         &self.query
     }
 

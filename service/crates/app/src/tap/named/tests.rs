@@ -12,7 +12,8 @@ use crate::service::Parts;
 use domain::clock::{Clock, SystemClock};
 use domain::entropy::OsEntropy;
 use domain::inventory::{
-    InlayFields, NewInlay, SealedKey, SealedKeys, SharedKey, SharedKeySource, UrlTemplateFields,
+    InlayFields, NewInlay, SealedKey, SealedKeys, SharedKey, SharedKeySource, UnlistedRule,
+    UrlTemplateFields,
 };
 use domain::keyring::Keyring;
 use domain::settings::Layers;
@@ -95,15 +96,28 @@ impl World {
                     source: SharedKeySource::Own(
                         service.keyring.wrap(shared.expose(), &OsEntropy).unwrap(),
                     ),
+                    opens: true,
                 }]
             } else {
                 Vec::new()
+            };
+            // With a key for chips that are no inlays, a wrong code is tried with it, too.
+            let file_key = match file_key(technology, 0x44) {
+                SomeKey::Aes(key) => {
+                    Some(SealedKey::seal(&key, &service.keyring, &OsEntropy).unwrap())
+                }
+                SomeKey::Rolling(_) => None,
+            };
+            let unlisted = UnlistedRule {
+                file_key,
+                ..UnlistedRule::default()
             };
             let name = Name::new("A URL template", path).unwrap();
             let fields = UrlTemplateFields {
                 name,
                 template,
                 keys,
+                unlisted,
             };
             templates.push(storage.insert_url_template(fields).await.unwrap().id);
         }
@@ -134,6 +148,7 @@ impl World {
                             }),
                         file: SealedKey::seal_some(&key, &service.keyring, &OsEntropy).unwrap(),
                     }),
+                    other_keys: None,
                     blocked_at: None,
                 },
                 simulated: false,
@@ -176,17 +191,18 @@ impl World {
 
     /// How many database queries a code causes, and how many blocks and keys are processed.
     async fn work(&self, code: Filled) -> (usize, usize) {
-        let place = Place::Template {
+        let mut place = Place::Template {
             template: Arc::clone(&self.template),
             addressed: Box::new(Addressed {
                 slug: None,
                 code: Ok(Some(code)),
             }),
             path: "/v".to_owned(),
+            others: Vec::new(),
         };
         let asked = self.asked.0.load(Ordering::Relaxed);
         let blocks = effort::so_far();
-        let named = Named::by(&self.service, Occasion::Visit, &place).await;
+        let named = Named::by(&self.service, Occasion::Visit, &mut place).await;
         assert!(matches!(named, Ok(Named::Nobody)));
         (
             self.asked.0.load(Ordering::Relaxed) - asked,

@@ -66,16 +66,16 @@ impl Endpoint {
         room: usize,
     ) -> (Vec<NewDelivery>, Cursor) {
         let (tapped, taps) = self.taken(taps, self.at.taps, properties, room);
-        let (told, outbox) = self.taken(outbox, self.at.outbox, properties, room);
+        let (from_outbox, outbox) = self.taken(outbox, self.at.outbox, properties, room);
         let tapped = tapped.into_iter().map(|(place, one)| {
             let again = place.seq <= self.state.again_seq;
             (again, one)
         });
-        let told = told.into_iter().map(|(place, one)| {
+        let from_outbox = from_outbox.into_iter().map(|(place, one)| {
             let again = place.seq <= self.state.again_outbox_seq;
             (again, one)
         });
-        let made = tapped.chain(told).map(|(again, one)| {
+        let made = tapped.chain(from_outbox).map(|(again, one)| {
             let of_tag = self.of_tag(one, properties);
             let tag = TagNow {
                 attributes: of_tag.map(|properties| &properties.attributes),
@@ -134,15 +134,14 @@ impl Endpoint {
         let filter = &self.known.fields.filter;
         // An alert concerns the whole service.
         let about = one.experience_id.filter(|_| !one.kind.is_alert());
+        let of_tag = self.of_tag(one, properties);
         self.known.fields.wants(one.kind, one.simulated)
             && self.known.reach.has(about)
             && (one.kind.is_alert()
                 || (filter
                     .experience_id
                     .is_none_or(|id| one.experience_id == Some(id))
-                    && filter.has_attributes(
-                        self.of_tag(one, properties)
-                            .map(|properties| &properties.attributes),
-                    )))
+                    && filter.has_group(of_tag.map(|of_tag| &*of_tag.groups))
+                    && filter.has_attributes(of_tag.map(|of_tag| &of_tag.attributes))))
     }
 }

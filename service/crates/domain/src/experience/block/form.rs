@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Block, BlockProblem, at_most, filled};
+use super::Block;
+use super::check::{BlockProblem, at_most, filled};
 use crate::macros::Template;
 use crate::schema::text_schema;
 use crate::tag::PropertyKey;

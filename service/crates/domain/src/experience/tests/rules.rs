@@ -1,8 +1,12 @@
 //! Themes, rules, and the conditions that rules share with pages.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
+use crate::group::{GroupFields, GroupKind, Lineage};
+use crate::id::GroupId;
 
 #[test]
 fn a_theme_has_colours_and_names_that_exist() {
@@ -86,12 +90,19 @@ fn check(conditions: &[(Value, bool)]) {
         let key = crate::tag::PropertyKey::parse(key).unwrap();
         variables.0.insert(key, value.to_owned());
     }
+    let group = |id: i64, above: Option<Arc<Lineage>>| Lineage {
+        id: GroupId::new(id),
+        fields: GroupFields::named(GroupKind::Folder, format!("Group {id}")),
+        above,
+    };
+    let lineage = group(3, Some(Arc::new(group(1, None))));
     let context = Context {
         verification: crate::interaction::VerificationState::NotChecked,
         counter: Some(crate::interaction::CounterMove::Rose),
         tamper: Some(inlay::assessment::Tamper::Reclosed),
         variables: &variables,
         scan_count: 3,
+        lineage: Some(&lineage),
         language: "de-AT",
         country: "AT",
         operating_system: crate::visitor::OperatingSystem::Ios,
@@ -138,6 +149,9 @@ fn conditions_of_the_tap_are_met_or_not() {
 #[test]
 fn conditions_of_tag_and_visitor_are_met_or_not() {
     check(&[
+        (json!({"type": "group", "any_of": [3]}), true),
+        (json!({"type": "group", "any_of": [2, 1]}), true),
+        (json!({"type": "group", "any_of": [2]}), false),
         (
             json!({"type": "variable_equals", "variable": "registered", "value": "true"}),
             true,

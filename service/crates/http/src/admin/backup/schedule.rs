@@ -4,12 +4,12 @@ use std::path::Path;
 
 use axum::Json;
 use axum::http::StatusCode;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::admin::Asked;
-use crate::admin::extract::body::Body;
+use crate::admin::extract::body::{Body, sent};
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::backup::{self, BackupSealError};
 use domain::clock::Timestamp;
@@ -115,12 +115,6 @@ pub(crate) struct NewSchedule {
     #[schema(min_length = 12, value_type = Option<String>)]
     #[expect(clippy::option_option, reason = "null is not the same as not sent")]
     passphrase: Option<Option<String>>,
-}
-
-/// Distinguishes null from a missing member.
-#[expect(clippy::option_option, reason = "null is not the same as not sent")]
-fn sent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 impl NewSchedule {

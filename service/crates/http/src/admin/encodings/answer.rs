@@ -10,6 +10,7 @@ use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
 use domain::id::EncodingId;
 use domain::scope::Scope;
+use encoding::StateWord;
 use encoding::turn::{Answers, Turn};
 
 /// Answer a turn of an encoding
@@ -33,7 +34,7 @@ pub(crate) async fn answer(
 ) -> Result<Json<Turn>, ApiError> {
     let may_replace = requester.needs(Scope::Keys).is_ok();
     let turn = encoder::answer(&service, id, &answers, may_replace).await?;
-    if turn.state == encoding::State::Verified {
+    if turn.state == StateWord::Verified {
         encoder::open_address(&service, turn.id).await;
     }
     Ok(Json(turn))

@@ -10,7 +10,7 @@ use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
-use app::encoder::{self, FormOptions, LaidDown, Started};
+use app::encoder::{self, FormOptions, PlacedChip, Started};
 use domain::field_error::FieldError;
 use domain::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use domain::scope::Scope;
@@ -155,7 +155,7 @@ pub(crate) async fn start(
         (Some(tag), None, None, false) => (Goal::Tag(tag), options),
         (None, Some(run), None, false) => {
             let started = encoder::start_in_run(&service, run, body.uid, &options);
-            return Ok(told(started.await?));
+            return Ok(turn_of(started.await?));
         }
         (None, None, Some(order), false) => {
             encoder::of_order(&service, order, body.uid, options).await?
@@ -166,7 +166,7 @@ pub(crate) async fn start(
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
         }
     };
-    let laid = LaidDown {
+    let placed = PlacedChip {
         uid: body.uid,
         goal,
         // A wiped chip is not part of a run any more.
@@ -174,10 +174,10 @@ pub(crate) async fn start(
         place: None,
         options,
     };
-    Ok(told(encoder::start(&service, &laid).await?))
+    Ok(turn_of(encoder::start(&service, &placed).await?))
 }
 
-fn told(started: Started) -> (StatusCode, Json<Turn>) {
+fn turn_of(started: Started) -> (StatusCode, Json<Turn>) {
     let status = if started.new {
         StatusCode::CREATED
     } else {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, EncodingRunId, InlayId, TagId, UrlTemplateId};
 use domain::tag_url::TagUrlReason;
-use encoding::{EncodingOutcome, Goal, Reason, State, shown_uid};
+use encoding::{Goal, Reason, StateWord, shown_uid};
 use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror, Technology};
 use storage::StoredEncoding;
@@ -27,7 +27,7 @@ pub(crate) struct EncodingView {
     /// Whether the chip returns to its factory state.
     wipe: bool,
     /// The progress of the encoding.
-    state: State,
+    state: StateWord,
     /// Why the chip is not encoded, or not at the moment.
     reason: Option<Reason>,
     /// The number of the current turn.
@@ -75,7 +75,7 @@ pub(crate) struct EncodingAddress {
 impl EncodingView {
     /// Converts an encoding of the database.
     pub(super) fn of(stored: &StoredEncoding) -> Option<Self> {
-        let outcome = stored.outcome.as_ref();
+        let outcome = stored.state.outcome();
         let form = stored.form.as_ref();
         Some(Self {
             id: stored.id?,
@@ -83,8 +83,8 @@ impl EncodingView {
             tag_id: stored.goal.tag(),
             run_id: stored.run_id,
             wipe: stored.goal == Goal::Factory,
-            state: stored.state,
-            reason: stored.reason,
+            state: stored.state.word(),
+            reason: stored.state.reason(),
             seq: stored.seq,
             generation: stored.generation,
             url_template_id: form.and_then(|form| form.url_template_id),
@@ -95,7 +95,7 @@ impl EncodingView {
             mode: form.map(|form| form.template.mode),
             own_keys: form.is_some_and(|form| form.own_keys),
             additional: form.is_some_and(|form| form.additional),
-            inlay_id: outcome.and_then(|outcome: &EncodingOutcome| outcome.inlay_id),
+            inlay_id: outcome.and_then(|outcome| outcome.inlay_id),
             counter: outcome.map(|outcome| outcome.counter),
             address: form.map(|form| {
                 let address = outcome.and_then(|outcome| outcome.address);

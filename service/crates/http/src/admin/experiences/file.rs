@@ -1,6 +1,6 @@
 //! `GET /admin/v1/experiences/{id}/file` and `POST /admin/v1/experiences/import`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -16,18 +16,22 @@ use crate::admin::warning;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;
 use app::service::Service;
+use app::tag_table::import::group_paths;
 use domain::experience::{
-    Content, Experience, ExperienceFields, ExperienceFile, ExperienceKind, Theme, with_images,
+    Content, Experience, ExperienceFields, ExperienceFile, ExperienceKind, FileContents, Theme,
+    with_groups, with_images,
 };
 use domain::field_error::FieldError;
-use domain::id::{ExperienceId, ImageId};
+use domain::group::GroupPath;
+use domain::id::{ExperienceId, GroupId, ImageId};
 
 /// Maximum size of a file, in bytes.
 const FILE_MAX: usize = 48 * 1024 * 1024;
 
 /// Export an experience as one file
 ///
-/// The file contains the name and the draft, and the images that the draft shows.
+/// The file contains the name and the draft, the images that the draft shows, and the paths of the
+/// groups that its conditions name.
 #[utoipa::path(
     get, path = "/experiences/{id}/file", tag = "experiences", params(("id" = ExperienceId, Path)),
     responses((status = OK, body = ExperienceFile), NotFound, Common)
@@ -44,7 +48,13 @@ pub(crate) async fn export_file(
             images.insert(image, bytes);
         }
     }
-    let file = ExperienceFile::new(experience.name, &experience.content, &images);
+    let named = experience.content.tag_groups();
+    let mut groups = BTreeMap::new();
+    if !named.is_empty() {
+        groups.extend(group_paths(&service).await?);
+        groups.retain(|id, _| named.contains(id));
+    }
+    let file = ExperienceFile::new(experience.name, &experience.content, &images, groups);
     let mut response = Json(file).into_response();
     let name = format!("attachment; filename=\"experience-{id}.tapdesk.json\"");
     if let Ok(name) = HeaderValue::from_str(&name) {
@@ -58,7 +68,8 @@ pub(crate) async fn export_file(
 /// Import an experience from a file
 ///
 /// The experience becomes a new draft. Tapdesk checks everything in the file, and encodes the
-/// images again as if they were uploaded. At most 48 MiB.
+/// images again as if they were uploaded. Groups that conditions name must exist, and are found by
+/// their path. At most 48 MiB.
 #[utoipa::path(
     post, path = "/experiences/import", tag = "experiences", request_body = ExperienceFile,
     responses((status = CREATED, body = Experience, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved experience, in words"))), Conflicting, BadBody, Written, Common)
@@ -75,7 +86,15 @@ pub(crate) async fn import_file(
 
 async fn import(service: &Service, request: Request) -> Result<Experience, ApiError> {
     let file: ExperienceFile = body::json(request, FILE_MAX).await?;
-    let (fields, images) = file.read().map_err(ApiError::invalid)?;
+    let FileContents {
+        mut fields,
+        images,
+        groups,
+    } = file.read().map_err(ApiError::invalid)?;
+    if !groups.is_empty() {
+        let ids = groups_here(service, groups).await?;
+        fields.content = with_groups(&fields.content, &ids).map_err(ApiError::invalid)?;
+    }
     let mut fitted = Vec::new();
     for (id, bytes) in images {
         let (media_type, bytes) = fit(bytes.into()).await.map_err(|error| match error {
@@ -104,6 +123,41 @@ async fn import(service: &Service, request: Request) -> Result<Experience, ApiEr
         let _ = service.storage.delete_experience(id).await;
     }
     filled
+}
+
+/// The groups of this service that have the paths of the groups of a file.
+async fn groups_here(
+    service: &Service,
+    groups: BTreeMap<GroupId, GroupPath>,
+) -> Result<BTreeMap<GroupId, GroupId>, ApiError> {
+    let mut here = HashMap::<String, Vec<GroupId>>::new();
+    for (id, path) in group_paths(service).await? {
+        here.entry(path).or_default().push(id);
+    }
+    let mut ids = BTreeMap::new();
+    for (id, path) in groups {
+        let path = path.to_string();
+        match here.get(&path).map_or(&[][..], Vec::as_slice) {
+            [only] => {
+                ids.insert(id, *only);
+            }
+            [] => {
+                let why = format!(
+                    "A condition of the file names the group \"{path}\", and there is none here. Create it first."
+                );
+                return Err(ApiError::Invalid(FieldError::of("groups", why)));
+            }
+            several => {
+                let why = format!(
+                    "A condition of the file names the group \"{path}\", and {} groups here have that name. Rename \
+                     one of them.",
+                    several.len()
+                );
+                return Err(ApiError::Invalid(FieldError::of("groups", why)));
+            }
+        }
+    }
+    Ok(ids)
 }
 
 /// The empty content of a kind that shows images; `None` for other kinds.

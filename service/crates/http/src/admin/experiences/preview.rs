@@ -65,6 +65,13 @@ pub(crate) async fn preview(
             return Err(ApiError::Invalid(FieldError::of("tag_id", words)));
         }
     }
+    let sampled = tap.sample.as_ref().and_then(|sample| sample.group_id);
+    for group in [tap.group_id, sampled].into_iter().flatten() {
+        if service.storage.group(group).await?.is_none() {
+            let (noun, id) = ("group", group.get());
+            return Err(Conflict::Missing { noun, id }.into());
+        }
+    }
     let missing = |id: TagId| {
         ApiError::from(Conflict::Missing {
             noun: "tag",

@@ -11,6 +11,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -23,8 +24,8 @@ use domain::strict_json::Object;
 
 /// Maximum size of a JSON body of the admin API, in bytes.
 const JSON_MAX: usize = 4 * 1024 * 1024;
-/// Maximum size of a CSV body, in bytes.
-const CSV_MAX: usize = 128 * 1024 * 1024;
+/// Maximum size of a table, in bytes.
+const TABLE_MAX: usize = 128 * 1024 * 1024;
 
 /// A required JSON body.
 pub(in crate::admin) struct Body<T>(pub(in crate::admin) T);
@@ -65,17 +66,17 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
     }
 }
 
-/// A whole table. It may have to be read twice.
-pub(in crate::admin) struct Csv(pub(in crate::admin) Chunks);
+/// A whole table, whose bytes decide its kind. It may have to be read twice.
+pub(in crate::admin) struct Table(pub(in crate::admin) Chunks);
 
-impl<S: Send + Sync> FromRequest<S> for Csv {
+impl<S: Send + Sync> FromRequest<S> for Table {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         if !may_be_table(request.headers()) {
             return Err(ApiError::UnsupportedMediaType("text/csv"));
         }
-        let chunks = crate::body::chunks(request.into_body(), CSV_MAX, time_for(CSV_MAX));
+        let chunks = crate::body::chunks(request.into_body(), TABLE_MAX, time_for(TABLE_MAX));
         Ok(Self(chunks.await?))
     }
 }
@@ -92,6 +93,9 @@ fn may_be_table(headers: &HeaderMap) -> bool {
         "application/csv",
         "application/x-csv",
         "application/vnd.ms-excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/zip",
         "application/octet-stream",
     ];
     !headers.contains_key(CONTENT_TYPE) || is_of_type(headers, &types)
@@ -112,8 +116,14 @@ impl Patch {
         let Some(value) = self.0.shift_remove(name) else {
             return Ok(T::default());
         };
-        serde_json::from_value(value)
-            .map_err(|error| ApiError::Invalid(FieldError::of(name, sentence(&error))))
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let field = match field(error.path(), error.inner()) {
+                None => name.to_owned(),
+                Some(place) if place.starts_with('[') => format!("{name}{place}"),
+                Some(place) => format!("{name}.{place}"),
+            };
+            ApiError::Invalid(FieldError::of(field, sentence(error.inner())))
+        })
     }
 
     /// Applies the patch to `target`.
@@ -171,6 +181,13 @@ impl<T: ToSchema> ToSchema for Partial<T> {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         T::schemas(schemas);
     }
+}
+
+/// For `deserialize_with`: distinguishes null from a missing member, if `T` is an `Option`.
+pub(in crate::admin) fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -258,7 +275,13 @@ fn invalid(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError 
 }
 
 fn sentence(error: &serde_json::Error) -> String {
-    format!("The body is invalid: {error}.")
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    // Types of ours refuse a value in whole sentences, beside a field that says which one.
+    match text.strip_suffix(&place).unwrap_or(&text) {
+        own if own.ends_with('.') => own.to_owned(),
+        _ => format!("The body is invalid: {text}."),
+    }
 }
 
 /// The field where the parser stopped. If a field is missing or repeated, serde reports the object,
@@ -289,7 +312,10 @@ fn unwritable(error: serde_json::Error) -> FieldError {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use domain::mail::{InvalidMailAddress, MailAddress};
     use serde_json::json;
 
     /// RFC 7396, appendix A, the rows whose patch is an object.
@@ -324,5 +350,33 @@ mod tests {
             };
             assert_eq!(Patch(patch).apply(&target), Ok(expected));
         }
+    }
+
+    #[test]
+    fn a_value_is_refused_in_the_words_of_its_type_with_its_place() {
+        type Lists = BTreeMap<String, Vec<MailAddress>>;
+        let refused = |body: &str| match parse::<Lists>(body.as_bytes()) {
+            Err(ApiError::Invalid(why)) => (why.field, why.message),
+            other => panic!("{body}: {other:?}"),
+        };
+        let own = InvalidMailAddress.to_string();
+        let (field, message) = refused(r#"{"to": ["a@example.com", "b"]}"#);
+        assert_eq!((field.as_deref(), message), (Some("to[1]"), own.clone()));
+        let (field, message) = refused(r#"{"to": 7}"#);
+        assert_eq!(field.as_deref(), Some("to"));
+        assert!(
+            message.starts_with("The body is invalid: invalid type"),
+            "{message}"
+        );
+        // A member of a patch that is taken out of it.
+        let mut patch = Patch(serde_json::Map::new());
+        patch.0.insert("channel".to_owned(), json!({"mail": ["b"]}));
+        let Err(ApiError::Invalid(why)) = patch.take::<Lists>("channel") else {
+            panic!("it is no address");
+        };
+        assert_eq!(
+            (why.field.as_deref(), why.message),
+            (Some("channel.mail[0]"), own)
+        );
     }
 }

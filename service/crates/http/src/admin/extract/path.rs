@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use crate::error::ApiError;
 use domain::id::{ExperienceId, ImageId, TagId};
 use domain::tag::Slug;
+use inlay::Uid;
 
 /// The `{id}` of a path.
 pub(in crate::admin) struct Id<T>(pub(in crate::admin) T);
@@ -33,6 +34,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let values = values(parts, state).await?;
         Ok(Self(part(&values, "id")?, part(&values, "image_id")?))
+    }
+}
+
+/// The `{uid}` of a chip's path.
+pub(in crate::admin) struct UidPath(pub(in crate::admin) Uid);
+
+impl<S: Send + Sync> FromRequestParts<S> for UidPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self(part(&values(parts, state).await?, "uid")?))
     }
 }
 

@@ -3,42 +3,35 @@
 use crate::error::ApiError;
 use app::service::Service;
 use domain::clock::{Millis, Timestamp};
-use domain::field_error::FieldError;
-use domain::report::Bucket;
+use domain::report::{Buckets, ReportStep, TimeZone};
 use domain::world::World;
 
-/// Maximum number of buckets in an answer: six weeks of hours, almost three years of days.
-const BUCKETS_MAX: i64 = 1_000;
 /// The default period.
 const RANGE: Millis = Millis::days(7);
 
-/// The requested period, widened to whole buckets: the first bucket, and the one after the last.
+/// The parameters of a period.
+pub(in crate::admin) struct Period<'a> {
+    pub(in crate::admin) since: Option<Timestamp>,
+    pub(in crate::admin) until: Option<Timestamp>,
+    pub(in crate::admin) step: ReportStep,
+    /// An IANA name; UTC by default.
+    pub(in crate::admin) time_zone: Option<&'a str>,
+    pub(in crate::admin) world: World,
+}
+
+/// The requested period, widened to whole buckets, and the present moment of its world.
 ///
 /// # Errors
-/// If the period is empty or has too many buckets.
+/// If the period is empty or has too many buckets, or if there is no such time zone.
 pub(in crate::admin) async fn buckets(
     service: &Service,
-    (since, until): (Option<Timestamp>, Option<Timestamp>),
-    bucket: Bucket,
-    world: World,
-) -> Result<(i64, i64), ApiError> {
-    let until = match until {
-        Some(until) => until,
-        None => service.now_in(world != World::Real).await?,
-    };
-    let since = since.unwrap_or_else(|| until.minus(RANGE));
-    if since >= until {
-        return Err(ApiError::Invalid(FieldError::of(
-            "since",
-            "since must be before until.",
-        )));
-    }
-    let (first, end) = (bucket.of(since), bucket.of(until.minus(Millis::new(1))) + 1);
-    if end - first > BUCKETS_MAX {
-        let why = format!(
-            "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."
-        );
-        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
-    }
-    Ok((first, end))
+    period: Period<'_>,
+) -> Result<(Buckets, Timestamp), ApiError> {
+    let time_zone = period.time_zone.map_or(Ok(TimeZone::UTC), TimeZone::named);
+    let time_zone = time_zone.map_err(ApiError::Invalid)?;
+    let now = service.now_in(period.world != World::Real).await?;
+    let until = period.until.unwrap_or(now);
+    let since = period.since.unwrap_or_else(|| until.minus(RANGE));
+    let buckets = Buckets::new(period.step, time_zone, since, until);
+    Ok((buckets.map_err(ApiError::Invalid)?, now))
 }

@@ -11,6 +11,14 @@ use super::body::field;
 use crate::error::ApiError;
 use domain::field_error::FieldError;
 
+/// Names of parameters that begin like this continue with the key of an attribute. An operation that
+/// takes them reads them by itself, and documents them as [`ATTRIBUTES`].
+pub(in crate::admin) const ATTRIBUTE: &str = "attribute.";
+/// The documented parameter whose members are the parameters of all attributes.
+const ATTRIBUTES: &str = "attributes";
+/// The name of such a parameter in messages.
+const ANY_ATTRIBUTE: &str = "attribute.KEY";
+
 /// The query parameters of a request. `T` is a struct with `#[serde(deny_unknown_fields)]`, which
 /// refuses unknown parameters. Otherwise a misspelt filter would select everything.
 pub(in crate::admin) struct Query<T>(pub(in crate::admin) T);
@@ -34,7 +42,8 @@ pub(in crate::admin) fn read<T: DeserializeOwned>(
             message: format!("The query is invalid: {why}."),
         })
     };
-    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| chosen(name));
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    let pairs = pairs.filter(|(name, _)| chosen(name) && !name.starts_with(ATTRIBUTE));
     if let Some((name, _)) = pairs.clone().find(|(_, value)| value.contains('\0')) {
         let name = name.into_owned().into();
         return Err(refused(Some(name), "a value holds a NUL character"));
@@ -65,7 +74,10 @@ pub(in crate::admin) fn names(operation: &Operation) -> Vec<String> {
             RefOr::Ref(_) => None,
         })
         .filter(|parameter| matches!(parameter.parameter_in, ParameterIn::Query))
-        .map(|parameter| parameter.name.clone())
+        .map(|parameter| match parameter.name.as_str() {
+            ATTRIBUTES => ANY_ATTRIBUTE.to_owned(),
+            name => name.to_owned(),
+        })
         .collect()
 }
 
@@ -73,7 +85,15 @@ pub(in crate::admin) fn names(operation: &Operation) -> Vec<String> {
 /// would do something else than the client asked for.
 pub(in crate::admin) fn check(uri: &Uri, known: &[String]) -> Result<(), FieldError> {
     let mut pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    let unknown = pairs.find(|(name, _)| !known.iter().any(|known| known == name));
+    let is_known = |name: &str| {
+        let name = if name.starts_with(ATTRIBUTE) {
+            ANY_ATTRIBUTE
+        } else {
+            name
+        };
+        known.iter().any(|known| known == name)
+    };
+    let unknown = pairs.find(|(name, _)| !is_known(name));
     let Some((name, _)) = unknown else {
         return Ok(());
     };

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use super::report::{self, SHAPES, Unread};
 use crate::admin::Asked;
-use crate::admin::extract::body::Csv;
+use crate::admin::extract::body::Table;
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
+use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use app::encoder;
+use app::encoder::report::{self, SHAPES, Unread};
 use domain::field_error::FieldError;
 use domain::id::FactoryOrderId;
 use domain::table::counter::Digits;
@@ -93,14 +94,18 @@ enum ReportOutcome {
 #[utoipa::path(
     post, path = "/factory-orders/{id}/import", tag = "factory orders",
     params(("id" = FactoryOrderId, Path), ReportQuery),
-    request_body(content = String, content_type = "text/csv"),
+    request_body(content(
+        (String = "text/csv"),
+        (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        (inline(Binary) = "application/vnd.oasis.opendocument.spreadsheet")
+    )),
     responses((status = OK, body = ReportResult), NotFound, Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn import(
     Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
     Query(query): Query<ReportQuery>,
-    Csv(file): Csv,
+    Table(file): Table,
 ) -> Result<Json<ReportResult>, ApiError> {
     let name = query.preset.as_deref().unwrap_or("csv");
     let shape = SHAPES.iter().find(|shape| shape.name == name);

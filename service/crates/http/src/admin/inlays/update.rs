@@ -3,19 +3,17 @@
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::create::mode;
-use super::keys::KeyRequest;
 use super::view::InlayView;
 use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
+use app::inlays::{KeyRequest, OtherKeysRequest, mode_of, template};
 use domain::field_error::FieldError;
 use domain::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, InvalidInlay, MemberPatch};
 use inlay::key::{AesKey, SomeKey};
-use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror};
 
 /// Changes to an inlay. Members that are not sent stay unchanged.
@@ -47,10 +45,16 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<SomeKey>)]
     file_key: MemberPatch<SomeKey>,
-    /// A master key from which the inlay's keys are derived from now on.
+    /// A master key from which the inlay's keys are derived from now on. If `meta_key` is sent, too,
+    /// only the file key is derived.
     #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
     master_key_id: MemberPatch<MasterKeyId>,
+    /// The chip's other keys, if another program encoded it; null to forget them. They are replaced
+    /// together: a request with only some of them is refused.
+    #[serde(default)]
+    #[schema(value_type = Option<OtherKeysRequest>)]
+    other_keys: MemberPatch<OtherKeysRequest>,
     /// Accepts a counter that increased by too much. Every code up to this counter is used up. The
     /// value can only increase, and cannot be null.
     #[serde(default)]
@@ -117,13 +121,19 @@ pub(crate) async fn update(
         master_key_id: patch.master_key_id,
         allow_factory_keys: patch.allow_factory_keys,
     };
-    let keys = request.seal(&service, uid, technology).await?;
     let url_template_id = patch.url_template_id;
+    let template = template(
+        &service,
+        url_template_id.apply(inlay.fields.url_template_id),
+    )
+    .await?;
+    let keys = request.seal(&service, uid, technology, template.as_ref());
+    let keys = keys.await?;
     let mode = match url_template_id {
         MemberPatch::Keep => None,
-        MemberPatch::Remove => Some(Mode::Aes),
-        MemberPatch::Set(id) => Some(mode(&service, None, Some(id)).await?),
+        MemberPatch::Remove | MemberPatch::Set(_) => Some(mode_of(template.as_ref())),
     };
+    let other_keys = patch.other_keys.try_map(|keys| keys.seal(&service))?;
     let (tag_id, mirror, mac_from) = (patch.tag_id, patch.mirror, patch.mac_from);
     let edit = move |before: InlayFields| {
         expected.check(Some(&before))?;
@@ -140,6 +150,7 @@ pub(crate) async fn update(
             mirror: mirror.apply(form.0),
             mac_from: mac_from.apply(Some(form.1)).unwrap_or(MacFrom::None),
             keys: keys.clone().apply(before.keys).map_err(FieldError::from)?,
+            other_keys: other_keys.clone().apply(before.other_keys),
             blocked_at: match blocked {
                 None => before.blocked_at,
                 Some(false) => None,

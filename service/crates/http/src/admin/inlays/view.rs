@@ -46,6 +46,9 @@ pub(crate) struct InlayView {
     meta_key_check: Option<KeyCheck>,
     /// The same for the file key.
     file_key_check: Option<KeyCheck>,
+    /// Whether the chip's keys 0, 3 and 4 are stored with the inlay, because another program wrote
+    /// them. Keys that Tapdesk wrote are not stored here.
+    has_other_keys: bool,
     /// Whether the chip still has the keys that a bureau wrote. It gets its own keys when the
     /// delivered chip is placed on the reader.
     bureau_keys: bool,
@@ -100,6 +103,7 @@ impl From<Inlay> for InlayView {
             master_key_id: keys.and_then(SealedKeys::master_key_id),
             meta_key_check: keys.and_then(SealedKeys::meta).map(KeyFingerprint::check),
             file_key_check: keys.map(|keys| keys.file().check()),
+            has_other_keys: fields.other_keys.is_some(),
             bureau_keys: inlay.bureau_keys,
             factory_keys: keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid)),
             used_up: inlay.last_counter >= fields.technology.counter_max(),

@@ -14,8 +14,9 @@ use utoipa::IntoParams;
 
 use super::list::ListInteractions;
 use crate::admin::Asked;
-use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, columns, line};
+use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, columns, line};
 use crate::admin::extract::query::read;
+use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
 use domain::id::{InlayId, InteractionId};
@@ -61,7 +62,8 @@ const UID: &str = "uid";
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportOptions {
-    /// `csv` or `jsonl`.
+    /// `csv`, `jsonl` or `xlsx`. A workbook has at most 32,767 characters of a cell, and further
+    /// sheets after 1,048,576 rows.
     #[param(inline, required = false)]
     format: Format,
     /// The columns, separated by commas, in this order: members of an interaction in the list. By
@@ -93,8 +95,9 @@ impl ExportOptions {
             status = OK, content(
                 (String = "application/jsonl; charset=utf-8"),
                 (String = "text/csv; charset=utf-8"),
+                (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             ),
-            headers(("Tapdesk-Cursor" = String, description = "From where the export is continued"))
+            headers(("Tapdesk-Cursor" = String, description = "From where the export is continued; not of a workbook"))
         ),
         Invalid, Common
     )
@@ -104,12 +107,13 @@ pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, 
     let options = read::<ExportOptions>(query, ExportOptions::has)?.0;
     let filter = read::<ListInteractions>(query, |name| !ExportOptions::has(name))?.0;
     let columns = columns(options.columns.as_deref(), &COLUMNS, &NAMED)?;
+    options.format.check_cursor(options.cursor.as_deref())?;
     let place = options
         .cursor
         .as_deref()
         .map(ExportPosition::parse)
         .transpose()?;
-    let filter = InteractionFilter::from(filter);
+    let filter = filter.read(&service).await?;
     let (begins, place) = match place {
         Some(place) => (false, Some(place)),
         None => (true, newest(&service, filter).await?),
@@ -121,10 +125,6 @@ pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, 
             CONTENT_DISPOSITION,
             format!("attachment; filename=\"interactions.{ending}\""),
         ),
-        (
-            CURSOR,
-            place.map_or_else(String::new, |place| place.bound.to_string()),
-        ),
     ];
     let file = File {
         format: options.format,
@@ -135,8 +135,10 @@ pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, 
     } else {
         Vec::new()
     };
-    let body = export::body(move |sender| send(service, filter, file, head, place, sender));
-    Ok((headers, body).into_response())
+    let format = file.format;
+    let send = move |sender| send(service, filter, file, head, place, sender);
+    let body = export::table_body(format, "Interactions", send);
+    Ok((headers, format.cursor(place), body).into_response())
 }
 
 /// The position of the newest interaction; `None` without interactions.
@@ -187,7 +189,9 @@ impl File {
             members.insert(UID.to_owned(), uid.to_string().into());
         }
         match self.format {
-            Format::Csv => line(self.columns.iter().map(|name| cell(members.get(*name)))),
+            Format::Csv | Format::Xlsx => {
+                line(self.columns.iter().map(|name| cell(members.get(*name))))
+            }
             Format::Jsonl => {
                 let mut row = Map::new();
                 for name in &self.columns {

@@ -7,12 +7,14 @@ use utoipa::IntoParams;
 use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::error::{ApiError, Common, Invalid};
+use app::service::Service;
 use domain::clock::Timestamp;
-use domain::id::{ExperienceId, InlayId, InteractionId, TagId};
+use domain::id::{ExperienceId, GroupId, InlayId, InteractionId, TagId};
 use domain::interaction::{InteractionView, Reason, VerificationState};
 use domain::world::World;
+use inlay::Uid;
 use inlay::assessment::Tamper;
-use storage::{InteractionFilter, Stretch};
+use storage::{InlayFilter, InteractionFilter, Stretch};
 
 /// Filters of interactions. All of them must match.
 #[derive(Default, Deserialize, IntoParams)]
@@ -25,8 +27,12 @@ pub(crate) struct ListInteractions {
     no_tag: bool,
     /// Only interactions that led to this experience.
     experience_id: Option<ExperienceId>,
+    /// Only interactions of tags that are now in this group, or in a group below it.
+    group_id: Option<GroupId>,
     /// Only interactions with an authentic code of this inlay.
     inlay_id: Option<InlayId>,
+    /// Only interactions with an authentic code of the inlay with this UID.
+    uid: Option<Uid>,
     /// Only interactions with this verdict.
     #[param(inline)]
     verification: Option<VerificationState>,
@@ -61,7 +67,7 @@ pub(crate) async fn list(
     Asked(service): Asked,
     list: List<InteractionId, ListInteractions>,
 ) -> Result<Json<Page<InteractionView>>, ApiError> {
-    let filter = list.filter.into();
+    let filter = list.filter.read(&service).await?;
     let Stretch { found, next } = service
         .storage
         .interactions(filter, list.after, list.limit.items())
@@ -71,13 +77,17 @@ pub(crate) async fn list(
     Ok(Json(Page::up_to(items.collect(), next)))
 }
 
-impl From<ListInteractions> for InteractionFilter {
-    fn from(query: ListInteractions) -> Self {
-        Self {
+impl ListInteractions {
+    /// The filter, with the inlay that has the UID.
+    pub(super) async fn read(self, service: &Service) -> Result<InteractionFilter, ApiError> {
+        let query = self;
+        let mut filter = InteractionFilter {
             tag_id: query.tag_id,
             no_tag: query.no_tag,
             experience_id: query.experience_id,
+            group_id: query.group_id,
             inlay_id: query.inlay_id,
+            none: false,
             verification: query.verification,
             reason: query.reason,
             missed_reads: query.missed_reads,
@@ -85,6 +95,17 @@ impl From<ListInteractions> for InteractionFilter {
             since: query.since,
             until: query.until,
             world: query.simulated,
+        };
+        if let Some(uid) = query.uid {
+            let of_uid = InlayFilter {
+                uid: Some(uid),
+                ..InlayFilter::default()
+            };
+            let found = service.storage.inlays(of_uid, None, 1).await?;
+            let found = found.first().map(|inlay| inlay.id);
+            filter.none = found.is_none() || query.inlay_id.is_some_and(|id| Some(id) != found);
+            filter.inlay_id = found;
         }
+        Ok(filter)
     }
 }

@@ -8,15 +8,13 @@ use utoipa::ToSchema;
 use super::view::VirtualInlayView;
 use crate::admin::Asked;
 use crate::admin::extract::body::Body;
-use crate::admin::inlays::{KeyRequest, master_key};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
+use app::inlays::{KeyRequest, open_shared};
 use app::service::Service;
 use domain::entropy;
 use domain::field_error::FieldError;
 use domain::id::{MasterKeyId, TagId, UrlTemplateId};
-use domain::inventory::{
-    InlayFields, NewInlay, SharedKey, SharedKeySource, UrlTemplateFields, virtual_uid,
-};
+use domain::inventory::{InlayFields, MemberPatch, NewInlay, UrlTemplateFields, virtual_uid};
 use domain::tag::{Slug, Tag, TagFields};
 use domain::text::NAME_MAX;
 use inlay::key::{AesKey, Sic43ntKey, SomeKey};
@@ -82,7 +80,10 @@ pub(crate) async fn create(
             let (meta, file) = random_keys(&service, technology, shared).await?;
             (meta.into(), file.into())
         }
-        (meta, file, _) => (meta.into(), file.into()),
+        (meta, file, _) => {
+            let meta = meta.map_or(MemberPatch::Keep, MemberPatch::Set);
+            (meta, file.into())
+        }
     };
     let keys = KeyRequest {
         meta_key,
@@ -90,7 +91,9 @@ pub(crate) async fn create(
         master_key_id: new.master_key_id.into(),
         allow_factory_keys: new.allow_factory_keys,
     };
-    let keys = keys.seal(&service, uid, technology).await?;
+    let keys = keys
+        .seal(&service, uid, technology, template.as_ref())
+        .await?;
     let fields = InlayFields {
         technology,
         mode: template.as_ref().map_or(Mode::Aes, |of| of.settings().mode),
@@ -102,6 +105,7 @@ pub(crate) async fn create(
         },
         mac_from: new.mac_from.unwrap_or(MacFrom::None),
         keys: keys.apply(None).map_err(ApiError::invalid)?,
+        other_keys: None,
         blocked_at: None,
     };
     fields.validate().map_err(ApiError::invalid)?;
@@ -145,25 +149,23 @@ async fn random_keys(
             Some(SomeKey::Aes(random_key(service)))
         }
     };
+    // All chips of the template share this key.
+    let shared = template.and_then(|template| template.unlisted.file_key.as_ref());
+    let file = match shared {
+        Some(shared) => Some(SomeKey::Aes(service.keyring.unwrap(&shared.wrapped)?)),
+        None => file,
+    };
     let meta = match template {
         None => Some(random_key(service)),
-        Some(template) if template.template.has(Field::Picc) => match template.keys.first() {
-            Some(shared) => open_shared(service, shared).await?,
-            None => Some(random_key(service)),
-        },
+        Some(template) if template.template.has(Field::Picc) => {
+            match template.keys.iter().find(|key| key.opens) {
+                Some(shared) => open_shared(service, shared).await?,
+                None => Some(random_key(service)),
+            }
+        }
         Some(_) => None,
     };
     Ok((meta, file))
-}
-
-async fn open_shared(service: &Service, shared: &SharedKey) -> Result<Option<AesKey>, ApiError> {
-    Ok(match &shared.source {
-        SharedKeySource::Own(wrapped) => Some(service.keyring.unwrap(wrapped)?),
-        SharedKeySource::Master(id) => {
-            let master = master_key(service, *id).await?;
-            SharedKey::open_master(&master, &service.keyring)?
-        }
-    })
 }
 
 async fn tag(

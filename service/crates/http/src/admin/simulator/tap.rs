@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::admin::extract::path::Id;
-use crate::admin::inlays::open_keys;
 use crate::auth::origin::Origin;
 use crate::error::{ApiError, BadBody, Code, Common, Conflicting, NotFound, Written};
 use crate::public;
+use app::inlays::open_keys;
 use app::payload;
 use app::service::Service;
 use app::tap::{self, Place, Tap, TapAnswer};
@@ -131,7 +131,7 @@ pub(crate) async fn tap(
         return Err(ApiError::Invalid(FieldError::of("counter", why)));
     }
     let counter = options.counter.unwrap_or(chip.counter);
-    let (url, place) = match chip.inlay.fields.url_template_id {
+    let (url, mut place) = match chip.inlay.fields.url_template_id {
         Some(template) => written(&service, &chip, template, counter, &options).await?,
         None => canonical(&service, &chip, counter, &options).await?,
     };
@@ -140,7 +140,7 @@ pub(crate) async fn tap(
         VirtualTap { follow: false, .. } => None,
         VirtualTap {
             link_preview: true, ..
-        } => Some(preview(&service, &place).await?),
+        } => Some(preview(&service, &mut place).await?),
         _ => Some(follow(&service, place, query, origin).await?),
     };
     Ok(Json(VirtualTapped {
@@ -212,12 +212,8 @@ async fn written(
     }
     let url = of.url(slug, &code);
     let request = Request::of_url(&url).ok_or(ApiError::Internal)?;
-    let (template, addressed) = templates.find(&request).ok_or(ApiError::Internal)?;
-    let place = Place::Template {
-        template,
-        addressed: Box::new(addressed),
-        path: request.path.to_owned(),
-    };
+    let place = Place::at_template(templates.find(&request), request.path);
+    let place = place.ok_or(ApiError::Internal)?;
     Ok((url, place))
 }
 
@@ -280,7 +276,7 @@ async fn code(
 }
 
 /// Opens the URL of a tag like a messenger that previews a link.
-async fn preview(service: &Service, place: &Place) -> Result<Followed, ApiError> {
+async fn preview(service: &Service, place: &mut Place) -> Result<Followed, ApiError> {
     let status = match tap::linked(service, place).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,

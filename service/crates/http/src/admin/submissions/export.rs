@@ -15,8 +15,9 @@ use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
 use crate::admin::Asked;
-use crate::admin::export::{self, AT_ONCE, CURSOR, ExportPosition, Format, cell, line, once};
+use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, line, once};
 use crate::admin::extract::query::read;
+use crate::document::Binary;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
 use app::service::Service;
 use domain::field_error::FieldError;
@@ -95,8 +96,9 @@ enum Column {
             status = OK, content(
                 (String = "application/jsonl; charset=utf-8"),
                 (String = "text/csv; charset=utf-8"),
+                (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
             ),
-            headers(("Tapdesk-Cursor" = String, description = "From where the export is continued"))
+            headers(("Tapdesk-Cursor" = String, description = "From where the export is continued; not of a workbook"))
         ),
         Conflicting, Invalid, Common
     )
@@ -115,6 +117,7 @@ pub(crate) async fn export(
     }
     let filter = filter.check()?;
     let format = options.format;
+    format.check_cursor(options.cursor.as_deref())?;
     let place = options
         .cursor
         .as_deref()
@@ -127,13 +130,15 @@ pub(crate) async fn export(
     let columns = match (options.columns.as_deref(), format) {
         (Some(asked), _) => columns(asked, format)?,
         (None, Format::Jsonl) => all(format, BTreeSet::new()),
-        (None, Format::Csv) if !begins => {
+        (None, Format::Csv | Format::Xlsx) if !begins => {
             let why = "columns are needed with a cursor: those of the file that is continued.";
             return Err(ApiError::Invalid(FieldError::of("columns", why)));
         }
         // HEAD requests skip the search for field columns, because they get no body.
-        (None, Format::Csv) if method == Method::HEAD => Vec::new(),
-        (None, Format::Csv) => all(format, variables(&service, &filter, place).await?),
+        (None, Format::Csv | Format::Xlsx) if method == Method::HEAD => Vec::new(),
+        (None, Format::Csv | Format::Xlsx) => {
+            all(format, variables(&service, &filter, place).await?)
+        }
     };
     let ending = format.ending();
     let headers = [
@@ -142,15 +147,12 @@ pub(crate) async fn export(
             CONTENT_DISPOSITION,
             format!("attachment; filename=\"submissions.{ending}\""),
         ),
-        (
-            CURSOR,
-            place.map_or_else(String::new, |place| place.bound.to_string()),
-        ),
     ];
     let file = File { format, columns };
     let head = if begins { file.head() } else { Vec::new() };
-    let body = export::body(move |sender| send(service, filter, file, head, place, sender));
-    Ok((headers, body).into_response())
+    let send = move |sender| send(service, filter, file, head, place, sender);
+    let body = export::table_body(format, "Submissions", send);
+    Ok((headers, format.cursor(place), body).into_response())
 }
 
 /// The position of the newest submission; `None` without submissions.
@@ -170,7 +172,7 @@ async fn newest(service: &Service) -> Result<Option<ExportPosition>, StorageErro
 /// All columns of a format. `variables` are the variables of the fields.
 fn all(format: Format, variables: BTreeSet<PropertyKey>) -> Vec<Column> {
     let own: &[&'static str] = match format {
-        Format::Csv => &[CONSENT, CONSENT_VERSION],
+        Format::Csv | Format::Xlsx => &[CONSENT, CONSENT_VERSION],
         Format::Jsonl => &[FIELDS, CONSENT, NOT_SAVED],
     };
     let members = COLUMNS.iter().chain(own).copied().map(Column::Member);
@@ -188,7 +190,7 @@ fn columns(asked: &str, format: Format) -> Result<Vec<Column>, ApiError> {
             .find(|column| matches!(column, Column::Member(known) if *known == name));
         let variable = name
             .strip_prefix(FIELD)
-            .filter(|_| format == Format::Csv)
+            .filter(|_| format != Format::Jsonl)
             .and_then(|key| PropertyKey::parse(key).ok());
         let column = member.cloned().or(variable.map(Column::Field));
         let Some(column) = column else {
@@ -251,7 +253,7 @@ impl File {
     fn line(&self, submission: &Submission) -> Vec<u8> {
         let mut members = object(submission);
         match self.format {
-            Format::Csv => line(self.columns.iter().map(|column| match column {
+            Format::Csv | Format::Xlsx => line(self.columns.iter().map(|column| match column {
                 Column::Member(CONSENT) => cell(part(&members, "text")),
                 Column::Member(CONSENT_VERSION) => cell(part(&members, "version")),
                 Column::Member(name) => cell(members.get(*name)),

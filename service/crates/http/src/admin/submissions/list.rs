@@ -9,7 +9,7 @@ use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
-use domain::id::{ExperienceId, InteractionId, SubmissionId, TagId};
+use domain::id::{ExperienceId, GroupId, InteractionId, SubmissionId, TagId};
 use domain::interaction::VerificationState;
 use domain::submission::{Submission, SubmissionState};
 use domain::tag::VALUE_MAX;
@@ -25,6 +25,8 @@ pub(crate) struct ListSubmissions {
     tag_id: Option<TagId>,
     /// Only submissions of forms of this experience.
     experience_id: Option<ExperienceId>,
+    /// Only submissions of tags that are now in this group, or in a group below it.
+    group_id: Option<GroupId>,
     /// Only submissions of taps with this verdict.
     #[param(inline)]
     verification: Option<VerificationState>,
@@ -93,6 +95,7 @@ impl ListSubmissions {
         Ok(SubmissionFilter {
             tag_id: self.tag_id,
             experience_id: self.experience_id,
+            group_id: self.group_id,
             verification: self.verification,
             consent: self.consent,
             q: self.q,

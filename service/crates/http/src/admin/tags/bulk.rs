@@ -1,8 +1,10 @@
 //! `POST /admin/v1/tags/bulk`.
 
+mod step;
 mod undo;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::HeaderMap;
@@ -18,14 +20,15 @@ use crate::admin::experiences::written_variables;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use domain::field_error::FieldError;
-use domain::id::{ExperienceId, TagId};
+use domain::id::{ExperienceId, GroupId, TagId};
 use domain::strict_json;
-use domain::tag::{AddVariables, PropertyKey, Status};
-use storage::{FormVariables, TagChange, TagFilter, TagSelect};
+use domain::tag::{AddVariables, PropertyKey, Status, check_value};
+use step::Step;
+use storage::{FormVariables, TagChange, TagFilter, TagSelect, TagSet};
+use undo::Undo;
 
-/// Number of tags per database command. A tap that arrives meanwhile waits for at most one command:
-/// a few milliseconds.
-const AT_ONCE: usize = 200;
+/// Most properties that one change sets. A tag has at most 256 of each class.
+const PROPERTIES: usize = 512;
 /// Range of `limit`. A lower limit would make `rest` larger than the work that it describes. With a
 /// higher limit, one call would take longer than people wait for a sign of progress.
 const LIMIT: std::ops::RangeInclusive<u32> = 100..=100_000;
@@ -76,12 +79,48 @@ pub(crate) enum BulkChange {
         #[schema(required = false)]
         remove_variables: Vec<PropertyKey>,
     },
+    /// Moves the tags into a group, or with `null` out of all groups.
+    Group {
+        /// The tags to change.
+        select: Selection,
+        /// The group, or `null` for none. Required.
+        #[serde(deserialize_with = "Option::deserialize")]
+        #[schema(required)]
+        group_id: Option<GroupId>,
+        /// Whether tags without an experience of their own get the variables that the page of the
+        /// group's experience writes.
+        #[serde(default, skip_serializing_if = "AddVariables::is_default")]
+        #[schema(required = false)]
+        add_variables: AddVariables,
+        /// Variables to remove where they are empty; no variables are added. `undo` lists here the
+        /// variables that the move added.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        remove_variables: Vec<PropertyKey>,
+    },
     /// Sets the status of the tags.
     Status {
         /// The tags to change.
         select: Selection,
         /// The new status of the tags.
         status: Status,
+    },
+    /// Sets or removes properties of the tags.
+    Set {
+        /// The tags to change.
+        select: Selection,
+        /// New values of attributes by their keys; `null` removes one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schema(required = false)]
+        attributes: BTreeMap<PropertyKey, Option<String>>,
+        /// New values of data by their keys; `null` removes one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schema(required = false)]
+        data: BTreeMap<PropertyKey, Option<String>>,
+        /// Whether a QR code of the tags is printed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(required = false)]
+        has_qr_code: Option<bool>,
     },
     /// Deletes the tags. Their slugs stay reserved for them.
     Delete {
@@ -164,51 +203,66 @@ pub(crate) struct BulkResult {
     stopped: Option<String>,
 }
 
+/// The effect of an assignment or a move on the variables of forms.
+fn form_variables(add: AddVariables, remove: &[PropertyKey]) -> FormVariables {
+    if !remove.is_empty() {
+        FormVariables::Remove(remove.to_vec())
+    } else if add.0 {
+        FormVariables::Add
+    } else {
+        FormVariables::Leave
+    }
+}
+
 impl BulkChange {
-    fn change(&self) -> TagChange {
-        match self {
-            Self::Assign { experience_id, .. } => TagChange::Assign(*experience_id),
-            Self::Status { status, .. } => TagChange::Status(*status),
-            Self::Delete { .. } => TagChange::Delete,
-            Self::Restore { .. } => TagChange::Restore,
-        }
-    }
-
-    /// The effect of an assignment on the variables of forms.
-    fn variables(&self) -> FormVariables {
-        match self {
+    /// The change without the tags.
+    fn step(&self) -> Result<Step, ApiError> {
+        let leave = FormVariables::Leave;
+        Ok(match self {
             Self::Assign {
-                remove_variables, ..
-            } if !remove_variables.is_empty() => FormVariables::Remove(remove_variables.clone()),
-            Self::Assign {
-                add_variables: AddVariables(true),
-                ..
-            } => FormVariables::Add,
-            _ => FormVariables::Leave,
-        }
-    }
-
-    fn of(change: TagChange, variables: &FormVariables, select: Selection) -> Self {
-        match change {
-            TagChange::Assign(experience_id) => Self::Assign {
-                select,
                 experience_id,
-                add_variables: AddVariables(*variables == FormVariables::Add),
-                remove_variables: match variables {
-                    FormVariables::Remove(keys) => keys.clone(),
-                    FormVariables::Add | FormVariables::Leave => Vec::new(),
-                },
-            },
-            TagChange::Status(status) => Self::Status { select, status },
-            TagChange::Delete => Self::Delete { select },
-            TagChange::Restore => Self::Restore { select },
-        }
+                add_variables,
+                remove_variables,
+                ..
+            } => Step::Change(
+                TagChange::Assign(*experience_id),
+                form_variables(*add_variables, remove_variables),
+            ),
+            Self::Group {
+                group_id,
+                add_variables,
+                remove_variables,
+                ..
+            } => Step::Change(
+                TagChange::Group(*group_id),
+                form_variables(*add_variables, remove_variables),
+            ),
+            Self::Status { status, .. } => Step::Change(TagChange::Status(*status), leave),
+            Self::Set {
+                attributes,
+                data,
+                has_qr_code,
+                ..
+            } => {
+                let set = TagSet {
+                    attributes: attributes.clone(),
+                    data: data.clone(),
+                    has_qr_code: *has_qr_code,
+                };
+                check_set(&set)?;
+                Step::Set(set)
+            }
+            Self::Delete { .. } => Step::Change(TagChange::Delete, leave),
+            Self::Restore { .. } => Step::Change(TagChange::Restore, leave),
+        })
     }
 
     fn into_select(self) -> Result<TagSelect, ApiError> {
         let deleted = matches!(self, Self::Restore { .. });
         let (Self::Assign { select, .. }
+        | Self::Group { select, .. }
         | Self::Status { select, .. }
+        | Self::Set { select, .. }
         | Self::Delete { select }
         | Self::Restore { select }) = self;
         Ok(match select {
@@ -224,8 +278,28 @@ impl BulkChange {
     }
 }
 
+fn check_set(set: &TagSet) -> Result<(), ApiError> {
+    let refused =
+        |field: &'static str, why: String| Err(ApiError::Invalid(FieldError::of(field, why)));
+    if set.is_empty() {
+        return refused("attributes", "There is nothing to set.".to_owned());
+    }
+    if set.properties() > PROPERTIES {
+        let why = format!("One change sets at most {PROPERTIES} properties.");
+        return refused("attributes", why);
+    }
+    for (field, properties) in [("attributes", &set.attributes), ("data", &set.data)] {
+        for (key, value) in properties {
+            if let Some(Err(why)) = value.as_deref().map(check_value) {
+                return refused(field, format!("{key}: {why}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Ids {
-    const fn bounds(self) -> (TagId, TagId) {
+    pub(in crate::admin) const fn bounds(self) -> (TagId, TagId) {
         match self {
             Self::One(id) => (id, id),
             Self::Range([first, last]) => (first, last),
@@ -246,7 +320,8 @@ impl Ids {
 /// With `expected_count`, nothing changes if the number of selected tags is different: the answer
 /// is 409 with `code: "count_changed"`. With `limit`, the call ends after that many tags. Then send
 /// the requests in `rest` one after the other: `done` shows the progress, and you can stop at any
-/// time. The `undo` requests of all answers together revert everything.
+/// time. The `undo` requests of all answers together revert everything. A call that sets properties
+/// also ends when their former values, which are in `undo`, have 8 MiB.
 #[utoipa::path(
     post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
     responses(
@@ -259,8 +334,7 @@ pub(crate) async fn bulk(
     Body(request): Body<BulkRequest>,
 ) -> Result<(HeaderMap, Json<BulkResult>), ApiError> {
     let limit = limit(request.limit)?;
-    let change = request.change.change();
-    let variables = request.change.variables();
+    let step = request.change.step()?;
     let asked = serde_json::to_value(&request.change).unwrap_or_default();
     let ids = service
         .storage
@@ -273,7 +347,7 @@ pub(crate) async fn bulk(
         return Err(ApiError::CountChanged { expected, found });
     }
     let mut asked = json!({"change": asked, "selected": ids.len()});
-    if let (TagChange::Assign(Some(id)), FormVariables::Add) = (change, &variables)
+    if let Step::Change(TagChange::Assign(Some(id)), FormVariables::Add) = step
         && let Some(experience) = service.storage.experience(id).await?
     {
         let added = written_variables(&service, &experience).await?;
@@ -283,24 +357,32 @@ pub(crate) async fn bulk(
     }
     service.storage.asks(asked);
     // The ids are fixed from here on: tags that match later are not changed.
-    let mut changed = Vec::new();
-    let mut stopped = None;
-    let mut done = 0;
-    for batch in ids[..ids.len().min(limit)].chunks(AT_ONCE) {
-        let storage = &service.storage;
-        let batch_changed = storage.change_tags_with(batch.to_vec(), change, variables.clone());
-        match batch_changed.await {
-            Ok(some) => changed.extend(some),
-            Err(error) if changed.is_empty() => return Err(error.into()),
+    let (mut undo, mut stopped) = (Undo::default(), None);
+    let (mut done, mut changed) = (0, 0);
+    let (mut variables_added, mut tags_with_added_variables) = (0, 0);
+    for batch in ids[..ids.len().min(limit)].chunks(step.at_once()) {
+        match step.make(&service.storage, batch).await {
+            Ok(some) => {
+                for tag in some {
+                    changed += 1;
+                    variables_added += tag.added.len();
+                    tags_with_added_variables += usize::from(!tag.added.is_empty());
+                    undo.add(tag.id, tag.back);
+                }
+            }
+            Err(error) if changed == 0 => return Err(error.into()),
             Err(error) => {
                 stopped = Some(ApiError::from(error).detail());
                 break;
             }
         }
         done += batch.len();
+        if undo.is_large() {
+            break;
+        }
     }
-    let warning = match change {
-        TagChange::Assign(Some(experience)) => {
+    let warning = match step {
+        Step::Change(TagChange::Assign(Some(experience)), _) => {
             warning::experience_of_many(&service, experience).await?
         }
         _ => None,
@@ -308,11 +390,11 @@ pub(crate) async fn bulk(
     let result = BulkResult {
         selected: ids.len(),
         done,
-        changed: changed.len(),
-        variables_added: changed.iter().map(|tag| tag.added.len()).sum(),
-        tags_with_added_variables: changed.iter().filter(|tag| !tag.added.is_empty()).count(),
-        undo: undo::of(changed),
-        rest: undo::rest(change, &variables, &ids[done..], limit),
+        changed,
+        variables_added,
+        tags_with_added_variables,
+        undo: undo.requests(),
+        rest: undo::rest(&step, &ids[done..], limit),
         stopped,
     };
     Ok((warning::headers(warning), Json(result)))

@@ -1,54 +1,73 @@
 //! `GET /admin/v1/tags/export`.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use axum::body::Bytes;
-use axum::http::HeaderName;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderName, Uri};
 use axum::response::{IntoResponse, Response};
-use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::Sender;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
 
-use super::csv::{EXPERIENCE, URL};
+use super::attribute_filter::{AttributeParams, Attributes};
 use super::filter::Filter;
-use super::import::experience_names;
 use crate::admin::Asked;
-use crate::admin::export;
-use crate::admin::extract::query::Query;
-use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
-use app::service::Service;
+use crate::admin::export::{self, Format};
+use crate::admin::extract::query::read;
+use crate::document::Binary;
+use crate::error::{ApiError, Common, Conflicting, Invalid};
+use app::tag_table;
+use app::tag_table::export::TagExport;
+use app::xlsx_file::ROWS_MAX;
 use domain::field_error::FieldError;
-use domain::id::ExperienceId;
-use domain::settings::Settings;
-use domain::table::damage;
-use domain::tag::cell::{ABSENT, encode};
-use domain::tag::{TagColumn, TagFields};
 use domain::world::World;
-use storage::{StorageError, TagFilter, TagList, TagOrder};
+use storage::StorageError;
 
-/// Number of tags per database read.
-const AT_ONCE: usize = 500;
 /// Header with the number of tags at the start of the export.
 const TOTAL: HeaderName = HeaderName::from_static("tapdesk-total");
-/// Maximum number of different property keys, because each is a column.
-const KEYS_MAX: usize = 900;
+
+/// The name of the parameter.
+const FORMAT: &str = "format";
+
+/// The file of an export of tags.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TagFile {
+    /// `csv` or `xlsx`.
+    #[param(inline, required = false)]
+    format: TagFormat,
+}
+
+/// File format of an export of tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TagFormat {
+    /// CSV (RFC 4180), safe to open in a spreadsheet.
+    #[default]
+    Csv,
+    /// A workbook of Excel with the cells of the CSV file, all as text.
+    Xlsx,
+}
 
 /// Export tags
 ///
-/// A CSV file with the columns of an import, the `url` of each tag, and one column for each
-/// property key. An import of the file creates the same tags. `(none)` marks a property that a tag
+/// A CSV file or a workbook (`.xlsx`) with the columns of an import, the `url` of each tag, and one column for each
+/// property key. An import of the file creates the same tags, also in another service: experiences
+/// are there by name. `experience_id` is empty, unless several experiences have the name. `(none)` marks a property that a tag
 /// does not have, and a single apostrophe a property with an empty value. Other cells without a
 /// value are empty. If a spreadsheet would take a cell for a formula, or an import would take it
 /// for a keyword, the cell begins with an apostrophe. `Tapdesk-Total` is the number of tags at the
 /// start of the export. Simulated tags are never exported. Changes during the export may or may not
 /// be included, but each tag is consistent.
 #[utoipa::path(
-    get, path = "/tags/export", tag = "tags", params(Filter),
+    get, path = "/tags/export", tag = "tags", params(Filter, AttributeParams, TagFile),
     responses(
         (
-            status = OK, body = String, content_type = "text/csv; charset=utf-8",
+            status = OK,
+            content(
+                (String = "text/csv; charset=utf-8"),
+                (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            ),
             headers(("Tapdesk-Total" = u64, description = "How many tags there were when the export began"))
         ),
         Conflicting, Invalid, Common
@@ -56,134 +75,53 @@ const KEYS_MAX: usize = 900;
 )]
 pub(crate) async fn export(
     Asked(service): Asked,
-    Query(filter): Query<Filter>,
+    Attributes(attributes): Attributes,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
+    let query = uri.query().unwrap_or_default();
+    let format = match read::<TagFile>(query, |name| name == FORMAT)?.0.format {
+        TagFormat::Csv => Format::Csv,
+        TagFormat::Xlsx => Format::Xlsx,
+    };
+    let filter = read::<Filter>(query, |name| name != FORMAT)?.0;
     if filter.simulated != World::Real {
         let why = "Simulated tags are not exported.";
         return Err(ApiError::Invalid(FieldError::of("simulated", why)));
     }
-    let filter = filter.check()?;
-    let keys = service.storage.property_keys(filter.clone()).await?;
-    if keys.len() > KEYS_MAX {
+    let filter = filter.with(attributes).check()?;
+    let file = tag_table::export::export(service, filter).await?;
+    let total = file.total();
+    if format == Format::Xlsx && total >= u64::from(ROWS_MAX) {
         let why = format!(
-            "These tags have {} different keys of properties, and a table has room for {KEYS_MAX}. \
-             Export fewer tags at once.",
-            keys.len()
+            "A sheet has at most {ROWS_MAX} rows, and an import reads one sheet. Export these {total} tags as CSV, or fewer of them."
         );
-        return Err(ApiError::conflict(Code::TooManyKeys, why));
+        return Err(ApiError::Invalid(FieldError::of(FORMAT, why)));
     }
-    let properties = keys
-        .into_iter()
-        .map(|(class, key)| TagColumn::Property(class, key));
-    let columns = TagColumn::FIXED.into_iter().chain(properties).collect();
-    let file = File {
-        columns,
-        experiences: experience_names(&service).await?,
-        settings: service.settings(),
-    };
-    let total = service.storage.count_tags(filter.clone()).await?;
-    let body = export::body(move |sender| send(service, filter, file, sender));
+    let body = export::table_body(format, "Tags", move |sender| send(file, sender));
+    let ending = format.ending();
     let headers = [
-        (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (CONTENT_TYPE, format.media_type().to_owned()),
         (
             CONTENT_DISPOSITION,
-            "attachment; filename=\"tags.csv\"".to_owned(),
+            format!("attachment; filename=\"tags.{ending}\""),
         ),
         (TOTAL, total.to_string()),
     ];
     Ok((headers, body).into_response())
 }
 
-/// Formats tags for the file.
-struct File {
-    columns: Vec<TagColumn>,
-    experiences: HashMap<ExperienceId, String>,
-    settings: Arc<Settings>,
-}
-
-impl File {
-    fn header(&self) -> Vec<u8> {
-        let names = self.columns.iter().flat_map(|column| {
-            let beside = match column {
-                TagColumn::Slug => Some(URL),
-                TagColumn::ExperienceId => Some(EXPERIENCE),
-                _ => None,
-            };
-            std::iter::once(column.name()).chain(beside.map(Cow::Borrowed))
-        });
-        line(names)
-    }
-
-    fn line(&self, tag: &TagFields) -> Vec<u8> {
-        let cells = self.columns.iter().flat_map(|column| {
-            let cell = match (column, column.cell(tag)) {
-                (TagColumn::Property(..), None) => Cow::Borrowed(ABSENT),
-                // The apostrophe makes spreadsheets keep the cell as text, and an import removes
-                // it.
-                (TagColumn::Slug, Some(slug)) if damage::of_slug(&slug).is_some() => {
-                    Cow::Owned(format!("'{slug}"))
-                }
-                (_, cell) => encode(cell),
-            };
-            let beside = match column {
-                TagColumn::Slug => {
-                    let url = self.settings.url_of(tag.slug.as_str());
-                    Some(encode(Some(url.into())))
-                }
-                TagColumn::ExperienceId => {
-                    let name = tag.experience_id.and_then(|id| self.experiences.get(&id));
-                    Some(encode(name.map(|name| name.as_str().into())))
-                }
-                _ => None,
-            };
-            std::iter::once(cell).chain(beside)
-        });
-        line(cells)
-    }
-}
-
 /// Sends the file. An error breaks the answer off, so the client notices it. If the client
 /// disconnects, the work stops.
-async fn send(
-    service: Arc<Service>,
-    filter: TagFilter,
-    file: File,
-    mut sender: Sender<Bytes, StorageError>,
-) {
-    // The byte order mark tells spreadsheets that the file is UTF-8.
-    let mut text = "\u{feff}".as_bytes().to_vec();
-    text.extend(file.header());
-    let mut list = TagList {
-        filter,
-        order: TagOrder::Created,
-        after: None,
-        limit: AT_ONCE,
-    };
+async fn send(mut file: TagExport, mut sender: Sender<Bytes, StorageError>) {
     loop {
-        if sender.send_data(text.into()).await.is_err() {
-            return;
-        }
-        let tags = match service.storage.tags(list.clone()).await {
-            Ok(tags) => tags,
+        match file.next().await {
+            Ok(Some(piece)) => {
+                if sender.send_data(piece.into()).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => return,
             Err(error) => return sender.abort(error),
-        };
-        let Some((_, end)) = tags.last() else {
-            return;
-        };
-        list.after = Some(end.clone());
-        text = Vec::new();
-        for (tag, _) in &tags {
-            text.extend(file.line(&tag.fields));
         }
     }
-}
-
-/// A CSV row with its line end (RFC 4180).
-fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
-    // Writing to memory cannot fail, and the number of cells is constant.
-    let _ = writer.write_record(cells.map(|cell| cell.into_owned().into_bytes()));
-    writer.into_inner().unwrap_or_default()
 }

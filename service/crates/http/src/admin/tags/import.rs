@@ -1,54 +1,35 @@
 //! `POST /admin/v1/tags/import`.
 
-mod all_or_none;
-mod answer;
-mod experiences;
-mod reading;
-mod row;
-mod run;
-mod send;
-mod view;
+use std::convert::Infallible;
 
-use std::sync::Arc;
-
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::Channel;
+use futures_util::stream;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use tokio::sync::mpsc;
+use utoipa::IntoParams;
 
-use super::csv::{Column, Layout, Mapped, Survey, Table};
-use super::preset;
 use crate::admin::Asked;
 use crate::admin::Requester;
-use crate::admin::extract::body::Csv;
+use crate::admin::extract::body::Table;
 use crate::admin::extract::query::{Query, read};
-use crate::body::Chunks;
+use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Written};
-use answer::ImportResult;
-use app::service::Service;
-use domain::field_error::FieldError;
+use app::tag_table::import::{ImportOptions, ImportResult, Mode, OnError, UnknownExperience, open};
 use domain::id::{MasterKeyId, UrlTemplateId};
 use domain::scope::Scope;
 use domain::table::counter::Digits;
-use domain::tag::{AddVariables, TagColumn};
-use experiences::Experiences;
-use reading::Reading;
-use row::Reader;
-use run::Import;
-
-pub(super) use experiences::names as experience_names;
-pub(crate) use view::*;
-
-/// Maximum number of rows in one file.
-const ROWS_MAX: usize = 1_000_000;
+use domain::tag::AddVariables;
+use inlay::Technology;
 
 /// The parameter that names columns. It can be repeated.
 const MAP: &str = "map";
+
+/// Number of pieces of the answer that are prepared ahead of the client.
+const PIECES: usize = 4;
 
 /// Options of an import.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -69,10 +50,19 @@ pub(crate) struct ImportQuery {
     /// The service that wrote the file, as listed by `/tags/import/presets`. Its columns are then
     /// recognised.
     preset: Option<String>,
-    /// With a preset: the URL template of all rows with a `uid`. It defines their technology.
+    /// Whether to create the groups in the column `group` that do not exist. A path ends with a
+    /// product and its batch; folders are above them.
+    create_groups: bool,
+    /// The URL template of rows with a `uid` that contain neither a URL template nor `mirror`.
     url_template_id: Option<UrlTemplateId>,
-    /// With a preset: the master key of all rows with a `uid`, if the file contains no keys.
+    /// The master key of rows with a `uid` that contain neither `file_key` nor `master_key_id`.
     master_key_id: Option<MasterKeyId>,
+    /// The chip of rows with a `uid` that do not name it, unless their URL template defines it. The
+    /// default is that of the preset. If nothing says it for any row, the file is refused.
+    #[param(inline)]
+    technology: Option<Technology>,
+    /// Whether to accept factory keys in rows with a `uid`. Codes with them prove nothing.
+    allow_factory_keys: bool,
     /// Number format of counters. Counters with leading zeros or letters are hexadecimal, and plain
     /// digits in a column `last_counter` are decimal. For other columns this parameter is required.
     #[param(inline)]
@@ -104,130 +94,52 @@ impl<S: Send + Sync> FromRequestParts<S> for ImportQuery {
     }
 }
 
-impl ImportQuery {
-    /// The description of the import in the audit log.
-    fn asked(&self, rows: usize) -> Value {
-        let mut asked = json!({
-            "rows": rows,
-            "mode": if self.mode == Mode::Upsert { "upsert" } else { "insert" },
-            "on_error": if self.on_error == OnError::Abort { "abort" } else { "skip" },
-            "add_variables": self.add_variables,
-        });
-        if let Some(preset) = &self.preset {
-            asked["preset"] = preset.as_str().into();
+impl From<ImportQuery> for ImportOptions {
+    fn from(query: ImportQuery) -> Self {
+        Self {
+            dry_run: query.dry_run,
+            on_error: query.on_error,
+            mode: query.mode,
+            unknown_experience: query.unknown_experience,
+            create_groups: query.create_groups,
+            preset: query.preset,
+            url_template_id: query.url_template_id,
+            master_key_id: query.master_key_id,
+            technology: query.technology,
+            allow_factory_keys: query.allow_factory_keys,
+            counter: query.counter,
+            map: query.map,
+            add_variables: query.add_variables.0,
+            after_row: query.after_row,
+            max_rows: query.max_rows,
         }
-        asked
     }
-}
-
-/// Effect of a refused row on the other rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum OnError {
-    /// The valid rows are imported, a hundred at a time.
-    #[default]
-    Skip,
-    /// Nothing is imported. If all rows are valid, they are imported a hundred at a time, so that
-    /// taps continue. Once begun, this import finishes, even if the client disconnects or the
-    /// service restarts.
-    Abort,
-}
-
-/// How to treat a row whose slug exists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum Mode {
-    /// The row is refused.
-    #[default]
-    Insert,
-    /// The row changes that tag. A text in a cell sets the value, and `(delete)` deletes it. Empty
-    /// cells and missing columns leave it unchanged.
-    Upsert,
-}
-
-/// How to treat an experience that does not exist.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum UnknownExperience {
-    /// The row is refused.
-    #[default]
-    Refuse,
-    /// The cell counts as empty: a new tag leads nowhere, and an existing tag keeps its experience.
-    /// The row's `warning` says so.
-    Ignore,
-}
-
-/// Chooses the mapping of the file's columns.
-async fn layout(service: &Service, query: &ImportQuery) -> Result<Layout, ApiError> {
-    let invalid = |field, why| ApiError::Invalid(FieldError::of(field, why));
-    let map = query.map.iter().map(|text| Mapped::parse(text));
-    let map = map
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|why| invalid(MAP, why))?;
-    let mut layout = Layout {
-        map,
-        counter: query.counter,
-        ..Layout::default()
-    };
-    let Some(name) = &query.preset else {
-        let common = [
-            ("url_template_id", query.url_template_id.is_some()),
-            ("master_key_id", query.master_key_id.is_some()),
-        ];
-        return match common.into_iter().find(|(_, is_given)| *is_given) {
-            Some((field, _)) => {
-                let why = format!("{field} goes with a preset; otherwise it is a column.");
-                Err(invalid(field, why))
-            }
-            None => Ok(layout),
-        };
-    };
-    layout.preset = Some(preset::named(name).map_err(|why| invalid("preset", why))?);
-    if let Some(id) = query.url_template_id {
-        let template = service.storage.url_template(id).await?;
-        let missing = || {
-            let why = format!("There is no URL template {id}.");
-            invalid("url_template_id", why)
-        };
-        let technology = template.ok_or_else(missing)?.fields.settings().technology;
-        layout.of_inlays = vec![
-            ("url_template_id", id.to_string()),
-            ("technology", technology.as_str().to_owned()),
-        ];
-    }
-    if let Some(id) = query.master_key_id {
-        layout.of_inlays.push(("master_key_id", id.to_string()));
-    }
-    Ok(layout)
-}
-
-/// Reads a file to its end, then its header again. Runs in a thread, so that it blocks no other
-/// work.
-async fn opened(file: Chunks, layout: Layout, after_row: u32) -> Result<(Table, Survey), ApiError> {
-    let both = tokio::task::spawn_blocking(move || -> Result<_, String> {
-        let survey = Table::open(file.clone(), &layout)?.survey(after_row);
-        Ok((Table::open(file, &layout)?, survey))
-    });
-    both.await
-        .map_err(|_| ApiError::Internal)?
-        .map_err(no_table)
 }
 
 /// Import tags
 ///
-/// A CSV file with a header row. The separator is `,`, `;`, a tab or `|`: Tapdesk detects it from
-/// the header, or from a line `sep=;` before it. The encoding is UTF-8, UTF-16 or Windows-1252,
-/// which Tapdesk detects from the bytes. Columns can be in any order: `slug`, `name`, `title`,
+/// A spreadsheet (`.xlsx`, `.ods`) or a CSV file with a header row. The bytes of the file decide its
+/// kind, and `Content-Type` is a hint. The first visible sheet of a workbook is read: values of
+/// formulas, and dates as `2023-11-04`. The separator of a CSV file is `,`, `;`, a tab or `|`:
+/// Tapdesk detects it from the header, or from a line `sep=;` before it. The encoding is UTF-8,
+/// UTF-16 or Windows-1252, which Tapdesk detects from the bytes. Columns can be in any order: `slug`, `name`, `title`,
 /// `description`, `language_code`, `status`, `experience_id`, `verifier_enabled`,
 /// `updates_require_verified`, `has_qr_code`, `track_location`, `location` and `widget_settings`
-/// (as JSON), `experience` (its name), `attribute:KEY`, `data:KEY` and `variable:KEY`. Columns for
+/// (as JSON), `experience` (its name), `group_id`, `group` (its path, such as
+/// `Wines / Grand Cru 2021 / L03`), `attribute:KEY`, `data:KEY` and `variable:KEY`. Columns for
 /// a new inlay on the tag are `uid`, `technology`, `mirror` (`none` for no codes), `mac_from`,
-/// `meta_key`, `file_key` and `master_key_id`; they need the scope `keys`. `name` is required, with
-/// `mode=upsert` `slug` instead.
+/// `meta_key`, `file_key`, `key_0`, `key_3`, `key_4` and `master_key_id`; they need the scope
+/// `keys`. `name` is required, with `mode=upsert` `slug` instead. `technology` can also be the
+/// product name of a chip.
 ///
-/// The result contains the encoding, the separator and the ignored columns (`ignored_columns`);
-/// `notes` contains further information for people. A row with more or fewer cells than the header
-/// is refused. UIDs, keys, slugs and counters are also refused if a spreadsheet turned them into
+/// An experience is found by its name, so that an export of another service can be imported. If
+/// `experience_id` names another experience than `experience`, the name counts, and `warning` says
+/// so. A name of several experiences needs the id.
+///
+/// The result contains the kind of the file, its encoding, its separator and the ignored columns
+/// (`ignored_columns`); `notes` contains further information for people. A row with more or fewer
+/// cells than the header is refused, and so is a row with merged cells, with an error, or with a
+/// formula that has no value. UIDs, keys, slugs and counters are also refused if a spreadsheet turned them into
 /// numbers or dates. A slug that looks like a number or a date needs a leading apostrophe.
 ///
 /// | A cell | A new tag | A tag that is changed |
@@ -245,75 +157,32 @@ async fn opened(file: Chunks, layout: Layout, after_row: u32) -> Result<(Table, 
 /// Results arrive during the import, each on its own line.
 #[utoipa::path(
     post, path = "/tags/import", tag = "tags", params(ImportQuery),
-    request_body(content = String, content_type = "text/csv"),
+    request_body(content(
+        (String = "text/csv"),
+        (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        (inline(Binary) = "application/vnd.oasis.opendocument.spreadsheet")
+    )),
     responses((status = OK, body = ImportResult), BadBody, Written, Common)
 )]
 pub(crate) async fn import(
     Asked(service): Asked,
     requester: Requester,
     query: ImportQuery,
-    Csv(file): Csv,
+    Table(file): Table,
 ) -> Result<Response, ApiError> {
-    let layout = layout(&service, &query).await?;
-    let (table, survey) = opened(file, layout, query.after_row).await?;
-    let required = match query.mode {
-        Mode::Insert => TagColumn::Name,
-        Mode::Upsert => TagColumn::Slug,
-    };
-    if !table.columns().contains(&Column::Tag(required.clone())) {
-        let why = format!("The file needs a column \"{required}\".");
-        return Err(no_table(why));
-    }
-    if table
-        .columns()
-        .iter()
-        .any(|column| matches!(column, Column::Inlay(_)))
-    {
+    let table = open(service, query.into(), file).await?;
+    if table.has_inlays() {
         requester.needs(Scope::Keys)?;
     }
-    if survey.rows > ROWS_MAX {
-        let rows = survey.rows;
-        let why = format!("A file has at most {ROWS_MAX} rows, this one has {rows}. Split it.");
-        return Err(no_table(why));
-    }
-    if let Some(why) = survey.unclear {
-        return Err(ApiError::Invalid(FieldError::of("counter", why)));
-    }
-    let rows = survey.rows_after.min(query.max_rows.unwrap_or(ROWS_MAX));
-    let about_experiences = |column: &Column| {
-        matches!(
-            column,
-            Column::Experience | Column::Tag(TagColumn::ExperienceId)
-        )
-    };
-    let experiences = if table.columns().iter().any(about_experiences) {
-        Some(Experiences::load(&service, query.unknown_experience).await?)
-    } else {
-        None
-    };
-    service.storage.asks(query.asked(rows));
-    let columns = Arc::clone(table.columns());
-    let reader = Reader::new(columns, experiences, query.add_variables.0);
-    let part = table.part(query.after_row, rows);
-    let reading = Reading::start(Arc::clone(&service), part, reader);
-    let mut import = Import::new(service, reading, query.clone());
-    let answer = ImportResult {
-        rows,
-        dry_run: query.dry_run,
-        encoding: survey.encoding,
-        separator: survey.separator.into(),
-        ignored_columns: survey.ignored,
-        notes: survey.notes,
-        ..ImportResult::default()
-    };
-    // Import the first piece before the answer begins, so that its failure can set the status.
-    let first = import.next().await?;
-    let (sender, body) = Channel::<Bytes>::new(4);
-    tokio::spawn(send::send(import, answer, first, sender));
-    Ok(([(CONTENT_TYPE, "application/json")], Body::new(body)).into_response())
-}
-
-/// The error for an invalid file.
-fn no_table(why: String) -> ApiError {
-    ApiError::Invalid(FieldError::whole(why))
+    // The first rows are imported before the answer begins, so that their failure can set the
+    // status.
+    let import = table.begin().await?;
+    let (sender, pieces) = mpsc::channel(PIECES);
+    tokio::spawn(import.send(sender));
+    let pieces = stream::unfold(pieces, |mut pieces| async move {
+        let piece = pieces.recv().await?;
+        Some((Ok::<_, Infallible>(piece), pieces))
+    });
+    let body = Body::from_stream(pieces);
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }

@@ -5,14 +5,17 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::TagView;
+use super::attribute_filter::{AttributeParams, Attributes, Values};
 use super::filter::Filter;
+use super::sort::Sort;
 use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams, counted};
 use crate::error::{ApiError, Common, Invalid};
-use domain::id::ExperienceId;
+use domain::clock::Timestamp;
+use domain::id::{ExperienceId, GroupId};
 use domain::tag::Status;
 use domain::world::World;
-use storage::{TagFilter, TagList, TagOrder, TagPlace};
+use storage::{TagFilter, TagList, TagPlace, TagsByAttribute};
 
 /// The parameters of a list of tags. They repeat the members of [`Filter`], because a query string
 /// cannot contain nested objects.
@@ -21,12 +24,17 @@ use storage::{TagFilter, TagList, TagOrder, TagPlace};
 #[into_params(parameter_in = Query)]
 #[derive(Default)]
 pub(crate) struct ListTags {
-    /// A part of the name, the slug or the title, in either case.
+    /// Words, each of which must be found in the name, the slug, a former slug, the title or a value of
+    /// an attribute, or begin the UID of an inlay. Case and accents make no difference. Any part of
+    /// a text is found; of a UID four or more of its first digits, of a long value the first 200
+    /// characters.
     #[param(max_length = 200)]
     q: Option<String>,
-    /// Only tags that are assigned to this experience.
+    /// Only tags that lead to this experience, by themselves or by their group.
     experience_id: Option<ExperienceId>,
-    /// `true`: only tags that are assigned to an experience. `false`: only the others.
+    /// Only tags in this group, or in a group below it.
+    group_id: Option<GroupId>,
+    /// `true`: only tags that lead to an experience. `false`: only the others.
     assigned: Option<bool>,
     /// Only tags with this status.
     #[param(inline)]
@@ -38,14 +46,30 @@ pub(crate) struct ListTags {
     /// `true`: only tags with an inlay that reported an open or broken tamper loop. `false`: only
     /// the others.
     opened: Option<bool>,
+    /// `true`: only tags with an inlay. `false`: only the others.
+    has_inlay: Option<bool>,
+    /// Only tags whose last tap was at this time or later. Taps of the last 30 seconds may be
+    /// missing.
+    tapped_since: Option<Timestamp>,
+    /// Only tags whose last tap was before this time.
+    tapped_until: Option<Timestamp>,
     /// `false` for real tags, `true` for simulated tags, `all` for both.
     #[param(inline)]
     simulated: World,
     /// Whether to list deleted tags instead of the others.
     deleted: bool,
-    /// The order of the tags.
-    #[param(inline)]
-    sort: TagOrder,
+    /// The order of the tags; descending with a `-` before it. `created`: by creation, the oldest
+    /// first. `name`: by name; `A` to `Z` compare like `a` to `z`, other letters by their character
+    /// code. `scans`: by number of taps. `last_scan`: by last tap; tags that were never tapped come
+    /// first, or last if it descends. `attribute.KEY`: by the value of an attribute, own or of the
+    /// nearest group; case and accents make no difference, of a long value the first 200 characters
+    /// count, and tags without a value come last in both directions. For at most 50,000 tags that
+    /// match. Tags that compare equal are ordered by id, in the same direction.
+    #[param(
+        required = false, value_type = String,
+        pattern = "^-?(created|name|scans|last_scan|attribute\\.[A-Za-z0-9_.-]{1,64})$"
+    )]
+    sort: Sort,
     /// Whether to count all tags that match.
     count: bool,
     /// With `count`: whether to return an estimate if counting takes long. The answer comes within
@@ -54,15 +78,20 @@ pub(crate) struct ListTags {
 }
 
 impl ListTags {
-    fn filter(&self) -> Result<TagFilter, ApiError> {
+    fn filter(&self, attributes: Values) -> Result<TagFilter, ApiError> {
         let filter = Filter {
             q: self.q.clone(),
             experience_id: self.experience_id,
+            group_id: self.group_id,
             assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
             has_qr_code: self.has_qr_code,
             opened: self.opened,
+            has_inlay: self.has_inlay,
+            tapped_since: self.tapped_since,
+            tapped_until: self.tapped_until,
+            attributes,
             simulated: self.simulated,
         };
         Ok(TagFilter {
@@ -74,16 +103,17 @@ impl ListTags {
 
 /// List tags
 ///
-/// A search text of three or more characters uses an index. A shorter text scans all tags.
+/// A search with a word of three or more characters uses an index. Shorter words scan all tags.
 #[utoipa::path(
-    get, path = "/tags", tag = "tags", params(ListTags, PageParams),
+    get, path = "/tags", tag = "tags", params(ListTags, AttributeParams, PageParams),
     responses((status = OK, body = Page<TagView>), Invalid, Common)
 )]
 pub(crate) async fn list(
     Asked(service): Asked,
     list: List<TagPlace, ListTags>,
+    Attributes(attributes): Attributes,
 ) -> Result<Json<Page<TagView>>, ApiError> {
-    let filter = list.filter.filter()?;
+    let filter = list.filter.filter(attributes)?;
     let storage = &service.storage;
     let estimate = if list.filter.count && list.filter.estimate {
         Some(storage.estimate_tags(filter.clone()).await?)
@@ -92,14 +122,29 @@ pub(crate) async fn list(
     };
     let counts = list.filter.count && estimate.is_none();
     let count = counted(counts, storage.count_tags(filter.clone())).await?;
-    let tags = storage.tags(TagList {
-        filter,
-        order: list.filter.sort,
-        after: list.after.clone(),
-        limit: list.and_one_more(),
-    });
+    let (after, limit) = (list.after.clone(), list.and_one_more());
+    let tags = match list.filter.sort.clone() {
+        Sort::Of(order) => {
+            let piece = TagList {
+                filter,
+                order,
+                after,
+                limit,
+            };
+            storage.tags(piece).await?
+        }
+        Sort::Attribute(order) => {
+            let piece = TagsByAttribute {
+                filter,
+                order,
+                after,
+                limit,
+            };
+            storage.tags_by_attribute(piece).await?
+        }
+    };
     let settings = service.settings();
-    let page = list.page(tags.await?, |(_, place)| place.clone());
+    let page = list.page(tags, |(_, place)| place.clone());
     let page = page
         .map(|(tag, _)| TagView::new(tag, &settings))
         .with_count(count);

@@ -59,7 +59,9 @@ pub(crate) async fn update(
 ) -> Result<(HeaderMap, Edited<SavedTag>), ApiError> {
     let add_variables = patch.take::<AddVariables>(ADD_VARIABLES)?;
     let sets_slug = patch.names().any(|member| member == "slug");
-    let assigns = patch.names().any(|member| member == "experience_id");
+    let assigns = patch
+        .names()
+        .any(|member| matches!(member, "experience_id" | "group_id"));
     let edit = move |before: TagFields| {
         expected.check(Some(&before))?;
         let after: TagFields = patch.apply(&before)?;

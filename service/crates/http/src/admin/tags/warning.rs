@@ -4,18 +4,13 @@ use crate::admin::experiences::{missing_in_tags, written_variables};
 pub(super) use crate::admin::warning::headers;
 use crate::error::ApiError;
 use app::service::Service;
+use domain::group::led_to;
 use domain::id::ExperienceId;
-use domain::tag::{PropertyKey, Slug, Tag};
+use domain::tag::{PropertyKey, Tag};
 
 /// Maximum number of variables in a warning. The header with all variables of a form would be too
 /// long for some proxies.
 const NAMED: usize = 5;
-
-/// A warning about a slug that is easy to guess, if it is one.
-pub(super) fn of(slug: &Slug) -> Option<&'static str> {
-    const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and each visit to it issues a rolling key.";
-    slug.is_guessable().then_some(GUESSABLE)
-}
 
 /// Warnings about a tag with a new slug.
 pub(super) fn slug(tag: &Tag) -> Vec<String> {
@@ -26,14 +21,19 @@ pub(super) fn slug(tag: &Tag) -> Vec<String> {
              former slug is released; then they lead nowhere. Pages and programs that compare the URL see the new one at once."
         )
     });
-    let guessable = of(&tag.fields.slug).map(str::to_owned);
+    let guessable = tag.fields.slug.warning().map(str::to_owned);
     former.into_iter().chain(guessable).collect()
 }
 
 /// A warning about an assigned tag: the forms of its page fail if the tag lacks a variable that
 /// they write.
 pub(super) async fn experience(service: &Service, tag: &Tag) -> Result<Option<String>, ApiError> {
-    let Some(id) = tag.fields.experience_id else {
+    let fields = &tag.fields;
+    let lineage = match (fields.experience_id, fields.group_id) {
+        (None, Some(group)) => service.storage.lineage(group).await?,
+        _ => None,
+    };
+    let Some(id) = led_to(fields.experience_id, lineage.as_deref()) else {
         return Ok(None);
     };
     let Some(experience) = service.storage.experience(id).await? else {

@@ -12,12 +12,12 @@ use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::Edited;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::state::AppState;
-use domain::id::MasterKeyId;
-use domain::inventory::UrlTemplateFields;
+use domain::id::{ExperienceId, GroupId, MasterKeyId};
+use domain::inventory::{CREATE_LIMIT, ChipPlace, UnlistedMode, UnlistedRule, UrlTemplateFields};
 use inlay::Technology;
 use inlay::key::AesKey;
 use inlay::technology::Mode;
-use inlay::template::{MacStart, TemplateSettings};
+use inlay::template::{Lookup, MacStart, TemplateSettings};
 
 /// A URL template to create.
 #[derive(Deserialize, ToSchema)]
@@ -46,11 +46,33 @@ pub(crate) struct NewUrlTemplate {
     enc_length: Option<usize>,
     /// Position of the tamper pair in the decrypted file data, in bytes.
     tamper_at: Option<usize>,
+    /// How a tap finds the inlay of a URL with `{uid}` and without `{slug}` if the chips make no
+    /// MAC. Required for such a template, because anyone can write any UID into the URL.
+    #[serde(default)]
+    lookup: Option<Lookup>,
+    /// The answer to authentic codes of chips that are no inlays.
+    #[serde(default)]
+    unlisted: UnlistedMode,
+    /// Maximum number of tags that taps create in a UTC day.
+    #[serde(default = "create_limit")]
+    #[schema(minimum = 1, maximum = 1_000_000, default = 10_000)]
+    create_limit: u32,
+    /// The experience of tags that taps create.
+    #[serde(default)]
+    experience_id: Option<ExperienceId>,
+    /// The group of tags that taps create.
+    #[serde(default)]
+    group_id: Option<GroupId>,
+    /// A file key that all chips of the template share. Inlays that are created without keys get
+    /// it.
+    #[serde(default)]
+    shared_file_key: Option<AesKey>,
     /// Meta keys that identify the inlay of a URL without slug and UID.
     #[serde(default)]
     #[schema(max_items = 64)]
     meta_keys: Vec<AesKey>,
-    /// Master keys whose shared meta keys identify inlays in the same way.
+    /// Master keys whose shared meta keys identify inlays in the same way, and whose file keys check
+    /// the codes of unlisted chips.
     #[serde(default)]
     #[schema(max_items = 64)]
     master_key_ids: Vec<MasterKeyId>,
@@ -59,10 +81,15 @@ pub(crate) struct NewUrlTemplate {
     allow_factory_keys: bool,
 }
 
+const fn create_limit() -> u32 {
+    CREATE_LIMIT
+}
+
 /// Create a URL template
 ///
-/// Fails if a URL could match both this template and another template or a route of the service, or
-/// if the host is one of the admin API's.
+/// Several templates can have one address if their placeholders or the lengths of these tell them
+/// apart; a URL is tried with at most four. Fails if they do not, if a URL could reach a route of
+/// the service, or if the host is one of the admin API's.
 #[utoipa::path(
     post, path = "/url-templates", tag = "url templates", request_body = NewUrlTemplate,
     responses((status = CREATED, body = UrlTemplateView), Conflicting, BadBody, Written, Common)
@@ -82,6 +109,7 @@ pub(crate) async fn create(
             ndef_prefix: new.ndef_prefix,
             enc_length: new.enc_length,
             tamper_at: new.tamper_at,
+            lookup: new.lookup,
         },
     )
     .map_err(ApiError::Invalid)?;
@@ -90,10 +118,21 @@ pub(crate) async fn create(
         master_key_ids: new.master_key_ids,
         allow_factory_keys: new.allow_factory_keys,
     };
+    let file_key = new.shared_file_key.as_ref();
+    let file_key = file_key.map(|key| super::sealed(&service, key, new.allow_factory_keys));
     let mut fields = UrlTemplateFields {
         name: super::name(new.name)?,
         template,
         keys: Vec::new(),
+        unlisted: UnlistedRule {
+            mode: new.unlisted,
+            create_limit: new.create_limit,
+            place: ChipPlace {
+                experience_id: new.experience_id,
+                group_id: new.group_id,
+            },
+            file_key: file_key.transpose()?,
+        },
     };
     fields.add(keys.seal(&service).await?);
     let template = service.storage.insert_url_template(fields).await?;

@@ -144,6 +144,7 @@ pub(crate) async fn encoding_sheet(
             let why = "The template contains {slug}: choose the tag whose slug is written.";
             invalid("tag_id", why.to_owned())
         }
+        LayoutError::SlugInHost => invalid("tag_id", why.to_string()),
         LayoutError::Any | LayoutError::TooLong { .. } => invalid("template", why.to_string()),
     })?;
     let settings = template.settings();

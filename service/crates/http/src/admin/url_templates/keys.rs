@@ -9,14 +9,14 @@ use crate::admin::extract::body::Body;
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
-use crate::admin::inlays::master_key;
 use crate::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
+use app::inlays::master_key;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{MasterKeyId, UrlTemplateId};
-use domain::inventory::{InvalidInlay, InvalidUrlTemplate, SealedKey, SharedKey, UrlTemplate};
+use domain::inventory::{SharedKey, UrlTemplate};
 use inlay::key::{AesKey, KeyCheck};
 
 /// Shared meta keys of a URL template.
@@ -27,7 +27,8 @@ pub(crate) struct SharedKeys {
     #[serde(default)]
     #[schema(max_items = 64)]
     pub(super) meta_keys: Vec<AesKey>,
-    /// Master keys from which all their inlays get the same meta key.
+    /// Master keys from which all their inlays get the same meta key. Beside `meta_keys`, or for
+    /// URLs with the UID in clear, also master keys that derive only file keys.
     #[serde(default)]
     #[schema(max_items = 64)]
     pub(super) master_key_ids: Vec<MasterKeyId>,
@@ -41,17 +42,12 @@ impl SharedKeys {
     pub(super) async fn seal(self, service: &Service) -> Result<Vec<SharedKey>, ApiError> {
         let mut keys = Vec::new();
         for key in &self.meta_keys {
-            if key.is_factory() && !self.allow_factory_keys {
-                return Err(ApiError::invalid(InvalidInlay::FactoryKey));
-            }
-            let sealed = SealedKey::seal(key, &service.keyring, &*service.entropy)?;
+            let sealed = super::sealed(service, key, self.allow_factory_keys)?;
             keys.push(SharedKey::seal(sealed));
         }
         for id in self.master_key_ids {
             let master = master_key(service, id).await?;
-            let shared = SharedKey::of_master(&master, &service.keyring)?;
-            let none = || ApiError::invalid(InvalidUrlTemplate::NotShared(id));
-            keys.push(shared.ok_or_else(none)?);
+            keys.push(SharedKey::of_master(&master, &service.keyring)?);
         }
         Ok(keys)
     }

@@ -4,20 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::admin::Asked;
 use crate::admin::extract::body::Body;
 use crate::error::{ApiError, BadBody, Common};
+use crate::state::AppState;
 use domain::clock::Stopwatch;
 use domain::field_error::FieldError;
 use inlay::derivation::{Derivation, MasterSecret};
 use inlay::key::SomeKey;
-use inlay::pasted::{self, Reading};
-use inlay::solver::{Certainty, Format, KEYS_MAX, KeySource, Puzzle, Solution, URLS_MAX, solve};
+use inlay::pasted::{Reading, URLS_MAX, Unused, readings_of};
+use inlay::solver::{Certainty, Format, KEYS_MAX, KeySource, Puzzle, Solution, solve};
 use inlay::technology::Mode;
-use inlay::template::MacStart;
+use inlay::template::{Lookup, MacStart};
 use inlay::{Technology, Uid};
 
 /// Time limit of a search: a person waits for it, and it competes with taps.
@@ -30,7 +32,7 @@ const URL_MAX: usize = 4096;
 #[serde(deny_unknown_fields)]
 pub(crate) struct SolveRequest {
     /// URLs of inlays of one batch; two URLs prove more than one. Surrounding text from an e-mail
-    /// or a web page is allowed, and a text can contain several URLs.
+    /// or a web page is allowed, and a text can contain several URLs. At most 5 are used.
     #[schema(min_items = 1, max_items = 5)]
     urls: Vec<String>,
     /// Possible keys of the inlays.
@@ -53,10 +55,25 @@ pub(crate) struct Solved {
     candidates: Vec<CandidateView>,
     /// Number of MACs that were computed.
     tried: u64,
-    /// The URLs that were found in the texts.
+    /// The URLs that were found in the texts: the first 5, each once.
     urls: Vec<String>,
+    /// The pieces of the texts that were not used, each with its reason.
+    unused: Vec<UnusedView>,
     /// Explanations for people: how the URLs were read, and the reasons for the result.
     notes: Vec<String>,
+}
+
+/// A piece of the texts that was not used.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SolveUnused)]
+struct UnusedView {
+    /// The piece of text, or the URL.
+    text: String,
+    /// The reason, for programs: `words`, `repeated`, `too_many`, `no_scheme`, `no_web_address`,
+    /// `too_long`, `cut`, `no_code`, `other_form` or `no_key`.
+    reason: &'static str,
+    /// The reason, for people.
+    why: String,
 }
 
 /// The certainty of a result.
@@ -92,16 +109,42 @@ struct CandidateView {
     enc_length: Option<usize>,
     /// Position of the tamper pair in the decrypted file data, in bytes; null without one.
     tamper_at: Option<usize>,
+    /// How the template finds an inlay without a MAC; null if the slug or a code finds it.
+    lookup: Option<Lookup>,
     /// How the keys are derived from a master key; null for keys of the inlay's own.
     derivation: Option<Derivation>,
-    /// The sent keys that fit; null unless a MAC proved it.
+    /// The sent keys that fit; null unless a MAC proved it. Of chips with their own keys, those of
+    /// the first one.
     slots: Option<Slots>,
+    /// The chips of the URLs, one for each URL that was used.
+    chips: Vec<ChipView>,
+    /// Name of the import preset of the service that publishes this form of URLs; null if none is
+    /// known.
+    preset: Option<&'static str>,
     /// The UID in the first URL; null if it cannot be read.
     uid: Option<Uid>,
     /// The counter in the first URL; null if it cannot be read.
     counter: Option<u32>,
     /// Number of URLs whose MAC proves the candidate.
     proved_by: usize,
+    /// The reason why this service does not take the template, for people; null if it does.
+    refused: Option<String>,
+}
+
+/// The chip of a URL.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SolveChip)]
+struct ChipView {
+    /// Position of the URL in `urls`, counted from 0.
+    url: usize,
+    /// The UID in the URL; null if it cannot be read.
+    uid: Option<Uid>,
+    /// The counter in the URL; null if it cannot be read.
+    counter: Option<u32>,
+    /// The sent keys of this chip; null unless a MAC proved it.
+    slots: Option<Slots>,
+    /// How its keys are derived from the master key in `slots`; null for keys of its own.
+    derivation: Option<Derivation>,
 }
 
 /// The sent keys that fit, counted from 0.
@@ -112,7 +155,8 @@ struct Slots {
     meta: Option<usize>,
     /// Position of the file key in `keys`; null if it is derived.
     file: Option<usize>,
-    /// Position of the master key in `master_keys`; null for keys of the inlay's own.
+    /// Position of the master key in `master_keys`; null for keys of the inlay's own. Beside a meta
+    /// key, only the file key is derived from it.
     master: Option<usize>,
 }
 
@@ -125,11 +169,11 @@ struct Slots {
     responses((status = OK, body = Solved), BadBody, Common)
 )]
 pub(crate) async fn find(
+    State(state): State<AppState>,
     Asked(service): Asked,
     Body(asked): Body<SolveRequest>,
 ) -> Result<Json<Solved>, ApiError> {
     asked.check()?;
-    let readings = asked.readings()?;
     let turn = Arc::clone(&service.solver).lock_owned().await;
     let search = move || {
         // Hold the lock until the search ends, even if the client disconnects.
@@ -145,71 +189,61 @@ pub(crate) async fn find(
             let solution = solve(&puzzle, &mut || started.elapsed() < TIME);
             (reading, solution)
         };
-        let mut answers = readings.into_iter().map(solved);
-        let is_proved = |solution: &Solution| solution.certainty == Certainty::Proved;
-        // Another reading of the text is used only if a MAC proves it.
-        let first = answers.next();
-        if first
-            .as_ref()
-            .is_some_and(|(_, solution)| is_proved(solution))
-        {
-            return first;
+        // Another reading of the text is used only if a MAC proves more of it.
+        let mut best: Option<(Reading, Solution)> = None;
+        let rank = |solution: &Solution| {
+            let mut candidates = solution.candidates.iter();
+            let is_verified = candidates.any(|format| format.proved_by > 0);
+            (solution.certainty == Certainty::Proved, is_verified)
+        };
+        for reading in readings_of(&asked.urls) {
+            let answer = solved(reading);
+            let is_better = |(_, other): &(_, Solution)| rank(&answer.1) > rank(other);
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(answer);
+            }
+            let found = best.as_ref().map(|(_, solution)| solution.certainty);
+            if found == Some(Certainty::Proved) {
+                break;
+            }
         }
-        answers.find(|(_, solution)| is_proved(solution)).or(first)
+        best
     };
-    // Many keys take much computation, so do not block a thread that serves taps.
+    // Many keys and long texts take much computation, so do not block a thread that serves taps.
     let solution = tokio::task::spawn_blocking(search).await;
     let solution = solution.map_err(|_| ApiError::Internal)?;
     let (reading, solution) = solution.ok_or(ApiError::Internal)?;
     let as_read = reading.notes.iter().map(ToString::to_string);
     let remarks = solution.remarks.iter().map(ToString::to_string);
+    let unused = reading.unused.iter().chain(&solution.unused);
+    let place = |url: &String| reading.urls.iter().position(|found| found == url);
+    let places: Vec<usize> = solution.urls.iter().filter_map(place).collect();
+    let candidates = solution.candidates.into_iter();
     Ok(Json(Solved {
         notes: as_read.chain(remarks).collect(),
-        urls: reading.urls,
+        unused: unused.map(unused_view).collect(),
         certainty: match solution.certainty {
             Certainty::Proved => CertaintyView::Proved,
             Certainty::Narrowed => CertaintyView::Narrowed,
             Certainty::Unknown => CertaintyView::Unknown,
         },
-        candidates: solution.candidates.into_iter().map(view).collect(),
+        candidates: candidates
+            .map(|format| view(&state, format, &places))
+            .collect(),
         tried: solution.tried,
+        urls: reading.urls,
     }))
 }
 
-impl SolveRequest {
-    /// The possible readings of the URLs, the most probable first.
-    fn readings(&self) -> Result<Vec<Reading>, ApiError> {
-        let texts: Vec<_> = self
-            .urls
-            .iter()
-            .map(|text| pasted::readings(text))
-            .collect();
-        let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
-        let readings = (0..ways).map(|way| {
-            let mut all = Reading::default();
-            for text in &texts {
-                let reading = text.get(way).or(text.first());
-                for url in reading.iter().flat_map(|reading| &reading.urls) {
-                    if !all.urls.contains(url) {
-                        all.urls.push(url.clone());
-                    }
-                }
-                for note in reading.iter().flat_map(|reading| &reading.notes) {
-                    if !all.notes.contains(note) {
-                        all.notes.push(*note);
-                    }
-                }
-            }
-            all
-        });
-        let readings: Vec<_> = readings.collect();
-        if readings.iter().any(|reading| reading.urls.len() > URLS_MAX) {
-            let why = format!("Send 1 to {URLS_MAX} URLs.");
-            return Err(ApiError::Invalid(FieldError::of("urls", why)));
-        }
-        Ok(readings)
+fn unused_view(Unused { text, why }: &Unused) -> UnusedView {
+    UnusedView {
+        text: text.clone(),
+        reason: why.name(),
+        why: why.to_string(),
     }
+}
 
+impl SolveRequest {
     fn check(&self) -> Result<(), ApiError> {
         let invalid = |field, why: String| Err(ApiError::Invalid(FieldError::of(field, why)));
         if self.urls.is_empty() || self.urls.len() > URLS_MAX {
@@ -228,43 +262,61 @@ impl SolveRequest {
     }
 }
 
-fn view(format: Format) -> CandidateView {
+/// `places` are the positions of the URLs that were used.
+fn view(state: &AppState, format: Format, places: &[usize]) -> CandidateView {
+    let preset = format.preset();
+    let refused = super::checked(state, format.settings.clone()).err();
     let first = format.reads.first().copied();
-    let (derivation, slots) = match format.source {
-        None => (None, None),
-        Some(KeySource::Given { meta, file, .. }) => {
-            let file = Some(file);
-            let slots = Slots {
-                meta,
-                file,
-                master: None,
-            };
-            (None, Some(slots))
+    let of_chips = places.iter().zip(&format.reads).enumerate();
+    let chips = of_chips.map(|(index, (&url, &(uid, counter)))| {
+        let own = format.own_sources.get(index);
+        let source = own.or(format.source.as_ref());
+        ChipView {
+            url,
+            uid,
+            counter,
+            slots: source.map(slots),
+            derivation: source.and_then(derivation),
         }
-        Some(KeySource::Derived {
-            master, derivation, ..
-        }) => {
-            let slots = Slots {
-                meta: None,
-                file: None,
-                master: Some(master),
-            };
-            (Some(derivation), Some(slots))
-        }
-    };
-    let settings = format.settings;
+    });
     CandidateView {
-        template: settings.template,
-        technology: settings.technology,
-        mode: settings.mode,
-        mac_from: settings.mac_from,
-        ndef_prefix: settings.ndef_prefix,
-        enc_length: settings.enc_length,
-        tamper_at: settings.tamper_at,
-        derivation,
-        slots,
+        chips: chips.collect(),
+        slots: format.source.as_ref().map(slots),
+        derivation: format.source.as_ref().and_then(derivation),
+        preset,
         uid: first.and_then(|(uid, _)| uid),
         counter: first.and_then(|(_, counter)| counter),
         proved_by: format.proved_by,
+        refused: refused.map(|error| error.to_string()),
+        template: format.settings.template,
+        technology: format.settings.technology,
+        mode: format.settings.mode,
+        mac_from: format.settings.mac_from,
+        ndef_prefix: format.settings.ndef_prefix,
+        enc_length: format.settings.enc_length,
+        tamper_at: format.settings.tamper_at,
+        lookup: format.settings.lookup,
+    }
+}
+
+fn derivation(source: &KeySource) -> Option<Derivation> {
+    match source {
+        KeySource::Given { .. } => None,
+        KeySource::Derived { derivation, .. } => Some(derivation.clone()),
+    }
+}
+
+fn slots(source: &KeySource) -> Slots {
+    match source {
+        KeySource::Given { meta, file, .. } => Slots {
+            meta: *meta,
+            file: Some(*file),
+            master: None,
+        },
+        KeySource::Derived { master, meta, .. } => Slots {
+            meta: *meta,
+            file: None,
+            master: Some(*master),
+        },
     }
 }

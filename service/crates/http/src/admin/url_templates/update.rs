@@ -12,11 +12,14 @@ use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;
 use domain::field_error::FieldError;
-use domain::id::UrlTemplateId;
-use domain::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
+use domain::id::{ExperienceId, GroupId, UrlTemplateId};
+use domain::inventory::{
+    ChipPlace, MemberPatch, UnlistedMode, UnlistedRule, UrlTemplate, UrlTemplateFields,
+};
 use inlay::Technology;
+use inlay::key::AesKey;
 use inlay::technology::Mode;
-use inlay::template::{MacStart, TemplateSettings};
+use inlay::template::{Lookup, MacStart, TemplateSettings};
 
 /// Changes to a URL template. Members that are not sent stay unchanged. Members that affect a MAC
 /// can only change while neither inlays nor chips in production use the template.
@@ -55,6 +58,35 @@ pub(crate) struct UrlTemplatePatch {
     #[serde(default)]
     #[schema(value_type = Option<usize>)]
     tamper_at: MemberPatch<usize>,
+    /// New lookup; null without one.
+    #[serde(default)]
+    #[schema(value_type = Option<Lookup>)]
+    lookup: MemberPatch<Lookup>,
+    /// New answer to authentic codes of chips that are no inlays.
+    #[serde(default)]
+    #[schema(value_type = Option<UnlistedMode>, nullable = false)]
+    unlisted: MemberPatch<UnlistedMode>,
+    /// New maximum number of tags that taps create in a UTC day.
+    #[serde(default)]
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 1_000_000, nullable = false)]
+    create_limit: MemberPatch<u32>,
+    /// New experience of tags that taps create; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<ExperienceId>)]
+    experience_id: MemberPatch<ExperienceId>,
+    /// New group of tags that taps create; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<GroupId>)]
+    group_id: MemberPatch<GroupId>,
+    /// New file key that all chips of the template share; null for none. Existing inlays keep their
+    /// keys.
+    #[serde(default)]
+    #[schema(value_type = Option<AesKey>)]
+    shared_file_key: MemberPatch<AesKey>,
+    /// Whether to accept the all-zero factory key. Codes with it prove nothing.
+    #[serde(default)]
+    #[schema(required = false)]
+    allow_factory_keys: bool,
 }
 
 /// Change a URL template
@@ -75,9 +107,13 @@ pub(crate) async fn update(
     let patch: UrlTemplatePatch = patch.read()?;
     patch.check()?;
     let name = patch.name.set().cloned().map(super::name).transpose()?;
+    let file_key = patch.shared_file_key.clone();
+    let file_key =
+        file_key.try_map(|key| super::sealed(&service, &key, patch.allow_factory_keys))?;
     let of_state = state.clone();
     let edit = move |before: &UrlTemplate| {
         expected.check(Some(before))?;
+        let rule = &before.fields.unlisted;
         let settings = patch.apply(before.fields.settings());
         let template = if settings == *before.fields.settings() {
             before.fields.template.clone()
@@ -95,6 +131,19 @@ pub(crate) async fn update(
             name: name.clone().unwrap_or_else(|| before.fields.name.clone()),
             template,
             keys: before.fields.keys.clone(),
+            unlisted: UnlistedRule {
+                mode: patch.unlisted.set().copied().unwrap_or(rule.mode),
+                create_limit: patch
+                    .create_limit
+                    .set()
+                    .copied()
+                    .unwrap_or(rule.create_limit),
+                place: ChipPlace {
+                    experience_id: patch.experience_id.apply(rule.place.experience_id),
+                    group_id: patch.group_id.apply(rule.place.group_id),
+                },
+                file_key: file_key.clone().apply(rule.file_key.clone()),
+            },
         })
     };
     let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
@@ -112,6 +161,8 @@ impl UrlTemplatePatch {
             ("technology", self.technology == MemberPatch::Remove),
             ("mode", self.mode == MemberPatch::Remove),
             ("mac_from", self.mac_from == MemberPatch::Remove),
+            ("unlisted", self.unlisted == MemberPatch::Remove),
+            ("create_limit", self.create_limit == MemberPatch::Remove),
         ];
         match null.into_iter().find(|(_, null)| *null) {
             Some((member, _)) => {
@@ -131,6 +182,7 @@ impl UrlTemplatePatch {
             ndef_prefix: self.ndef_prefix.apply(before.ndef_prefix),
             enc_length: self.enc_length.apply(before.enc_length),
             tamper_at: self.tamper_at.apply(before.tamper_at),
+            lookup: self.lookup.apply(before.lookup),
         }
     }
 }

@@ -4,12 +4,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use domain::clock::Timestamp;
-use domain::id::{MasterKeyId, UrlTemplateId};
-use domain::inventory::{SharedKey, UrlTemplate};
+use domain::id::{ExperienceId, GroupId, MasterKeyId, UrlTemplateId};
+use domain::inventory::{SharedKey, UnlistedMode, UrlTemplate};
 use inlay::Technology;
 use inlay::key::KeyCheck;
 use inlay::technology::Mode;
-use inlay::template::MacStart;
+use inlay::template::{Lookup, MacStart};
 
 /// The format of the URLs of a batch of inlays.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,11 +34,27 @@ pub(crate) struct UrlTemplateView {
     enc_length: Option<usize>,
     /// Position of the tamper pair in the decrypted file data, in bytes; null without one.
     tamper_at: Option<usize>,
+    /// How a tap finds the inlay if no code proves it; null if the slug or an authentic code does.
+    lookup: Option<Lookup>,
     /// The first 3 bytes of the AES-CMAC of 16 zero bytes with each of the template's own meta
     /// keys.
     meta_key_checks: Vec<KeyCheck>,
-    /// The master keys whose shared meta keys also open codes of the template.
+    /// The master keys whose shared meta keys also open codes of the template, and whose file keys
+    /// check the codes of unlisted chips.
     master_key_ids: Vec<MasterKeyId>,
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes with the shared file key; null without
+    /// one.
+    shared_file_key_check: Option<KeyCheck>,
+    /// The answer to authentic codes of chips that are no inlays.
+    unlisted: UnlistedMode,
+    /// Maximum number of tags that taps create in a UTC day.
+    create_limit: u32,
+    /// When a tap last found the limit of its day reached; null if none did.
+    limited_at: Option<Timestamp>,
+    /// The experience of tags that taps create.
+    experience_id: Option<ExperienceId>,
+    /// The group of tags that taps create.
+    group_id: Option<GroupId>,
     /// Number of inlays that use the template.
     inlays: u64,
     /// The host of the URL; if it contains a slug, an example.
@@ -62,8 +78,19 @@ impl From<UrlTemplate> for UrlTemplateView {
             ndef_prefix: fields.template.ndef_prefix(),
             enc_length: settings.enc_length,
             tamper_at: settings.tamper_at,
+            lookup: settings.lookup,
             meta_key_checks: keys.iter().filter_map(SharedKey::own_check).collect(),
             master_key_ids: keys.iter().filter_map(SharedKey::master_key_id).collect(),
+            shared_file_key_check: fields
+                .unlisted
+                .file_key
+                .as_ref()
+                .map(|key| key.fingerprint.check()),
+            unlisted: fields.unlisted.mode,
+            create_limit: fields.unlisted.create_limit,
+            limited_at: template.limited_at,
+            experience_id: fields.unlisted.place.experience_id,
+            group_id: fields.unlisted.place.group_id,
             inlays: template.inlays,
             host: fields.template.sample_host(),
             first_tap_at: template.first_tap_at,

@@ -2,14 +2,12 @@
 
 use axum::http::StatusCode;
 
-use super::found;
+use super::permitted;
 use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound, Written};
 use domain::id::WebhookId;
-use domain::revision::{Precondition, Revised as _};
-use domain::scope::Scope;
 use storage::{Conflict, StorageError};
 
 /// Delete a webhook
@@ -26,14 +24,7 @@ pub(crate) async fn delete(
     Id(id): Id<WebhookId>,
 ) -> Result<StatusCode, ApiError> {
     loop {
-        let mut expected = Precondition::None;
-        if !requester.rights().allow(Scope::Read) {
-            let seen = found(&service, id).await?;
-            if seen.fields.tells_of_tags() {
-                return Err(ApiError::Scope(Scope::Read));
-            }
-            expected = Precondition::OneOf(vec![seen.revision()]);
-        }
+        let expected = permitted(&service, &requester, id).await?;
         match service.storage.delete_webhook(id, expected).await {
             Ok(Some(())) => return Ok(StatusCode::NO_CONTENT),
             Ok(None) => return Err(ApiError::NotFound("webhook")),

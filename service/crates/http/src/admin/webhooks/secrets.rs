@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::found;
+use super::permitted;
 use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
@@ -14,8 +14,8 @@ use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use domain::clock::{Millis, Timestamp};
 use domain::field_error::FieldError;
 use domain::id::WebhookId;
-use domain::scope::Scope;
 use domain::webhook::Secret;
+use storage::{Conflict, StorageError};
 
 /// Default time for which the old secret also signs, in seconds: a day.
 const KEPT_SECONDS: u32 = 24 * 60 * 60;
@@ -63,18 +63,21 @@ pub(crate) async fn rotate(
         let why = "A secret is kept for at most a week (604,800 seconds).";
         return Err(ApiError::Invalid(FieldError::of("keep_seconds", why)));
     }
-    if found(&service, id).await?.fields.tells_of_tags() {
-        requester.needs(Scope::Read)?;
-    }
+    let keep = Millis::seconds(keep.into());
     let secret = Secret::generate(&*service.entropy);
     let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;
-    let now = service.storage.now().await?;
-    let previous_secret_until = now.plus(Millis::seconds(keep.into()));
-    let rotated = service
-        .storage
-        .rotate_webhook_secret(id, wrapped, previous_secret_until)
-        .await?;
-    rotated.ok_or(ApiError::NotFound("webhook"))?;
+    let previous_secret_until = loop {
+        let expected = permitted(&service, &requester, id).await?;
+        let storage = &service.storage;
+        let rotated = storage.rotate_webhook_secret(id, wrapped.clone(), keep, expected);
+        match rotated.await {
+            Ok(Some(until)) => break until,
+            Ok(None) => return Err(ApiError::NotFound("webhook")),
+            // The webhook was changed meanwhile, perhaps to get tag events, so check it again.
+            Err(StorageError::Conflict(Conflict::Changed(_))) => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
     let rotated = RotatedSecret {
         secret: secret.expose(),
         previous_secret_until,

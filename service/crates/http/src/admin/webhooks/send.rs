@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{found, needs_read};
+use super::{needs_read, permitted};
 use crate::admin::Asked;
 use crate::admin::Requester;
 use crate::admin::extract::body::Body;
@@ -15,8 +15,7 @@ use app::webhook_delivery::{self, TestError};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::WebhookId;
-use domain::scope::Scope;
-use storage::Resend;
+use storage::{Conflict, Resend, StorageError};
 
 /// The result of a test event.
 #[derive(Serialize, ToSchema)]
@@ -49,19 +48,20 @@ pub(crate) async fn test(
     requester: Requester,
     Id(id): Id<WebhookId>,
 ) -> Result<Json<TestResult>, ApiError> {
-    if found(&service, id).await?.fields.tells_of_tags() {
-        requester.needs(Scope::Read)?;
-    }
-    let tested = webhook_delivery::test(&service, id)
-        .await
-        .map_err(|error| match error {
-            TestError::Storage(error) => error.into(),
-            TestError::Client(error) => {
+    let (event_id, outcome) = loop {
+        let expected = permitted(&service, &requester, id).await?;
+        match webhook_delivery::test(&service, id, expected).await {
+            Ok(Some(tested)) => break tested,
+            Ok(None) => return Err(ApiError::NotFound("webhook")),
+            // The webhook was changed meanwhile, perhaps to get tag events, so check it again.
+            Err(TestError::Storage(StorageError::Conflict(Conflict::Changed(_)))) => {}
+            Err(TestError::Storage(error)) => return Err(error.into()),
+            Err(TestError::Client(error)) => {
                 tracing::error!("{error}");
-                ApiError::Internal
+                return Err(ApiError::Internal);
             }
-        })?;
-    let (event_id, outcome) = tested.ok_or(ApiError::NotFound("webhook"))?;
+        }
+    };
     Ok(Json(TestResult {
         event_id,
         delivered: outcome.failure.is_none(),

@@ -75,7 +75,7 @@ pub(super) async fn history(
     let mut ids = Vec::with_capacity(BATCH);
     let mut next = None;
     let tag = row_of(tag);
-    walk(write, Some(tag), from, 0, |interaction| {
+    walk(write, Some(tag), from, 0, None, |interaction, _| {
         if ids.len() == BATCH {
             next = Some(interaction.id);
             return false;

@@ -6,11 +6,12 @@ use super::history::ids_since;
 use crate::interactions::row::{last_counter, reason};
 use crate::postgres::row::{self, column};
 use crate::postgres::session::Session;
+use crate::shared::groups::led_to;
 use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::{Overview, SAMPLE_MAX, StorageError};
 use domain::clock::{Millis, Timestamp};
 use domain::interaction::{Reason, TagName};
-use domain::report::Bucket;
+use domain::report::CountSpan;
 use domain::world::World;
 
 /// Tags that the overview names.
@@ -47,7 +48,7 @@ async fn counts(
     until: Timestamp,
     world: World,
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
-    let hour = |at| Bucket::Hour.of(at);
+    let hour = |at| CountSpan::Hour.of(at);
     let (first, last) = (hour(since), hour(until.minus(Millis::new(1))));
     let rows = session
         .rows(
@@ -59,7 +60,7 @@ async fn counts(
         .await?;
     let counts = rows.iter().map(|found| {
         Ok((
-            Bucket::Hour.begin(column(found, 0)?),
+            CountSpan::Hour.begin(column(found, 0)?),
             reason(found, 1)?,
             column::<i64>(found, 2)?.unsigned_abs(),
         ))
@@ -88,11 +89,12 @@ const SAMPLE: &str = concat!(
 );
 
 static TOTALS: LazyLock<String> = LazyLock::new(|| {
+    let led_to = led_to("t.");
     format!(
         "{SAMPLE}
          SELECT (SELECT count(*) FROM sample WHERE reason = 'verified' AND counter - last_counter > 1),
-                (SELECT count(*) FROM tags WHERE deleted_at IS NULL AND status = 'active'
-                    AND experience_id IS NULL AND id IN (SELECT tag_id FROM sample WHERE experience_id IS NULL)),
+                (SELECT count(*) FROM tags t WHERE t.deleted_at IS NULL AND t.status = 'active'
+                    AND {led_to} IS NULL AND t.id IN (SELECT tag_id FROM sample WHERE experience_id IS NULL)),
                 NOT EXISTS (SELECT FROM interactions WHERE id >= (SELECT history_since($1))
                             ORDER BY id DESC OFFSET $5 LIMIT 1)"
     )

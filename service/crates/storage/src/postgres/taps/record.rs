@@ -15,7 +15,7 @@ use crate::postgres::session::{Parameters, Session};
 use crate::value::Columns as _;
 use domain::id::{InlayId, InteractionId, UrlTemplateId};
 use domain::interaction::{
-    Claim, CounterRule, NewInteraction, Reason, Recorded, Refusal, Returning, Verdict,
+    Claim, CounterRule, NewInteraction, Reason, Recorded, Returning, Verdict,
 };
 use domain::visitor::OperatingSystem;
 use inlay::Uid;
@@ -50,18 +50,39 @@ pub(in crate::postgres) async fn taps(
         recorded(row, *id, tap)
     });
     let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
-    for ((id, tap), recorded) in taps.iter().zip(&outcomes) {
-        node.events.tell(Event::Interaction {
-            interaction_id: *id,
-            tag_id: tap.tag_id,
-            at: recorded.at,
-            tag_verified: recorded.verdict.tag_verified(),
-            reason: recorded.verdict.reason(),
-            simulated: tap.simulated,
-            origin: tap.made_by(),
-        });
+    for ((_, tap), recorded) in taps.iter().zip(&outcomes) {
+        node.events.tell(event(tap, recorded));
     }
     Ok(outcomes)
+}
+
+/// The number under which transactions of several statements count their taps. Lanes have others,
+/// so that neither waits for the rows of the other.
+const NO_LANE: i16 = -1;
+
+/// Records a tap in a transaction of several statements. The event must be sent after its commit.
+pub(in crate::postgres) async fn within(
+    session: &Session,
+    id: InteractionId,
+    tap: &NewInteraction,
+) -> Result<(Recorded, Event), StorageError> {
+    let tap = (id, tap.clone());
+    let rows = Columns::of(&[&tap]).record(session, false, NO_LANE).await?;
+    let row = rows.first().ok_or_else(|| row::unreadable("tap"))?;
+    let recorded = recorded(row, id, &tap.1)?;
+    Ok((recorded, event(&tap.1, &recorded)))
+}
+
+fn event(tap: &NewInteraction, recorded: &Recorded) -> Event {
+    Event::Interaction {
+        interaction_id: recorded.id,
+        tag_id: tap.tag_id,
+        at: recorded.at,
+        tag_verified: recorded.verdict.tag_verified(),
+        reason: recorded.verdict.reason(),
+        simulated: tap.simulated,
+        origin: tap.made_by(),
+    }
 }
 
 fn recorded(row: &Row, id: InteractionId, tap: &NewInteraction) -> Result<Recorded, StorageError> {
@@ -85,7 +106,7 @@ fn recorded(row: &Row, id: InteractionId, tap: &NewInteraction) -> Result<Record
 /// The UID in a code, if no inlay of the tag has it.
 fn unknown_uid(tap: &NewInteraction) -> Option<Uid> {
     match tap.claim {
-        Claim::Decided(Verdict::NotVerified(Refusal::UnknownInlay { uid })) => uid,
+        Claim::Decided(verdict) => verdict.other_uid(),
         _ => None,
     }
 }

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::SealedNotification;
+use domain::audit::Note;
 use domain::experience::{Content, ExperienceFields};
 use domain::inventory::{InlayFields, MasterKeyFields, SealedKeys, UrlTemplateFields};
+use domain::notification::NotificationFields;
 use domain::webhook::WebhookFields;
 use inlay::Uid;
 use inlay::key::KeyFingerprint;
@@ -25,6 +28,7 @@ pub(in crate::shared) fn inlay(uid: Uid, fields: &InlayFields) -> Value {
         "master_key_id": keys.and_then(SealedKeys::master_key_id),
         "meta_key_check": keys.and_then(SealedKeys::meta).map(check),
         "file_key_check": keys.map(|keys| check(keys.file())),
+        "other_keys_check": fields.other_keys.as_ref().map(|keys| check(keys.fingerprint)),
         "blocked": fields.blocked_at.is_some(),
     })
 }
@@ -35,6 +39,11 @@ pub(in crate::shared) fn url_template(fields: &UrlTemplateFields) -> Value {
         "name": fields.name,
         "template": fields.settings(),
         "meta_key_checks": keys.collect::<Vec<_>>(),
+        "unlisted": fields.unlisted.mode,
+        "create_limit": fields.unlisted.create_limit,
+        "experience_id": fields.unlisted.place.experience_id,
+        "group_id": fields.unlisted.place.group_id,
+        "shared_file_key_check": fields.unlisted.file_key.as_ref().map(|key| check(key.fingerprint)),
     })
 }
 
@@ -56,6 +65,23 @@ pub(in crate::shared) fn webhook(fields: &WebhookFields) -> Value {
         "enabled": fields.enabled,
         "include": fields.include,
     })
+}
+
+/// Shows a chat by its origin, which is all that the stored fields have of its URL.
+pub(in crate::shared) fn notification(fields: &NotificationFields) -> Value {
+    json!(fields)
+}
+
+/// The change of a notification. Another URL of a chat may have the same origin.
+pub(in crate::shared) fn notification_change(
+    before: &SealedNotification,
+    after: &SealedNotification,
+) -> Note {
+    let mut shown = notification(&after.fields);
+    if before.chat.is_some() && after.chat.is_some() && before.chat != after.chat {
+        shown["chat"] = json!("changed");
+    }
+    Note::changed(&notification(&before.fields), &shown)
 }
 
 pub(in crate::shared) fn experience(fields: &ExperienceFields) -> Value {

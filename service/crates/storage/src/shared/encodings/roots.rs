@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::OPEN;
+use super::{ABANDONED, OPEN};
 use crate::shared::webhooks::outbox;
 use crate::shared::{Query, Transaction};
 use crate::value::{Value, values};
@@ -55,13 +55,20 @@ pub(super) async fn replace(
         let sql = "UPDATE encoding_roots SET compromised_at = ?1 WHERE compromised_at IS NULL";
         tx.execute(sql, &values![now]).await?;
     }
-    // The higher `seq` shows a client in the middle of an encoding that another turn was stored.
-    let sql = format!(
-        "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?1 WHERE {OPEN}"
-    );
+    let sql = format!("UPDATE encodings SET {ABANDONED}, updated_at = ?1 WHERE {OPEN}");
     tx.execute(&sql, &values![now]).await?;
     tx.note(Note::done(&json!({ "compromised": compromised })));
     add(tx, root).await
+}
+
+/// The statements that retire all roots and cancel open encodings, for a restored database: chips
+/// that were encoded after the backup are missing in it. So roots only open chips from now on, and
+/// no generation of keys is used twice.
+pub(crate) fn retire_all() -> String {
+    format!(
+        "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
+         UPDATE encodings SET {ABANDONED} WHERE {OPEN}"
+    )
 }
 
 /// Inlays whose chip was last opened by key 0 of a compromised root.
@@ -108,7 +115,7 @@ async fn add(tx: &mut dyn Transaction, root: &SealedKey) -> Result<(), StorageEr
     .await?;
     let data = object(&json!({
         "created_at": now,
-        "message": "A new encoding root is in no backup: back it up, or chips can be opened by this service alone.",
+        "message": "A new encoding root is in no backup. Back it up: without a backup, only this service can open the chips.",
     }));
     outbox::tell(tx, EventKind::AlertRootNotBackedUp, About::default(), data).await
 }

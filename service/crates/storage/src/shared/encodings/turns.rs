@@ -2,33 +2,35 @@
 
 use serde_json::json;
 
-use super::{OPEN, chips};
+use super::{ABANDONED, OPEN, chips, state};
 use crate::conflict::UNPROVED_MAX;
 use crate::shared::audit::shown;
 use crate::shared::webhooks::outbox;
-use crate::shared::{Query, Transaction, encoding_runs, inlays, insert_rows, url_templates};
+use crate::shared::{
+    Query, Transaction, encoding_runs, groups, inlays, insert_rows, url_templates,
+};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Conflict, EncodingTurn, Ending, Event, StorageError, StoredEncoding};
 use domain::audit::Note;
 use domain::clock::{Millis, Timestamp};
 use domain::id::{EncodingId, EncodingRunId, TagId, TokenId};
 use domain::webhook::{About, EventKind, object};
-use encoding::{Exchange, Goal, OpenedAddress, Reason, State, of_word, shown_uid, word};
+use encoding::{Exchange, Goal, OpenedAddress, Reason, State, shown_uid};
 use inlay::Uid;
 
-pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
-    progress, outcome, created_at, updated_at";
+/// Columns of an encoding, for [`read`].
+pub(crate) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, \
+    state, reason, outcome, seq, progress, created_at, updated_at";
 
-pub(super) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
     let id = row.take()?;
     let (uid, run_id) = (row.take()?, row.take()?);
     let tag: Option<TagId> = row.take()?;
     let form = row.optional_text("form", |json| serde_json::from_str(json).ok())?;
     let generation: Option<u32> = row.take()?;
-    let state = row.text("state", of_word)?;
-    let reason = row.optional_text("reason", of_word)?;
+    let state = state::read(&mut row)?;
     let (seq, progress) = (row.take()?, row.take()?);
-    let outcome = row.optional_text("outcome", |json| serde_json::from_str(json).ok())?;
     Ok(StoredEncoding {
         id: Some(id),
         uid,
@@ -37,10 +39,8 @@ pub(super) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
         form,
         generation: generation.and_then(|number| number.try_into().ok()),
         state,
-        reason,
         seq,
         progress,
-        outcome,
         created_at: row.take()?,
         updated_at: row.take()?,
     })
@@ -61,13 +61,14 @@ pub(super) async fn note_address_opened(
     address: OpenedAddress,
 ) -> Result<(), StorageError> {
     let found = encoding(tx, id).await?;
-    let Some(mut outcome) = found.and_then(|found| found.outcome) else {
+    let Some(found) = found.filter(|found| found.state.is_verified()) else {
         return Ok(());
     };
-    outcome.address = Some(address);
-    let json = serde_json::to_string(&outcome).map_err(|_| unreadable("encoding"))?;
-    let sql = "UPDATE encodings SET outcome = ?2 WHERE id = ?1";
-    tx.execute(sql, &values![id, json]).await.map(drop)
+    let [word, reason, outcome] = state::columns(&found.state.open_address(address))?;
+    let sql = "UPDATE encodings SET state = ?2, reason = ?3, outcome = ?4 WHERE id = ?1";
+    tx.execute(sql, &values![id, word, reason, outcome])
+        .await
+        .map(drop)
 }
 
 /// The newest encoding of a chip.
@@ -117,15 +118,11 @@ pub(super) async fn store(
         Ending::Bound(inlay) => {
             check_template(tx, &encoding).await?;
             if let Some(reason) = why_not_bound(tx, &encoding).await? {
-                encoding.state = State::Rejected;
-                encoding.reason = Some(reason);
-                encoding.outcome = None;
+                encoding.state = encoding.state.reject(reason);
             } else {
                 binds = true;
                 let inlay = inlays::bind_encoded(tx, inlay).await?;
-                if let Some(outcome) = &mut encoding.outcome {
-                    outcome.inlay_id = Some(inlay);
-                }
+                encoding.state = encoding.state.bind(inlay);
             }
         }
         Ending::Reset => inlays::forget(tx, uid).await?,
@@ -160,17 +157,17 @@ fn note(
             "run_id": after.run_id,
             "wipe": after.goal == Goal::Factory,
             "replace": turn.replaces,
-            "state": after.state,
-            "reason": after.reason,
+            "state": after.state.word(),
+            "reason": after.state.reason(),
         });
         return Note::created(object, &begun);
     };
-    let was = json!({"state": before.state, "reason": before.reason});
-    let mut is = json!({"state": after.state, "reason": after.reason});
+    let shown = |state: &State| json!({"state": state.word(), "reason": state.reason()});
+    let (was, mut is) = (shown(&before.state), shown(&after.state));
     if turn.replaces {
         is["replace"] = json!(true);
     }
-    if let (Ending::Bound(inlay), Some(outcome)) = (&turn.ending, &after.outcome) {
+    if let (Ending::Bound(inlay), Some(outcome)) = (&turn.ending, after.state.outcome()) {
         is["inlay_id"] = json!(outcome.inlay_id);
         is["counter"] = json!(outcome.counter);
         is["inlay"] = shown::inlay(inlay.uid, &inlay.fields);
@@ -221,24 +218,21 @@ async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result
     }
 }
 
-/// Cancels the open encoding of a chip. The higher `seq` shows a client in the middle of it that
-/// another turn was stored.
+/// Cancels the open encoding of a chip.
 pub(in crate::shared) async fn give_up(
     tx: &mut dyn Transaction,
     uid: Uid,
 ) -> Result<(), StorageError> {
-    let sql = format!(
-        "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?2
-         WHERE uid = ?1 AND {OPEN}"
-    );
+    let sql =
+        format!("UPDATE encodings SET {ABANDONED}, updated_at = ?1 WHERE uid = ?2 AND {OPEN}");
     let now = tx.now();
-    tx.execute(&sql, &values![uid, now]).await.map(drop)
+    tx.execute(&sql, &values![now, uid]).await.map(drop)
 }
 
 /// The event for listeners about an encoded inlay.
-pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
+pub(crate) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
     let (Some(encoding_id), Goal::Tag(tag_id), Some(outcome)) =
-        (encoding.id, encoding.goal, &encoding.outcome)
+        (encoding.id, encoding.goal, encoding.state.outcome())
     else {
         return None;
     };
@@ -259,13 +253,13 @@ async fn tell(
     id: EncodingId,
     encoding: &StoredEncoding,
 ) -> Result<(), StorageError> {
-    let (Goal::Tag(tag), Some(outcome)) = (encoding.goal, &encoding.outcome) else {
+    let (Goal::Tag(tag), Some(outcome)) = (encoding.goal, encoding.state.outcome()) else {
         return Ok(());
     };
-    let sql = "SELECT experience_id FROM tags WHERE id = ?1";
+    let sql = format!("SELECT {} FROM tags WHERE id = ?1", groups::led_to(""));
     let about = About {
         tag_id: Some(tag),
-        experience_id: tx.one(sql, &values![tag]).await?.take()?,
+        experience_id: tx.one(&sql, &values![tag]).await?.take()?,
         simulated: false,
     };
     let data = object(&json!({
@@ -284,11 +278,15 @@ async fn write(
     encoding: &StoredEncoding,
     token: Option<TokenId>,
 ) -> Result<EncodingId, StorageError> {
-    let json = |value: Result<String, _>| value.map_err(|_: serde_json::Error| unreadable("form"));
     let form = encoding.form.as_ref().map(serde_json::to_string);
-    let outcome = encoding.outcome.as_ref().map(serde_json::to_string);
-    let (form, outcome) = (form.map(json).transpose()?, outcome.map(json).transpose()?);
-    let tag = encoding.goal.tag();
+    let form = form.transpose().map_err(|_| unreadable("form"))?;
+    let [state, reason, outcome] = state::columns(&encoding.state)?;
+    let tag = match encoding.goal {
+        Goal::Tag(tag) => Some(tag),
+        Goal::Factory => None,
+        // Only a place in a run creates a tag. Without one, the row would mean a wipe.
+        Goal::NewTag => return Err(unreadable("goal of an encoding")),
+    };
     let now = tx.now();
     let common = values![
         encoding.uid,
@@ -296,11 +294,11 @@ async fn write(
         tag,
         form,
         encoding.generation.map(u32::from),
-        word(encoding.state),
-        encoding.reason.map(word),
+        state,
+        reason,
+        outcome,
         encoding.seq,
         encoding.progress.as_ref(),
-        outcome,
         now,
     ];
     let Some(id) = encoding.id else {
@@ -310,8 +308,8 @@ async fn write(
         }
         let mut all = common.to_vec();
         all.push(token.into());
-        let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
-                 outcome, created_at, updated_at, token_id)
+        let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, outcome, seq,
+                 progress, created_at, updated_at, token_id)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12) RETURNING id";
         return tx.write_one(sql, &all).await?.take();
     };
@@ -319,7 +317,7 @@ async fn write(
     all.push(id.into());
     tx.execute(
         "UPDATE encodings SET uid = ?1, run_id = ?2, tag_id = ?3, form = ?4, generation = ?5, state = ?6,
-             reason = ?7, seq = ?8, progress = ?9, outcome = ?10, updated_at = ?11 WHERE id = ?12",
+             reason = ?7, outcome = ?8, seq = ?9, progress = ?10, updated_at = ?11 WHERE id = ?12",
         &all,
     )
     .await?;

@@ -29,7 +29,7 @@ pub(super) async fn look(
     let mut taken_uids = inlays::Taken::look(db, &new).await?;
     for (row, seen) in rows.iter().zip(&mut seen) {
         let Ok(good) = seen else { continue };
-        let itself = good.changes.as_ref().map(|(id, _)| *id);
+        let itself = good.changes.as_ref().map(|(id, before)| (*id, before));
         let taken = taken.take(&good.fields, itself);
         let inlay = row.inlay.as_ref();
         let taken = taken.and_then(|()| inlay.map_or(Ok(()), |inlay| taken_uids.take(inlay)));

@@ -66,6 +66,7 @@ pub(super) async fn make(
     let mut added_to_new = Vec::new();
     for work in &mut work {
         if let RowTag::New(fields) = &mut work.tag {
+            written.predefine(tx, fields).await?;
             let added = if add_variables {
                 written.fill(tx, fields).await?.len()
             } else {
@@ -83,12 +84,13 @@ pub(super) async fn make(
     let all_new = new.len() == work.len();
     let mut new = tags::insert_rows(tx, &new, false).await?.into_iter();
     let mut results: Vec<Result<Imported, Conflict>> = Vec::with_capacity(work.len());
-    let mut inlays = Vec::new();
+    let (mut inlays, mut texts) = (Vec::new(), Vec::new());
     for Work { tag, inlay } in work {
         let mut variables_added = 0;
         let (tag, slug, put, deleted, before) = match tag {
             RowTag::New(fields) => {
                 let tag = new.next().ok_or_else(lost)?;
+                texts.push(tag);
                 variables_added = added_to_new.next().unwrap_or_default();
                 (tag, fields.slug, Put::New, Vec::new(), BTreeMap::new())
             }
@@ -108,10 +110,13 @@ pub(super) async fn make(
                 } else {
                     row.apply(before.clone()).map_err(StorageError::Failed)?
                 };
-                if add_variables && after.experience_id != before.experience_id {
+                let leads = |tag: &TagFields| (tag.experience_id, tag.group_id);
+                if add_variables && leads(&after) != leads(&before) {
                     variables_added = written.fill(tx, &mut after).await?.len();
                 }
-                tags::update_row(tx, id, &before, &after).await?;
+                if tags::update_row(tx, id, &before, &after).await? {
+                    texts.push(id);
+                }
                 let deleted = deleted(&before, &after);
                 let former = former_cells(&before, &after);
                 (id, after.slug, Put::Set, deleted, former)
@@ -137,12 +142,7 @@ pub(super) async fn make(
             imported.inlay = Some(id);
         }
     }
-    let written: Vec<_> = results
-        .iter()
-        .flatten()
-        .map(|imported| imported.tag)
-        .collect();
-    tags::index(tx, &written).await?;
+    tags::index(tx, &texts).await?;
     let set = results.iter().flatten();
     let set = set.filter(|imported| imported.put == Put::Set);
     let set: Vec<_> = set.map(|imported| imported.tag).collect();

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{COLUMNS, FROM, STORED, UPDATE, read, store, values_of};
-use crate::shared::{self, Query, Transaction, counters, url_templates};
+use crate::shared::{self, Query, Transaction, counters, unlisted, url_templates};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{CachedPart, Conflict, Invalid, StorageError};
 use domain::id::{InlayId, MasterKeyId, UrlTemplateId};
@@ -108,7 +108,7 @@ impl Taken {
 }
 
 /// The rows of `sql`, which ends in the column that is compared with the inlays' UIDs.
-async fn rows_of(
+pub(in crate::shared) async fn rows_of(
     db: &mut dyn Query,
     sql: &str,
     inlays: &[&NewInlay],
@@ -135,7 +135,8 @@ async fn uids(
     found.map(|mut row| row.take()).collect()
 }
 
-/// Stores new inlays that break no rule, no UID twice; returns their ids in the same order.
+/// Stores new inlays that break no rule, no UID twice; returns their ids in the same order. The
+/// counter of a chip that was unlisted continues, if its codes are made with the same key.
 ///
 /// With `unheard_of`, all inlays and their tags are new, so no cache contains them, and caches stay
 /// valid.
@@ -145,6 +146,13 @@ pub(in crate::shared) async fn put_all(
     unheard_of: bool,
 ) -> Result<Vec<InlayId>, StorageError> {
     let mut former = former(tx, inlays).await?;
+    let unlisted = unlisted::take(tx, inlays).await?;
+    let used = |inlay: &NewInlay| {
+        let file = inlay.fields.keys.as_ref().map(SealedKeys::file);
+        let before = unlisted.get(&inlay.uid);
+        let before = before.filter(|(key, _)| Some(*key) == file);
+        inlay.last_counter.max(before.map_or(0, |(_, last)| *last))
+    };
     let mut ids = HashMap::with_capacity(inlays.len());
     let new: Vec<_> = inlays
         .iter()
@@ -172,7 +180,7 @@ pub(in crate::shared) async fn put_all(
     };
     let mut started = Vec::with_capacity(new.len());
     for inlay in new {
-        started.push((id_of(inlay, &ids)?, inlay.last_counter));
+        started.push((id_of(inlay, &ids)?, used(inlay)));
     }
     counters::start(tx, &started).await?;
     for inlay in inlays {
@@ -180,7 +188,7 @@ pub(in crate::shared) async fn put_all(
         if let Some(before) = former.remove(&inlay.uid) {
             store(tx, &UPDATE, inlay).await?;
             counters::follow(tx, before.id, &before.fields, &inlay.fields).await?;
-            counters::spend(tx, before.id, inlay.last_counter).await?;
+            counters::spend(tx, before.id, used(inlay)).await?;
             ids.insert(inlay.uid, before.id);
         }
     }

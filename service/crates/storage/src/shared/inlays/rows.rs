@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::Query;
+
 use crate::value::{Row, unreadable};
 use crate::{BoundInlay, StorageError, TagInlays, TemplateInlay};
 use domain::clock::Timestamp;
@@ -15,7 +16,7 @@ use inlay::key::KeyFingerprint;
 /// Columns of an inlay, for a query over [`FROM`].
 pub(crate) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode, i.url_template_id, i.tag_id, i.mirror, \
     i.mac_from, i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
-    i.blocked_at, i.simulated, c.last, EXISTS (SELECT 1 FROM chips h WHERE h.uid = i.uid AND h.bureau IS NOT NULL)";
+    i.other_keys, i.other_keys_print, i.blocked_at, i.simulated, c.last, EXISTS (SELECT 1 FROM chips h WHERE h.uid = i.uid AND h.bureau IS NOT NULL)";
 
 /// Inlays with their counters.
 pub(crate) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
@@ -49,6 +50,7 @@ fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
             mirror: row.optional_text("mirror", |name| name.parse().ok())?,
             mac_from: row.text("mac_from", |name| name.parse().ok())?,
             keys: keys(row)?,
+            other_keys: row.sealed_key()?,
             blocked_at: row.take()?,
         },
         simulated: row.take()?,
@@ -75,9 +77,10 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
             meta: meta.ok_or_else(|| unreadable("key"))?,
             file,
             factory,
-            kept: meta_key
-                .zip(file_key)
-                .map(|(meta, file)| KeptKeys { meta, file }),
+            kept: KeptKeys {
+                meta: meta_key,
+                file: file_key,
+            },
         },
         None => SealedKeys::Own {
             meta: meta_key.zip(meta).map(sealed),
@@ -89,9 +92,9 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
 /// The UID of an inlay, and the start of its MAC input in the canonical form, for traces.
 pub(crate) const CODE_INLAY: &str =
     "SELECT uid, CASE WHEN url_template_id IS NULL THEN mac_from END FROM inlays WHERE id = ?1";
-/// The tag of the inlay with the UID `?1`, if it is on one, and that tag's experience.
-pub(crate) const NAMED_INLAY: &str = "SELECT i.tag_id, t.experience_id
-    FROM inlays i LEFT JOIN tags t ON t.id = i.tag_id WHERE i.uid = ?1 AND i.deleted_at IS NULL";
+/// The tag of the inlay with the UID `?1`, if it is on one.
+pub(crate) const NAMED_INLAY: &str =
+    "SELECT tag_id FROM inlays WHERE uid = ?1 AND deleted_at IS NULL";
 
 /// Columns of [`bound`], for a query over [`BOUND_FROM`].
 pub(crate) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
@@ -163,14 +166,15 @@ pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
     })
 }
 
-/// Reads an inlay's keys, the last of its [`BOUND_COLUMNS`]. Stored derived keys take precedence
-/// over the master key, because deriving them takes long.
+/// Reads an inlay's keys, the last of its [`BOUND_COLUMNS`]. Stored keys take precedence over those
+/// of the master key: they differ from these, or deriving them takes long.
 fn wrapped(row: &mut Row) -> Result<Option<WrappedKeys>, StorageError> {
     let (meta, file): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
     let master: Option<MasterKeyId> = row.take()?;
     Ok(match (file, master) {
         (Some(file), _) => Some(WrappedKeys::Own { meta, file }),
         (None, Some(id)) => Some(WrappedKeys::Master {
+            meta,
             id,
             key: row.take()?,
             derivation: row.json("master key")?,

@@ -21,7 +21,8 @@ pub(super) async fn hours_since(db: &mut dyn Query) -> Result<Option<i64>, Stora
 
 /// Whether there are counts older than an hour.
 pub(super) async fn is_due(db: &mut dyn Query, first: i64) -> Result<bool, StorageError> {
-    let dimensions = dimensions();
+    let dimensions = dimensions(|_| true);
+    // A count of a group's tags is as old as one of all tags.
     let sql = format!(
         "SELECT 1 FROM report_counts WHERE span = 1 AND dimension IN ({dimensions}) AND slot < ?1 LIMIT 1"
     );
@@ -38,7 +39,18 @@ pub(super) async fn hours(tx: &mut dyn Transaction, first: i64) -> Result<bool, 
         tx.execute(sql, &values![HOURS_SINCE, first.to_string()])
             .await?;
     }
-    let dimensions = dimensions();
+    // Those of all tags go last, because they say that there are some to remove.
+    let sql = "DELETE FROM report_group_counts WHERE
+         (group_id, span, dimension, slot, value, experience_id, simulated) IN (
+             SELECT group_id, span, dimension, slot, value, experience_id, simulated
+             FROM report_group_counts WHERE span = 1 AND slot < ?1 LIMIT ?2)";
+    let removed = tx
+        .execute(sql, &values![first, Value::limit(AT_ONCE)])
+        .await?;
+    if removed == AT_ONCE as u64 {
+        return Ok(true);
+    }
+    let dimensions = dimensions(|_| true);
     let sql = format!(
         "DELETE FROM report_counts WHERE (span, dimension, slot, value, experience_id, simulated) IN (
              SELECT span, dimension, slot, value, experience_id, simulated FROM report_counts

@@ -4,16 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
 
-use super::{SELECT, read};
+use super::{read, select};
 use crate::shared::dialect::Dialect;
 use crate::shared::webhooks::outbox;
-use crate::shared::{Query, Transaction, callers, experiences};
+use crate::shared::{Query, Transaction, callers, experiences, groups};
 use crate::value::{Value, unreadable, values};
 use crate::{CachedPart, InUse, StorageError};
 use domain::audit::Note;
 use domain::id::{SubmissionId, TagId};
 use domain::interaction::{Change, VersionRef};
-use domain::scope::Reach;
 use domain::submission::{InTheWay, Submission, is_once};
 use domain::tag::PropertyKey;
 use domain::webhook::{About, EventKind};
@@ -64,8 +63,10 @@ pub(in crate::shared) async fn look(
 
 async fn states(db: &mut dyn Query, tags: &[TagId]) -> Result<HashMap<TagId, State>, StorageError> {
     let mut states = HashMap::<TagId, State>::new();
-    let sql = "SELECT id, deleted_at IS NOT NULL, experience_id IS NOT NULL FROM tags WHERE id IN ids(?1)";
-    for mut row in db.query(sql, &values![Value::list(tags)]).await? {
+    let assigned = groups::assigned("");
+    let sql =
+        format!("SELECT id, deleted_at IS NOT NULL, {assigned} FROM tags WHERE id IN ids(?1)");
+    for mut row in db.query(&sql, &values![Value::list(tags)]).await? {
         let id = row.take()?;
         let state = State {
             deleted: row.take()?,
@@ -88,16 +89,14 @@ pub(super) async fn save(
     tx: &mut dyn Transaction,
     id: SubmissionId,
 ) -> Result<Option<Submission>, StorageError> {
-    let within = callers::condition(tx.reach(), "s.experience_id");
-    let within = format!(
-        "{within}{}",
-        callers::condition(tx.reach(), "t.experience_id")
-    );
-    let sql = format!("{SELECT} WHERE s.id = ?1{within}");
+    let reach = tx.reach();
+    let of_tap = callers::taps(reach, "s.experience_id", "s.tag_id");
+    let within = format!("{of_tap}{}", callers::tags(reach, "t."));
+    let sql = format!("{} WHERE s.id = ?1{within}", select(tx.reach()));
     let Some(row) = tx.row(&sql, &values![id]).await? else {
         return Ok(None);
     };
-    let submission = read(row, &Reach::default())?;
+    let submission = read(row)?;
     if submission.not_saved.is_none() {
         return Err(InUse::SavedAlready.into());
     }

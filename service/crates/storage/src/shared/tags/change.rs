@@ -1,15 +1,24 @@
 //! Makes one change to many tags, in a few statements.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::save::check_experience;
 use super::written;
 use crate::shared::webhooks::outbox;
-use crate::shared::{Transaction, callers};
+use crate::shared::{Transaction, callers, groups};
 use crate::value::{Value, values};
 use crate::{CachedPart, ChangedTag, FormVariables, Invalid, StorageError, TagChange};
-use domain::id::{ExperienceId, TagId};
+use domain::id::{ExperienceId, GroupId, TagId};
 use domain::tag::Status;
+
+/// Makes a change that leaves the variables of forms as they are.
+pub(in crate::shared) async fn all(
+    tx: &mut dyn Transaction,
+    ids: &[TagId],
+    change: TagChange,
+) -> Result<(), StorageError> {
+    tags(tx, ids, change, &FormVariables::Leave).await.map(drop)
+}
 
 /// Makes the change, and returns for each changed tag the change that undoes it.
 pub(super) async fn tags(
@@ -18,17 +27,24 @@ pub(super) async fn tags(
     change: TagChange,
     variables: &FormVariables,
 ) -> Result<Vec<ChangedTag>, StorageError> {
+    // The experience of tags in the group that have none of their own.
+    let mut leading = None;
     match change {
         TagChange::Assign(Some(experience)) => check_experience(tx, experience).await?,
-        // Without an experience, the tags would be outside the caller's reach.
-        TagChange::Assign(None) if tx.reach().limit().is_some() => {
+        TagChange::Group(Some(group)) => leading = groups::existing(tx, group).await?,
+        // Without an experience or a group, the tags could be outside the caller's reach.
+        TagChange::Group(None) if tx.reach().groups().is_some() => {
+            return Err(Invalid::NoGroup("group_id").into());
+        }
+        TagChange::Assign(None) if tx.reach().groups().is_some() => {}
+        TagChange::Assign(None) | TagChange::Group(None) if tx.reach().limit().is_some() => {
             return Err(Invalid::NoExperience.into());
         }
         _ => {}
     }
-    let reached = callers::condition(tx.reach(), "experience_id");
+    let reached = callers::tags(tx.reach(), "");
     let sql = format!(
-        "SELECT id, experience_id, status, deleted_at IS NOT NULL FROM tags
+        "SELECT id, experience_id, group_id, status, deleted_at IS NOT NULL FROM tags
          WHERE id IN ids(?1){reached}"
     );
     let mut before = HashMap::with_capacity(ids.len());
@@ -36,15 +52,24 @@ pub(super) async fn tags(
         let id: TagId = row.take()?;
         let tag = Before {
             experience: row.take()?,
+            group: row.take()?,
             status: row.text("status", Status::parse)?,
             deleted: row.take()?,
         };
         before.insert(id, tag);
     }
     let mut changed = Vec::with_capacity(before.len());
+    let mut inheriting = HashSet::new();
     for id in ids {
         // Remove the tag from the map, so that one named twice is changed once.
-        if let Some(back) = before.remove(id).and_then(|tag| tag.back(change)) {
+        let Some(tag) = before.remove(id) else {
+            continue;
+        };
+        let has_own = tag.experience.is_some();
+        if let Some(back) = tag.back(change) {
+            if !has_own {
+                inheriting.insert(*id);
+            }
             let added = Vec::new();
             changed.push(ChangedTag {
                 id: *id,
@@ -54,12 +79,29 @@ pub(super) async fn tags(
         }
     }
     if !changed.is_empty() {
-        update(tx, changed.iter().map(|tag| tag.id), change).await?;
+        let ids: Vec<_> = changed.iter().map(|tag| tag.id).collect();
+        // Neither an experience nor a status changes what a group counts.
+        let moved: &[TagId] = match change {
+            TagChange::Assign(_) | TagChange::Status(_) => &[],
+            _ => &ids,
+        };
+        let counted = groups::counted(tx, moved).await?;
+        update(tx, &ids, change).await?;
+        let after = groups::counted(tx, moved).await?;
+        groups::count(tx, &counted, &after).await?;
         match (change, variables) {
             (TagChange::Assign(Some(experience)), FormVariables::Add) => {
-                written::add(tx, experience, &mut changed).await?;
+                let changed: Vec<_> = changed.iter_mut().collect();
+                written::add(tx, experience, changed).await?;
             }
-            (TagChange::Assign(_), FormVariables::Remove(keys)) => {
+            (TagChange::Group(_), FormVariables::Add) => {
+                let changed = changed.iter_mut();
+                let led: Vec<_> = changed.filter(|tag| inheriting.contains(&tag.id)).collect();
+                if let Some(experience) = leading {
+                    written::add(tx, experience, led).await?;
+                }
+            }
+            (TagChange::Assign(_) | TagChange::Group(_), FormVariables::Remove(keys)) => {
                 written::remove(tx, keys, &changed).await?;
             }
             _ => {}
@@ -68,7 +110,7 @@ pub(super) async fn tags(
             tx.changes(Some(CachedPart::Tag(tag.id)));
         }
         // Deleting and restoring tags create no webhook events.
-        if let TagChange::Assign(_) | TagChange::Status(_) = change {
+        if let TagChange::Assign(_) | TagChange::Group(_) | TagChange::Status(_) = change {
             let changed: Vec<_> = changed.iter().map(|tag| tag.id).collect();
             outbox::tell_tags_updated(tx, &changed).await?;
         }
@@ -79,6 +121,7 @@ pub(super) async fn tags(
 /// A tag before the change.
 struct Before {
     experience: Option<ExperienceId>,
+    group: Option<GroupId>,
     status: Status,
     deleted: bool,
 }
@@ -89,6 +132,9 @@ impl Before {
         match change {
             TagChange::Assign(to) if !self.deleted && to != self.experience => {
                 Some(TagChange::Assign(self.experience))
+            }
+            TagChange::Group(to) if !self.deleted && to != self.group => {
+                Some(TagChange::Group(self.group))
             }
             TagChange::Status(to) if !self.deleted && to != self.status => {
                 Some(TagChange::Status(self.status))
@@ -102,7 +148,7 @@ impl Before {
 
 async fn update(
     tx: &mut dyn Transaction,
-    ids: impl Iterator<Item = TagId>,
+    ids: &[TagId],
     change: TagChange,
 ) -> Result<(), StorageError> {
     let mut values = values![Value::list(ids), tx.now()].to_vec();
@@ -110,6 +156,10 @@ async fn update(
         TagChange::Assign(to) => {
             values.push(to.into());
             "experience_id = ?3, updated_at = ?2"
+        }
+        TagChange::Group(to) => {
+            values.push(to.into());
+            "group_id = ?3, updated_at = ?2"
         }
         TagChange::Status(to) => {
             values.push(to.as_str().into());
@@ -119,7 +169,8 @@ async fn update(
         TagChange::Restore => {
             "deleted_at = NULL, updated_at = ?2, experience_id =
                  (SELECT e.id FROM experiences e
-                  WHERE e.id = tags.experience_id AND e.deleted_at IS NULL)"
+                  WHERE e.id = tags.experience_id AND e.deleted_at IS NULL),
+             group_id = (SELECT g.id FROM tag_groups g WHERE g.id = tags.group_id)"
         }
     };
     let sql = format!("UPDATE tags SET {sets} WHERE id IN ids(?1)");

@@ -23,11 +23,11 @@ pub(super) async fn variables(
 
 /// `of` without the erased variables that did not change; `of` is `before` or a later version.
 pub(super) fn without(erased: &[PropertyKey], before: &TagFields, of: &TagFields) -> TagFields {
-    let mut told = of.clone();
+    let mut shown = of.clone();
     for key in unchanged(erased, before, of) {
-        told.properties_mut(PropertyClass::Variable).0.remove(&key);
+        shown.properties_mut(PropertyClass::Variable).0.remove(&key);
     }
-    told
+    shown
 }
 
 /// Marks unchanged erased variables again, after all variables were stored.

@@ -2,14 +2,23 @@
 //! ranges it did not reach have as many matches on average. The order of the ranges spreads any
 //! first few of them over all ids, because old tags may differ from new ones.
 
-use super::list::{are_few, count};
-use super::select::{Select, Source};
+use super::list::count_of;
+use super::select::Select;
+use super::source::Source;
+use super::wanted::Wanted;
 use crate::shared::Query;
 use crate::{COUNTING, Estimate, StorageError, TagFilter};
 use domain::clock::Stopwatch;
 
 /// Ids in a range: few enough that counting one takes some milliseconds with any filter.
 const RANGE: u64 = 8_192;
+
+impl Select {
+    /// Restricts the selection to the ids of a range.
+    pub(super) fn range(&mut self, range: u64) {
+        self.between(range * RANGE + 1, (range + 1) * RANGE);
+    }
+}
 
 /// Roughly how many tags match.
 pub(super) async fn tags(db: &mut dyn Query, filter: &TagFilter) -> Result<Estimate, StorageError> {
@@ -23,18 +32,18 @@ async fn within(
     filter: &TagFilter,
     time: impl Fn() -> bool + Send + Sync,
 ) -> Result<Estimate, StorageError> {
-    let source = Source::of(db.dialect(), filter);
-    let newest = "SELECT coalesce(max(id), 0) FROM tags";
-    let ranges = db.count(newest, &[]).await?.div_ceil(RANGE);
-    let few = matches!(&source, Source::Search { pieces } if are_few(db, pieces).await?);
-    if few || ranges <= 1 {
-        let tags = count(db, filter).await?;
+    let wanted = Wanted::of(db, filter).await?;
+    let source = Source::of(db, filter, &wanted).await?;
+    let ranges = ranges(db).await?;
+    if ranges <= 1 || source.has_few(db).await? {
+        let select = Select::new(filter, &wanted, db.reach(), source);
+        let tags = count_of(db, &select).await?;
         return Ok(Estimate { tags, exact: true });
     }
     let (mut tags, mut counted) = (0, 0);
     for range in spread(ranges) {
-        let mut select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
-        select.between(range * RANGE + 1, (range + 1) * RANGE);
+        let mut select = Select::new(filter, &wanted, db.reach(), source.clone());
+        select.range(range);
         let sql = format!("SELECT count(*) FROM {}", select.clauses());
         tags += db.count(&sql, &select.values).await?;
         counted += 1;
@@ -46,8 +55,14 @@ async fn within(
     Ok(Estimate { tags, exact: true })
 }
 
+/// How many ranges all tags have.
+pub(super) async fn ranges(db: &mut dyn Query) -> Result<u64, StorageError> {
+    let newest = "SELECT coalesce(max(id), 0) FROM tags";
+    Ok(db.count(newest, &[]).await?.div_ceil(RANGE))
+}
+
 /// Every number below `end`, in the order of its reversed bits.
-fn spread(end: u64) -> impl Iterator<Item = u64> {
+pub(super) fn spread(end: u64) -> impl Iterator<Item = u64> {
     let bits = end.next_power_of_two().ilog2();
     let backwards = move |number: u64| {
         let all = number.reverse_bits();
@@ -59,7 +74,7 @@ fn spread(end: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Rounds to the first two digits; the others become zeros.
-fn two_digits(number: u64) -> u64 {
+pub(super) fn two_digits(number: u64) -> u64 {
     let digit = 10_u64.pow(
         number
             .checked_ilog10()

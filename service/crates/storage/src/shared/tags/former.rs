@@ -37,9 +37,9 @@ pub(super) async fn release(
     tag: TagId,
     slug: &Slug,
 ) -> Result<Option<()>, StorageError> {
-    let Some(found) = whole::tag(tx, tag).await? else {
+    if whole::tag(tx, tag).await?.is_none() {
         return Ok(None);
-    };
+    }
     let sql = "DELETE FROM former_slugs WHERE slug = ?2 AND tag_id = ?1";
     if tx.execute(sql, &values![tag, slug.as_str()]).await? == 0 {
         return Ok(None);
@@ -47,8 +47,7 @@ pub(super) async fn release(
     let now = tx.now();
     let sql = "UPDATE tags SET updated_at = ?2 WHERE id = ?1";
     tx.execute(sql, &values![tag, now]).await?;
-    search::refold(tx, tag, &found.fields).await?;
-    search::index(tx, &[tag]).await?;
+    search::renew(tx, &[tag]).await?;
     tx.changes(Some(CachedPart::Tag(tag)));
     tx.note(Note::deleted(slug));
     Ok(Some(()))

@@ -3,18 +3,15 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::ranking::Ranking;
-use super::select::{Select, Source};
+use super::select::Select;
+use super::source::Source;
+use super::wanted::Wanted;
 use super::whole;
-use crate::shared::dialect::Dialect;
 use crate::shared::{Query, callers};
 use crate::value::{Row, Value, values};
 use crate::{StorageError, TagFilter, TagList, TagPlace, TagSelect};
 use domain::id::TagId;
 use domain::tag::{PropertyClass, PropertyKey, Tag};
-
-/// Most candidates for which SQLite's search is faster than a walk in an order other than that of
-/// ids.
-const FEW: i64 = 5_000;
 
 /// Most candidates for which a ranking is faster than SQLite's own sorting of all matches.
 const RANKED_MAX: usize = 50_000;
@@ -29,21 +26,18 @@ pub(super) async fn tags(
     list: &TagList,
     ranking: Option<&Ranking>,
 ) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
-    let mut source = Source::of(db.dialect(), &list.filter);
-    if let Some(ranking) = ranking {
-        let few = matches!(&source, Source::Search { pieces } if are_few(db, pieces).await?);
-        if !few && let Some(tags) = ranked(db, list, ranking).await? {
-            return Ok(tags);
-        }
+    let wanted = Wanted::of(db, &list.filter).await?;
+    let mut source = Source::of(db, &list.filter, &wanted).await?;
+    if let Some(ranking) = ranking
+        && !source.has_few(db).await?
+        && let Some(tags) = ranked(db, list, &wanted, ranking).await?
+    {
+        return Ok(tags);
     }
-    if list.order.is_by_name() {
-        source = match source {
-            Source::Search { ref pieces } if are_few(db, pieces).await? => source,
-            Source::Postgres => source,
-            _ => Source::names(&list.filter),
-        };
+    if list.order.is_by_name() && !source.is_postgres() && !source.has_few(db).await? {
+        source = Source::names(&list.filter);
     }
-    let (sql, values) = Select::page(list, db.reach(), source)?;
+    let (sql, values) = Select::page(list, &wanted, db.reach(), source)?;
     let ids = ids_of(db.query_once(&sql, &values).await?)?;
     let tags = whole::stored(db, &ids).await?.into_iter();
     let tags = tags.map(|(mut tag, _)| {
@@ -58,6 +52,7 @@ pub(super) async fn tags(
 async fn ranked(
     db: &mut dyn Query,
     list: &TagList,
+    wanted: &Wanted,
     ranking: &Ranking,
 ) -> Result<Option<Vec<(Tag, TagPlace)>>, StorageError> {
     let mut candidates = ranking.tags(list.order, list.after.as_ref());
@@ -74,7 +69,7 @@ async fn ranked(
         looked_at += some.len();
         at_once *= 2;
         let source = Source::by_id(&list.filter);
-        let mut select = Select::new(&list.filter, db.reach(), source);
+        let mut select = Select::new(&list.filter, wanted, db.reach(), source);
         select.only(some.iter().map(|(id, _)| *id));
         let sql = format!("SELECT t.id FROM {}", select.clauses());
         let found = ids_of(db.query_once(&sql, &select.values).await?)?;
@@ -88,16 +83,21 @@ async fn ranked(
     Ok(Some(tags.map(|(tag, _)| tag).zip(places).collect()))
 }
 
-/// Whether a search has fewer than [`FEW`] candidates.
-pub(super) async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {
-    let sql = "SELECT count(*) FROM
-         (SELECT 1 FROM tags_search WHERE tags_search MATCH ?1 LIMIT ?2)";
-    Ok(db.count(sql, &values![pieces, FEW]).await? < FEW.unsigned_abs())
+/// The selection of all matching tags, in no order.
+async fn matching(db: &mut dyn Query, filter: &TagFilter) -> Result<Select, StorageError> {
+    let wanted = Wanted::of(db, filter).await?;
+    let source = Source::of(db, filter, &wanted).await?;
+    Ok(Select::new(filter, &wanted, db.reach(), source))
 }
 
 /// The exact number of matching tags.
 pub(super) async fn count(db: &mut dyn Query, filter: &TagFilter) -> Result<u64, StorageError> {
-    let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
+    let select = matching(db, filter).await?;
+    count_of(db, &select).await
+}
+
+/// The exact number of tags of a selection.
+pub(super) async fn count_of(db: &mut dyn Query, select: &Select) -> Result<u64, StorageError> {
     let sql = format!("SELECT count(*) FROM {}", select.clauses());
     let found = db.query_once(&sql, &select.values).await?;
     found.into_iter().next().map_or(Ok(0), |mut row| row.take())
@@ -110,7 +110,7 @@ pub(super) async fn ids(
 ) -> Result<Vec<TagId>, StorageError> {
     match select {
         TagSelect::Filter(filter) => {
-            let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
+            let select = matching(db, filter).await?;
             let (id, clauses) = (select.source.id(), select.clauses());
             let sql = format!("SELECT {id} FROM {clauses} ORDER BY {id}");
             ids_of(db.query_once(&sql, &select.values).await?)
@@ -138,7 +138,7 @@ async fn ids_in(
             .map(|range| format!("id BETWEEN ?{} AND ?{}", range * 2 - 1, range * 2))
             .collect();
         let within = within.join(" OR ");
-        let reached = callers::condition(db.reach(), "experience_id");
+        let reached = callers::tags(db.reach(), "");
         let sql = format!(
             "SELECT id FROM tags WHERE deleted_at IS {null} AND ({within}){reached} ORDER BY id"
         );
@@ -166,17 +166,9 @@ pub(super) async fn property_keys(
     db: &mut dyn Query,
     filter: &TagFilter,
 ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
-    let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
-    let (id, clauses) = (select.source.id(), select.clauses());
-    // SQLite joins tables in the order of a CROSS JOIN: the matching tags must come first.
-    let join = match db.dialect() {
-        Dialect::Sqlite => "CROSS JOIN",
-        Dialect::Postgres => "JOIN",
-    };
-    let sql = format!(
-        "SELECT DISTINCT p.class, p.key FROM (SELECT {id} AS id FROM {clauses}) matching
-         {join} properties p ON p.tag_id = matching.id"
-    );
+    let select = matching(db, filter).await?;
+    let properties = select.with_properties();
+    let sql = format!("SELECT DISTINCT p.class, p.key FROM {properties}");
     let found = db.query_once(&sql, &select.values).await?;
     found
         .into_iter()

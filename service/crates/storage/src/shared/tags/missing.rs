@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::shared::{self, Query, Transaction, callers};
+use crate::shared::{self, Query, Transaction, callers, groups};
 use crate::value::{Value, values};
 use crate::{Invalid, MissingVariables, StorageError};
 use domain::id::{ExperienceId, TagId};
 use domain::tag::{InvalidProperty, PROPERTIES_MAX, PropertyKey};
 
 /// The condition for tags in use with the experience ?1.
-const IN_USE: &str = "t.experience_id = ?1 AND t.deleted_at IS NULL AND t.status = 'active'";
+fn in_use(db: &dyn Query) -> String {
+    let leads_to = groups::leads_to(db.dialect(), "t.", "?1");
+    format!("{leads_to} AND t.deleted_at IS NULL AND t.status = 'active'")
+}
 
 /// How many of the variables ?2 a tag has.
 const PRESENT: &str = "(SELECT count(*) FROM properties p \
@@ -27,23 +30,24 @@ pub(super) async fn variables(
 ) -> Result<MissingVariables, StorageError> {
     let wanted = distinct(keys);
     let list = Value::list(&wanted);
-    let sql = format!("SELECT count(*) FROM tags t WHERE {IN_USE}");
-    let in_use = db.count(&sql, &values![experience]).await?;
+    let in_use = in_use(db);
+    let sql = format!("SELECT count(*) FROM tags t WHERE {in_use}");
+    let tags_in_use = db.count(&sql, &values![experience]).await?;
     let sql = format!(
         "SELECT p.key, count(*) FROM tags t
          JOIN properties p ON p.tag_id = t.id AND p.class = 'variable' AND p.key IN texts(?2)
-         WHERE {IN_USE} GROUP BY p.key"
+         WHERE {in_use} GROUP BY p.key"
     );
     let mut present = HashMap::new();
     for mut row in db.query(&sql, &[experience.into(), list.clone()]).await? {
         present.insert(row.take::<String>()?, row.take::<u64>()?);
     }
-    let sql = format!("SELECT count(*) FROM tags t WHERE {IN_USE} AND {PRESENT} < ?3");
+    let sql = format!("SELECT count(*) FROM tags t WHERE {in_use} AND {PRESENT} < ?3");
     let lacking = values![experience, list, wanted.len() as u64];
     let tags = db.count(&sql, &lacking).await?;
     let lacked = wanted
         .into_iter()
-        .filter(|key| present.get(*key).copied().unwrap_or_default() < in_use);
+        .filter(|key| present.get(*key).copied().unwrap_or_default() < tags_in_use);
     Ok(MissingVariables {
         keys: lacked
             .filter_map(|key| PropertyKey::parse(key).ok())
@@ -59,9 +63,10 @@ pub(super) async fn add(
     limit: usize,
 ) -> Result<u64, StorageError> {
     let wanted = distinct(keys);
-    let reached = callers::condition(tx.reach(), "t.experience_id");
+    let reached = callers::tags(tx.reach(), "t.");
+    let in_use = in_use(tx);
     let sql = format!(
-        "SELECT t.id FROM tags t WHERE {IN_USE}{reached} AND {PRESENT} < ?3 ORDER BY t.id LIMIT ?4"
+        "SELECT t.id FROM tags t WHERE {in_use}{reached} AND {PRESENT} < ?3 ORDER BY t.id LIMIT ?4"
     );
     let (list, number) = (Value::list(&wanted), wanted.len() as u64);
     let values = values![experience, list, number, Value::limit(limit)];

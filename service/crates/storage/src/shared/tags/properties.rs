@@ -1,5 +1,6 @@
 //! Changes of single properties of a tag.
 
+use super::search;
 use crate::shared::webhooks::outbox;
 use crate::shared::{Transaction, callers};
 use crate::value::values;
@@ -35,15 +36,26 @@ pub(super) async fn put(
     let changes = changes((class, key), before.as_ref(), value);
     tx.note(Note {
         object: Some(object((tag, class, key))),
-        before: before.and_then(Before::told).map(Into::into),
+        before: before.and_then(Before::shown).map(Into::into),
         after: Some(value.into()),
     });
+    let put = write(tx, (tag, class, key), value).await?;
+    renew(tx, tag, class).await?;
+    outbox::tell_tag_updated(tx, tag, &changes).await?;
+    Ok(Some(put))
+}
+
+/// Writes a property's row, and returns whether it is new.
+async fn write(
+    tx: &mut dyn Transaction,
+    (tag, class, key): TagProperty<'_>,
+    value: &str,
+) -> Result<Put, StorageError> {
     let (class, key) = (class.as_str(), key.as_str());
     let sql = "UPDATE properties SET value = ?4, erased = FALSE
          WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
-        outbox::tell_tag_updated(tx, tag, &changes).await?;
-        return Ok(Some(Put::Set));
+        return Ok(Put::Set);
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
     if tx.count(present, &values![tag, class]).await? >= PROPERTIES_MAX as u64 {
@@ -51,8 +63,19 @@ pub(super) async fn put(
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;
-    outbox::tell_tag_updated(tx, tag, &changes).await?;
-    Ok(Some(Put::New))
+    Ok(Put::New)
+}
+
+/// Attributes are searched: renews the searchable text of a tag with a changed one.
+async fn renew(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    class: PropertyClass,
+) -> Result<(), StorageError> {
+    if class == PropertyClass::Attribute {
+        search::renew(tx, &[tag]).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn delete(
@@ -69,7 +92,7 @@ pub(super) async fn delete(
     };
     tx.note(Note {
         object: Some(object((tag, class, key))),
-        ..Note::deleted(&before.clone().told())
+        ..Note::deleted(&before.clone().shown())
     });
     let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     let values = values![tag, class.as_str(), key.as_str()];
@@ -77,6 +100,7 @@ pub(super) async fn delete(
     if removed == 0 || !touch(tx, tag).await? {
         return Ok(None);
     }
+    renew(tx, tag, class).await?;
     let changes = changes((class, key), Some(&before), "");
     outbox::tell_tag_updated(tx, tag, &changes).await?;
     Ok(Some(()))
@@ -92,7 +116,7 @@ fn changes(
     let change = Change {
         key: key.clone(),
         old: match old {
-            Some(before) => before.clone().told(),
+            Some(before) => before.clone().shown(),
             None => Some(String::new()),
         },
         new: new.to_owned(),
@@ -114,7 +138,7 @@ fn object((tag, class, key): TagProperty<'_>) -> String {
 
 /// Whether the tag exists within reach.
 async fn is_there(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageError> {
-    let reached = callers::condition(tx.reach(), "experience_id");
+    let reached = callers::tags(tx.reach(), "");
     let exists = format!("SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL{reached}");
     tx.exists(&exists, &values![tag]).await
 }
@@ -122,7 +146,7 @@ async fn is_there(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageE
 /// Sets the time of a tag's last change; `false` if the tag does not exist or is deleted.
 async fn touch(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageError> {
     let now = tx.now();
-    let reached = callers::condition(tx.reach(), "experience_id");
+    let reached = callers::tags(tx.reach(), "");
     let sql =
         format!("UPDATE tags SET updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL{reached}");
     Ok(tx.execute(&sql, &values![tag, now]).await? > 0)
@@ -139,7 +163,7 @@ struct Before {
 impl Before {
     /// The value for the audit log and events; `None` if it was erased, because neither may contain
     /// it.
-    fn told(self) -> Option<String> {
+    fn shown(self) -> Option<String> {
         (!self.erased).then_some(self.value)
     }
 }

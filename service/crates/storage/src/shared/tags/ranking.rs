@@ -125,7 +125,7 @@ fn entry(place: &TagPlace) -> Option<Entry> {
     match place {
         TagPlace::Scans(scans, id) => Some((i64::try_from(*scans).unwrap_or(i64::MAX), id.get())),
         TagPlace::LastScan(last, id) => Some((last.map_or(NEVER, Timestamp::millis), id.get())),
-        TagPlace::Created(_) | TagPlace::Name(..) => None,
+        TagPlace::Created(_) | TagPlace::Name(..) | TagPlace::Attribute(..) => None,
     }
 }
 

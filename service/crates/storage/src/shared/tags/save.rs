@@ -1,25 +1,30 @@
 //! Writes tags, many in one statement. Only one transaction at a time writes configuration, so the
 //! checks made before a write still hold when it is written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Written, erased, former, search, whole};
-use crate::shared::dialect::Dialect;
 use crate::shared::webhooks::outbox;
-use crate::shared::{self, Query, Transaction, callers};
+use crate::shared::{self, Query, Transaction, callers, groups};
 use crate::tags::SlugOwner;
 use crate::value::{Value, unreadable, values};
 use crate::{CachedPart, Conflict, Invalid, StorageError, TagEdit};
 use domain::audit::Note;
-use domain::id::{ExperienceId, TagId};
+use domain::id::{ExperienceId, GroupId, TagId};
+use domain::scope::Reach;
 use domain::tag::{PropertyClass, Tag, TagFields};
 
 /// Stores new tags one by one: a refused tag does not affect the others.
 pub(super) async fn insert_all(
     tx: &mut dyn Transaction,
+    written: &mut Written,
     tags: &[TagFields],
     simulated: bool,
 ) -> Result<Vec<Result<TagId, Conflict>>, StorageError> {
+    let mut tags = tags.to_vec();
+    for tag in &mut tags {
+        written.predefine(tx, tag).await?;
+    }
     let mut taken = Taken::look(tx, tags.iter()).await?;
     let checked: Vec<_> = tags.iter().map(|tag| taken.take(tag, None)).collect();
     let good = tags.iter().zip(&checked);
@@ -42,10 +47,11 @@ pub(super) async fn insert_all(
 /// Stores one new tag, and returns its id.
 pub(in crate::shared) async fn insert(
     tx: &mut dyn Transaction,
+    written: &mut Written,
     tag: &TagFields,
     simulated: bool,
 ) -> Result<TagId, StorageError> {
-    let inserted = insert_all(tx, std::slice::from_ref(tag), simulated).await?;
+    let inserted = insert_all(tx, written, std::slice::from_ref(tag), simulated).await?;
     match inserted.into_iter().next() {
         Some(inserted) => Ok(inserted?),
         None => Err(unreadable("tag")),
@@ -67,7 +73,8 @@ pub(super) async fn edit(
         return Ok(Some((before, 0)));
     }
     let mut added = Vec::new();
-    if add_variables && after.experience_id != before.fields.experience_id {
+    let leads = |tag: &TagFields| (tag.experience_id, tag.group_id);
+    if add_variables && leads(&after) != leads(&before.fields) {
         added = Written::default().fill(tx, &mut after).await?;
     }
     let is_own = before.answers_to(after.slug.as_str());
@@ -77,16 +84,15 @@ pub(super) async fn edit(
     let before = before.fields;
     Taken::look(tx, [&after].into_iter())
         .await?
-        .take(&after, Some(id))?;
+        .take(&after, Some((id, &before)))?;
     let erased = erased::variables(tx, id).await?;
-    update_row(tx, id, &before, &after).await?;
-    let told = erased::without(&erased, &before, &before);
+    let is_found_otherwise = update_row(tx, id, &before, &after).await?;
+    let shown = erased::without(&erased, &before, &before);
     tx.note(Note::changed(
-        &told,
+        &shown,
         &erased::without(&erased, &before, &after),
     ));
-    let text = |tag: &TagFields| (tag.name.clone(), tag.slug.clone(), tag.title.clone());
-    if text(&before) != text(&after) {
+    if is_found_otherwise {
         search::index(tx, &[id]).await?;
     }
     outbox::tell_tags_updated(tx, &[id]).await?;
@@ -99,17 +105,19 @@ pub(in crate::shared) async fn owners(
     db: &mut dyn Query,
     slugs: &[&str],
 ) -> Result<HashMap<String, SlugOwner>, StorageError> {
-    let sql = "SELECT slug, id, FALSE, experience_id FROM tags WHERE slug IN texts(?1)
-         UNION ALL SELECT f.slug, f.tag_id, TRUE, t.experience_id FROM former_slugs f
-             JOIN tags t ON t.id = f.tag_id WHERE f.slug IN texts(?1)";
-    let found = db.query(sql, &values![Value::list(slugs)]).await?;
-    let reach = db.reach();
+    let reached = callers::tags(db.reach(), "t.");
+    let sql = format!(
+        "SELECT t.slug, t.id, FALSE, (TRUE{reached}) FROM tags t WHERE t.slug IN texts(?1)
+         UNION ALL SELECT f.slug, f.tag_id, TRUE, (TRUE{reached}) FROM former_slugs f
+             JOIN tags t ON t.id = f.tag_id WHERE f.slug IN texts(?1)"
+    );
+    let found = db.query(&sql, &values![Value::list(slugs)]).await?;
     let owners = found.into_iter().map(|mut row| {
         let slug = row.take()?;
         let owner = SlugOwner {
             tag: row.take()?,
             former: row.take()?,
-            within_reach: reach.has(row.take()?),
+            within_reach: row.take::<Option<bool>>()?.unwrap_or_default(),
         };
         Ok((slug, owner))
     });
@@ -122,8 +130,9 @@ pub(in crate::shared) struct Taken {
     /// Slugs that an unfinished import has reserved.
     reserved: HashSet<String>,
     experiences: HashSet<ExperienceId>,
-    /// Whether a tag without an experience would be outside the caller's reach.
-    limited: bool,
+    /// The groups that exist, whether or not they are within reach.
+    groups: HashMap<GroupId, groups::Leading>,
+    reach: Reach,
 }
 
 impl Taken {
@@ -133,7 +142,8 @@ impl Taken {
         tags: impl Iterator<Item = &TagFields> + Clone,
     ) -> Result<Self, StorageError> {
         let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
-        let wanted: HashSet<_> = tags.filter_map(|tag| tag.experience_id).collect();
+        let wanted: HashSet<_> = tags.clone().filter_map(|tag| tag.experience_id).collect();
+        let groups: BTreeSet<_> = tags.filter_map(|tag| tag.group_id).collect();
         let sql = "SELECT slug FROM import_rows WHERE slug IN texts(?1)";
         let reserved = db.query(sql, &values![Value::list(&slugs)]).await?;
         let reserved = reserved.into_iter().map(|mut row| row.take());
@@ -141,17 +151,20 @@ impl Taken {
             reserved: reserved.collect::<Result<_, _>>()?,
             slugs: owners(db, &slugs).await?,
             experiences: existing(db, wanted).await?,
-            limited: db.reach().limit().is_some(),
+            groups: groups::leading(db, groups).await?,
+            reach: db.reach().clone(),
         })
     }
 
     /// Marks the slug of `tag` as taken, or returns the conflict. `itself` is the tag's id if it
-    /// exists.
+    /// exists, with its present experience and group, which it may keep.
     pub(in crate::shared) fn take(
         &mut self,
         tag: &TagFields,
-        itself: Option<TagId>,
+        itself: Option<(TagId, &TagFields)>,
     ) -> Result<(), Conflict> {
+        let (itself, before) = itself.unzip();
+        let present = before.and_then(|before| before.group_id);
         let owner = self.slugs.get(tag.slug.as_str());
         if let Some(owner) = owner.filter(|owner| itself.is_none() || itself != owner.tag) {
             return Err(owner.refuses(&tag.slug));
@@ -161,11 +174,27 @@ impl Taken {
         }
         if let Some(experience) = tag.experience_id
             && !self.experiences.contains(&experience)
+            && (self.reach.groups().is_none()
+                || before.and_then(|before| before.experience_id) != Some(experience))
         {
             return Err(missing(experience));
         }
-        if tag.experience_id.is_none() && self.limited {
-            return Err(Invalid::NoExperience.into());
+        let group = tag.group_id.and_then(|id| self.groups.get(&id));
+        let group_is_visible = group.is_some_and(|group| group.within_reach);
+        if let Some(id) = tag.group_id
+            && !group_is_visible
+            && Some(id) != present
+        {
+            let (noun, id) = ("group", id.get());
+            return Err(Conflict::Missing { noun, id });
+        }
+        let given = group.and_then(|group| group.experience);
+        match self.reach.groups() {
+            Some(_) if !group_is_visible => return Err(Invalid::NoGroup("group_id").into()),
+            None if !self.reach.has(tag.experience_id.or(given)) => {
+                return Err(Invalid::NoExperience.into());
+            }
+            _ => {}
         }
         let owner = SlugOwner {
             tag: itself,
@@ -224,6 +253,7 @@ fn columns(tag: &TagFields) -> Result<Vec<(&'static str, Value<'_>)>, StorageErr
         ("language_code", (&tag.language_code).into()),
         ("status", tag.status.as_str().into()),
         ("experience_id", tag.experience_id.into()),
+        ("group_id", tag.group_id.into()),
         ("verifier_enabled", tag.verifier_enabled.into()),
         (
             "updates_require_verified",
@@ -251,9 +281,7 @@ pub(in crate::shared) async fn insert_rows(
         columns.push(("simulated", simulated.into()));
         columns.push(("created_at", now.clone()));
         columns.push(("updated_at", now.clone()));
-        if tx.dialect() == Dialect::Postgres {
-            columns.push((search::FOLDED, search::folded(tag).into()));
-        }
+        columns.push((search::FOLDED, search::folded(tag).into()));
         let (name, row): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         names = name;
         rows.push(row);
@@ -263,6 +291,10 @@ pub(in crate::shared) async fn insert_rows(
     let mut ids: Vec<TagId> = ids.collect::<Result<_, _>>()?;
     // Ids ascend with the rows, but RETURNING guarantees no order.
     ids.sort_unstable();
+    if tags.iter().any(|tag| tag.group_id.is_some()) {
+        let after = groups::counted(tx, &ids).await?;
+        groups::count(tx, &groups::Counted::new(), &after).await?;
+    }
     let properties = ids.iter().zip(tags).flat_map(|(id, tag)| {
         let classes = PropertyClass::ALL.into_iter();
         classes.map(|class| (*id, class, *tag))
@@ -271,14 +303,18 @@ pub(in crate::shared) async fn insert_rows(
     Ok(ids)
 }
 
-/// Replaces `before` by `after`. The caller makes the checks and updates the search index.
+/// Replaces `before` by `after`. The caller makes the checks, and updates the search index if the
+/// result says that searches find the tag by another text.
 pub(in crate::shared) async fn update_row(
     tx: &mut dyn Transaction,
     id: TagId,
     before: &TagFields,
     after: &TagFields,
-) -> Result<(), StorageError> {
+) -> Result<bool, StorageError> {
     former::replace(tx, id, &before.slug, &after.slug).await?;
+    let changes_group = before.group_id != after.group_id;
+    let moved: &[TagId] = if changes_group { &[id] } else { &[] };
+    let counted = groups::counted(tx, moved).await?;
     let (mut sets, mut values) = (
         "updated_at = ?2".to_owned(),
         vec![id.into(), tx.now().into()],
@@ -287,9 +323,18 @@ pub(in crate::shared) async fn update_row(
         values.push(value);
         sets = format!("{sets}, {name} = ?{}", values.len());
     }
+    let text = search::folded(after);
+    // A changed slug is in the text, and so the former slugs are written with it.
+    let is_found_otherwise = text != search::folded(before);
+    if is_found_otherwise {
+        values.push(text.into());
+        let text = search::with_former_slugs(&format!("?{}", values.len()));
+        sets = format!("{sets}, {} = {text}", search::FOLDED);
+    }
     let sql = format!("UPDATE tags SET {sets} WHERE id = ?1");
     tx.execute(&sql, &values).await?;
-    search::refold(tx, id, after).await?;
+    let after_move = groups::counted(tx, moved).await?;
+    groups::count(tx, &counted, &after_move).await?;
     let changed = PropertyClass::ALL
         .into_iter()
         .filter(|class| after.properties(*class) != before.properties(*class));
@@ -303,7 +348,7 @@ pub(in crate::shared) async fn update_row(
     insert_properties(tx, properties).await?;
     erased::keep(tx, id, &erased, (before, after)).await?;
     tx.changes(Some(CachedPart::Tag(id)));
-    Ok(())
+    Ok(is_found_otherwise)
 }
 
 /// Stores the properties of the given tags and classes.

@@ -5,8 +5,11 @@
 //! match; it is fast if many match. A *search* takes the candidates from the index of pieces of
 //! text; it is fast if few match, and if the order is that of ids, in which the candidates come.
 
-use crate::search::{containing, fold, pieces};
-use crate::shared::dialect::Dialect;
+use super::source::Source;
+use super::wanted::{Attribute, Elsewhere, Others, Wanted, Word};
+use crate::search::containing;
+use crate::shared::callers;
+use crate::shared::groups::{below, is_in, leads, leads_to};
 use crate::value::Value;
 use crate::{Invalid, StorageError, TagFilter, TagList, TagOrder, TagPlace};
 use domain::clock::Timestamp;
@@ -17,81 +20,11 @@ use domain::tag::Status;
 /// The value for the last tap of a tag that was never tapped.
 const NEVER: i64 = -1;
 
-/// The source of the tags.
-pub(super) enum Source {
-    /// PostgreSQL: its planner chooses.
-    Postgres,
-    /// SQLite: a walk along ids.
-    ById,
-    /// SQLite: a walk along names.
-    ByName,
-    /// SQLite: a walk along the ids of deleted tags.
-    Deleted,
-    /// SQLite: the candidates of the index of pieces.
-    Search { pieces: String },
-}
-
-impl Source {
-    /// For SQLite: the candidates of a search if the index supports it, otherwise a walk along ids.
-    pub(super) fn of(dialect: Dialect, filter: &TagFilter) -> Self {
-        if dialect == Dialect::Postgres {
-            return Self::Postgres;
-        }
-        match filter.q.as_deref().and_then(pieces) {
-            Some(pieces) => Self::Search { pieces },
-            None => Self::by_id(filter),
-        }
-    }
-
-    /// SQLite: a walk along the ids of deleted tags or of the others.
-    pub(super) const fn by_id(filter: &TagFilter) -> Self {
-        if filter.deleted {
-            Self::Deleted
-        } else {
-            Self::ById
-        }
-    }
-
-    /// SQLite: a walk along names; deleted tags have no such index, and are walked along ids.
-    pub(super) fn names(filter: &TagFilter) -> Self {
-        if filter.deleted {
-            Self::Deleted
-        } else {
-            Self::ByName
-        }
-    }
-
-    /// The column with the tag's id.
-    pub(super) const fn id(&self) -> &'static str {
-        match self {
-            Self::Search { .. } => "s.rowid",
-            _ => "t.id",
-        }
-    }
-
-    /// The tables to select from.
-    const fn from(&self) -> &'static str {
-        match self {
-            Self::Postgres => "tags t",
-            Self::ById => "tags t INDEXED BY tags_by_id",
-            Self::ByName => "tags t INDEXED BY tags_by_name",
-            Self::Deleted => "tags t INDEXED BY tags_deleted",
-            Self::Search { .. } => "tags_search s CROSS JOIN tags t ON t.id = s.rowid",
-        }
-    }
-
-    /// The expression that orders names. In both databases, A to Z compare like a to z.
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::Postgres => "t.name_order",
-            _ => "t.name COLLATE NOCASE",
-        }
-    }
-}
-
 /// A `SELECT` statement under construction.
 pub(super) struct Select {
     pub(super) source: Source,
+    /// The tables to select from.
+    from: String,
     /// Whether the order compares taps, which are in another table.
     by_taps: bool,
     conditions: Vec<String>,
@@ -99,27 +32,48 @@ pub(super) struct Select {
 }
 
 impl Select {
-    pub(super) fn new(filter: &TagFilter, reach: &Reach, source: Source) -> Self {
+    pub(super) fn new(filter: &TagFilter, wanted: &Wanted, reach: &Reach, source: Source) -> Self {
         let mut select = Self {
             source,
+            from: String::new(),
             by_taps: false,
             conditions: Vec::new(),
             values: Vec::new(),
         };
-        if let Source::Search { pieces } = &select.source {
-            let pieces = pieces.clone();
-            let pieces = select.bind(pieces);
-            let condition = format!("tags_search MATCH {pieces}");
-            select.conditions.push(condition);
-        }
+        select.from = match select.source.clone() {
+            Source::Search { pieces } => {
+                let pieces = select.bind(pieces);
+                select
+                    .conditions
+                    .push(format!("tags_search MATCH {pieces}"));
+                "tags_search s CROSS JOIN tags t ON t.id = s.rowid".to_owned()
+            }
+            Source::Candidates { pieces, others } => {
+                let Others { tags, groups } = others;
+                let pieces = select.bind(pieces);
+                let (tags, groups) = (
+                    select.bind(Value::list(&tags)),
+                    select.bind(Value::list(&groups)),
+                );
+                format!(
+                    "(SELECT rowid AS id FROM tags_search WHERE tags_search MATCH {pieces}
+                      UNION SELECT o.id FROM tags o WHERE o.id IN ids({tags})
+                      UNION SELECT o.id FROM tags o WHERE o.group_id IN ids({groups})) s
+                     CROSS JOIN tags t ON t.id = s.id"
+                )
+            }
+            Source::Postgres => "tags t".to_owned(),
+            Source::ById => "tags t INDEXED BY tags_by_id".to_owned(),
+            Source::ByName => "tags t INDEXED BY tags_by_name".to_owned(),
+            Source::Deleted => "tags t INDEXED BY tags_deleted".to_owned(),
+        };
         let deleted = if filter.deleted { "NOT NULL" } else { "NULL" };
         select.conditions.push(format!("t.deleted_at IS {deleted}"));
-        let equal: [(_, Value<'_>); 5] = [
+        let equal: [(_, Value<'_>); 4] = [
             ("simulated", filter.world.simulated().into()),
             ("status", filter.status.map(Status::as_str).into()),
             ("verifier_enabled", filter.verifier_enabled.into()),
             ("has_qr_code", filter.has_qr_code.into()),
-            ("experience_id", filter.experience_id.into()),
         ];
         for (column, value) in equal {
             if value != Value::Null {
@@ -127,15 +81,24 @@ impl Select {
                 select.conditions.push(format!("t.{column} = {value}"));
             }
         }
-        if let Some(limit) = reach.limit() {
-            let limit = select.bind(Value::list(limit));
-            select
-                .conditions
-                .push(format!("t.experience_id IN ids({limit})"));
+        let dialect = select.source.dialect();
+        if let Some(experience) = filter.experience_id {
+            let experience = select.bind(experience);
+            let condition = leads_to(dialect, "t.", &experience);
+            select.conditions.push(condition);
+        }
+        if let Some(group) = filter.group_id {
+            let group = select.bind(group);
+            let condition = is_in(dialect, "t.group_id", &below(&group));
+            select.conditions.push(condition);
+        }
+        let reached = callers::tags(reach, "t.");
+        if !reached.is_empty() {
+            select.conditions.push(format!("TRUE{reached}"));
         }
         if let Some(assigned) = filter.assigned {
-            let null = if assigned { "NOT NULL" } else { "NULL" };
-            let condition = format!("t.experience_id IS {null}");
+            let not = if assigned { "" } else { "NOT " };
+            let condition = format!("{not}{}", leads(dialect, "t."));
             select.conditions.push(condition);
         }
         if let Some(opened) = filter.opened {
@@ -144,9 +107,19 @@ impl Select {
             let condition = format!("{id} {not}IN (SELECT o.tag_id FROM opened_tags o)");
             select.conditions.push(condition);
         }
-        if let Some(q) = &filter.q {
-            select.find(q);
+        if let Some(has_inlay) = filter.has_inlay {
+            let not = if has_inlay { "" } else { "NOT " };
+            select.conditions.push(format!(
+                "{not}EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id AND i.deleted_at IS NULL)"
+            ));
         }
+        for word in &wanted.words {
+            select.find(word);
+        }
+        for attribute in &wanted.attributes {
+            select.has_value(attribute);
+        }
+        select.tapped(filter);
         select
     }
 
@@ -164,29 +137,93 @@ impl Select {
             .push(format!("{id} BETWEEN {first} AND {last}"));
     }
 
-    /// Restricts the selection to tags whose texts contain `q`.
-    fn find(&mut self, q: &str) {
-        let condition = if let Source::Postgres = self.source {
-            let pattern = self.bind(containing(q));
+    /// Restricts the selection to tags in which `word` is found.
+    fn find(&mut self, word: &Word) {
+        let in_text = if self.source.is_postgres() {
+            let pattern = self.bind(containing(&word.text));
             format!("t.folded LIKE {pattern} ESCAPE '\\'")
         } else {
-            let folded = self.bind(fold(q));
-            // The list of matching former slugs is short, and computed once.
-            format!(
-                "(holds({folded}, t.name, t.slug, t.title)
-                  OR t.id IN (SELECT f.tag_id FROM former_slugs f WHERE holds({folded}, f.slug)))"
-            )
+            let text = self.bind(word.text.clone());
+            format!("instr(t.folded, {text}) > 0")
+        };
+        let in_text = if word.groups.is_empty() {
+            in_text
+        } else {
+            let groups = self.bind(Value::list(&word.groups.ids));
+            format!("(t.group_id IN ids({groups}) OR {in_text})")
+        };
+        let condition = match &word.elsewhere {
+            Elsewhere::Nowhere => in_text,
+            Elsewhere::Tags(tags) => {
+                let tags = self.bind(Value::list(tags));
+                format!("({in_text} OR t.id IN ids({tags}))")
+            }
+            Elsewhere::Uids([first, last]) => {
+                let (first, last) = (self.bind(first.clone()), self.bind(last.clone()));
+                format!(
+                    "({in_text} OR EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id
+                      AND i.deleted_at IS NULL AND i.uid BETWEEN {first} AND {last}))"
+                )
+            }
         };
         self.conditions.push(condition);
+    }
+
+    /// Restricts the selection to tags with one of the values of an attribute.
+    fn has_value(&mut self, attribute: &Attribute) {
+        let (key, values) = (
+            self.bind(attribute.key.to_string()),
+            self.bind(Value::list(&attribute.values)),
+        );
+        let mut condition = format!(
+            "EXISTS (SELECT 1 FROM properties p WHERE p.tag_id = t.id AND p.class = 'attribute'
+              AND p.key = {key} AND p.value IN texts({values}))"
+        );
+        if self.source.is_postgres() {
+            // Values have no index of their own: it would make each update of a variable write to
+            // all indexes of its row. The text of the tag has one.
+            let texts = attribute.texts.iter();
+            let texts = texts.map(|text| {
+                let pattern = self.bind(containing(text));
+                format!("t.folded LIKE {pattern} ESCAPE '\\'")
+            });
+            let texts = texts.collect::<Vec<_>>().join(" OR ");
+            condition = format!("({texts}) AND {condition}");
+        }
+        if !attribute.groups.is_empty() {
+            let groups = self.bind(Value::list(&attribute.groups.ids));
+            let inherits = inherits(&key);
+            condition = format!("({condition} OR t.group_id IN ids({groups}) AND {inherits})");
+        }
+        self.conditions.push(condition);
+    }
+
+    /// Restricts the selection to tags whose last tap is within the filter's time.
+    fn tapped(&mut self, filter: &TagFilter) {
+        let (since, until) = (filter.tapped_since, filter.tapped_until);
+        if since.is_none() && until.is_none() {
+            return;
+        }
+        let mut within = String::new();
+        for (compare, at) in [(">=", since), ("<", until)] {
+            if let Some(at) = at {
+                let at = self.bind(at);
+                within = format!("{within} AND l.last_at {compare} {at}");
+            }
+        }
+        self.conditions.push(format!(
+            "EXISTS (SELECT 1 FROM visits l WHERE l.tag_id = t.id AND l.client = x''{within})"
+        ));
     }
 
     /// The statement for the ids of a piece of the list, and its values.
     pub(super) fn page(
         list: &TagList,
+        wanted: &Wanted,
         reach: &Reach,
         source: Source,
     ) -> Result<(String, Vec<Value<'static>>), StorageError> {
-        let mut select = Self::new(&list.filter, reach, source);
+        let mut select = Self::new(&list.filter, wanted, reach, source);
         let id = select.source.id();
         let (key, by_taps) = match list.order {
             TagOrder::Created | TagOrder::CreatedDescending => (id, false),
@@ -238,14 +275,30 @@ impl Select {
     }
 
     /// Adds a value, and returns its placeholder in the statement.
-    fn bind(&mut self, value: impl Into<Value<'static>>) -> String {
+    pub(super) fn bind(&mut self, value: impl Into<Value<'static>>) -> String {
         self.values.push(value.into());
         format!("?{}", self.values.len())
     }
 
+    /// The SQL after `FROM` for the properties `p` of all tags of the selection, up to their
+    /// conditions.
+    pub(super) fn with_properties(&self) -> String {
+        // SQLite joins tables in the order of a CROSS JOIN: the matching tags must come first.
+        let join = if self.source.is_postgres() {
+            "JOIN"
+        } else {
+            "CROSS JOIN"
+        };
+        let (id, clauses) = (self.source.id(), self.clauses());
+        format!(
+            "(SELECT {id} AS id FROM {clauses}) matching
+             {join} properties p ON p.tag_id = matching.id"
+        )
+    }
+
     /// The SQL after `FROM`, up to the order.
     pub(super) fn clauses(&self) -> String {
-        let from = self.source.from();
+        let from = &self.from;
         let conditions = self.conditions.join(" AND ");
         let taps = if self.by_taps {
             "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''"
@@ -254,6 +307,14 @@ impl Select {
         };
         format!("{from} {taps} WHERE {conditions}")
     }
+}
+
+/// The condition that a tag has no value of its own for the attribute `key`.
+pub(super) fn inherits(key: &str) -> String {
+    format!(
+        "NOT EXISTS (SELECT 1 FROM properties n WHERE n.tag_id = t.id AND n.class = 'attribute'
+          AND n.key = {key})"
+    )
 }
 
 /// The value in `place` that `order` compares, and the id.
@@ -281,9 +342,13 @@ mod tests {
     use rusqlite::{Connection, params_from_iter};
 
     use super::*;
+    use crate::shared::dialect::Dialect;
+    use crate::shared::tags::in_groups::InGroups;
 
-    fn plan(connection: &Connection, list: &TagList, source: Source) -> String {
-        let (sql, values) = Select::page(list, &Reach::EVERYTHING, source).unwrap();
+    fn plan(connection: &Connection, list: &TagList, wanted: &Wanted, source: Source) -> String {
+        let page = Select::page(list, wanted, &Reach::EVERYTHING, source);
+        let (sql, values) = page.unwrap();
+        let sql = Dialect::Sqlite.say(&sql).into_owned();
         let mut explain = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
             .unwrap();
@@ -295,7 +360,6 @@ mod tests {
     #[test]
     fn a_page_begins_at_its_place_in_the_index_and_is_not_sorted() {
         let connection = crate::sqlite::in_memory();
-        crate::sqlite::search::add_function(&connection).unwrap();
         let id = TagId::new(1);
         for (order, after, index) in [
             (
@@ -333,22 +397,51 @@ mod tests {
             } else {
                 Source::ById
             };
-            let plan = plan(&connection, &list, source);
+            let plan = plan(&connection, &list, &Wanted::default(), source);
             assert!(plan.contains(index), "{plan}");
             assert!(!plan.contains("TEMP B-TREE"), "{plan}");
         }
-        let found = TagList {
-            filter: TagFilter {
-                q: Some("bottle".to_owned()),
-                ..TagFilter::default()
-            },
+        let list = TagList {
+            filter: TagFilter::default(),
             order: TagOrder::Created,
             after: Some(TagPlace::Created(id)),
             limit: 51,
         };
-        let source = Source::of(Dialect::Sqlite, &found.filter);
-        let plan = plan(&connection, &found, source);
-        assert!(plan.contains("SCAN s VIRTUAL TABLE INDEX"), "{plan}");
-        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        let word = |elsewhere| {
+            let text = "04de".to_owned();
+            let groups = InGroups::default();
+            let words = vec![Word {
+                text,
+                elsewhere,
+                groups,
+            }];
+            Wanted {
+                words,
+                ..Wanted::default()
+            }
+        };
+        let pieces = || "\"04d\" AND \"4de\"".to_owned();
+        let nowhere = word(Elsewhere::Nowhere);
+        let search = Source::Search { pieces: pieces() };
+        let plan_of = |wanted: Wanted, source| plan(&connection, &list, &wanted, source);
+        let found = plan_of(nowhere, search);
+        assert!(found.contains("SCAN s VIRTUAL TABLE INDEX"), "{found}");
+        assert!(!found.contains("TEMP B-TREE"), "{found}");
+        let candidates = Source::Candidates {
+            pieces: pieces(),
+            others: Others {
+                tags: vec![id],
+                groups: Vec::new(),
+            },
+        };
+        let found = plan_of(word(Elsewhere::Tags(vec![id])), candidates);
+        assert!(
+            found.contains("SEARCH t USING INTEGER PRIMARY KEY"),
+            "{found}"
+        );
+        let many = word(Elsewhere::Uids([vec![4, 0xde], vec![4, 0xde, 0xff]]));
+        let found = plan_of(many, Source::ById);
+        assert!(found.contains("USING INDEX tags_by_id (id>?)"), "{found}");
+        assert!(found.contains("SEARCH i USING INDEX inlays_tag"), "{found}");
     }
 }

@@ -13,8 +13,8 @@ use domain::tag::{
 
 /// Columns of a tag as it is configured, in a table or alias `t`.
 pub(crate) const CONFIGURED: &str = "t.id, t.slug, t.name, t.title, t.description, \
-    t.language_code, t.status, t.experience_id, t.verifier_enabled, t.updates_require_verified, \
-    t.track_location, t.has_qr_code, t.simulated, t.location, t.widget_settings, t.created_at, \
+    t.language_code, t.status, t.experience_id, t.group_id, t.verifier_enabled, \
+    t.updates_require_verified, t.track_location, t.has_qr_code, t.simulated, t.location, t.widget_settings, t.created_at, \
     t.updated_at";
 
 /// Columns of a tag followed by its counts, for a query over [`FROM`].
@@ -47,6 +47,7 @@ pub(crate) fn configured(row: &mut Row) -> Result<Tag, StorageError> {
         language_code: row.take()?,
         status: row.text("status", Status::parse)?,
         experience_id: row.take()?,
+        group_id: row.take()?,
         verifier_enabled: row.take()?,
         updates_require_verified: row.take()?,
         track_location: row.take()?,
@@ -115,7 +116,7 @@ pub(super) async fn stored(
     }
     let wanted = values![Value::list(ids)];
     let columns = &*COLUMNS;
-    let reached = callers::condition(db.reach(), "t.experience_id");
+    let reached = callers::tags(db.reach(), "t.");
     let sql = format!(
         "SELECT {columns}, t.deleted_at IS NOT NULL FROM {FROM} WHERE t.id IN ids(?1){reached}"
     );

@@ -4,15 +4,20 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::shared::{self, Query, Transaction, experiences};
+use crate::shared::{self, Query, Transaction, experiences, groups};
 use crate::value::{Value, values};
 use crate::{ChangedTag, StorageError};
+use domain::group::led_to;
 use domain::id::{ExperienceId, TagId};
 use domain::tag::{PROPERTIES_MAX, PropertyKey, TagFields};
 
-/// The variables that pages write. A transaction reads each page once.
+/// The variables that pages write, and the groups that lead to them. A transaction reads each of
+/// them once.
 #[derive(Default)]
-pub(in crate::shared) struct Written(HashMap<ExperienceId, BTreeSet<PropertyKey>>);
+pub(in crate::shared) struct Written {
+    pages: HashMap<ExperienceId, BTreeSet<PropertyKey>>,
+    groups: groups::Lineages,
+}
 
 impl Written {
     /// The variables that an experience's page writes: the published page, or else the draft.
@@ -21,7 +26,7 @@ impl Written {
         db: &mut dyn Query,
         id: ExperienceId,
     ) -> Result<&BTreeSet<PropertyKey>, StorageError> {
-        let vacant = match self.0.entry(id) {
+        let vacant = match self.pages.entry(id) {
             Entry::Occupied(known) => return Ok(known.into_mut()),
             Entry::Vacant(vacant) => vacant,
         };
@@ -35,6 +40,35 @@ impl Written {
         Ok(vacant.insert(written))
     }
 
+    /// Gives a new tag the variables that its groups predefine, where it has none of the key. A tag
+    /// without room for all of them gets none.
+    pub(in crate::shared) async fn predefine(
+        &mut self,
+        db: &mut dyn Query,
+        tag: &mut TagFields,
+    ) -> Result<(), StorageError> {
+        let Some(lineage) = self.groups.of(db, tag.group_id).await? else {
+            return Ok(());
+        };
+        let present = &mut tag.variables.0;
+        let mut predefined = lineage.variables().0;
+        predefined.retain(|key, _| !present.contains_key(key));
+        if present.len() + predefined.len() <= PROPERTIES_MAX {
+            present.extend(predefined);
+        }
+        Ok(())
+    }
+
+    /// Gives a new tag the variables of its groups and of its page, and returns the latter.
+    pub(in crate::shared) async fn fill_new(
+        &mut self,
+        db: &mut dyn Query,
+        tag: &mut TagFields,
+    ) -> Result<Vec<PropertyKey>, StorageError> {
+        self.predefine(db, tag).await?;
+        self.fill(db, tag).await
+    }
+
     /// Adds the missing variables of its page to a tag, and returns them. A tag without room for
     /// all of them gets none, and its owner sees the warning.
     pub(in crate::shared) async fn fill(
@@ -42,7 +76,11 @@ impl Written {
         db: &mut dyn Query,
         tag: &mut TagFields,
     ) -> Result<Vec<PropertyKey>, StorageError> {
-        let Some(experience) = tag.experience_id else {
+        let lineage = match tag.experience_id {
+            None => self.groups.of(db, tag.group_id).await?,
+            Some(_) => None,
+        };
+        let Some(experience) = led_to(tag.experience_id, lineage) else {
             return Ok(Vec::new());
         };
         let present = &mut tag.variables.0;
@@ -72,7 +110,7 @@ fn lacked(
 pub(super) async fn add(
     tx: &mut dyn Transaction,
     experience: ExperienceId,
-    changed: &mut [ChangedTag],
+    changed: Vec<&mut ChangedTag>,
 ) -> Result<(), StorageError> {
     let mut written = Written::default();
     let written = written.by(tx, experience).await?;

@@ -17,6 +17,7 @@ use crate::value::{Row, Value, values};
 use crate::webhooks::{Claimed, LEASE};
 use domain::clock::Timestamp;
 use domain::id::WebhookId;
+use domain::revision::Precondition;
 use domain::webhook::{Happening, TagNow, WebhookFields};
 
 pub(super) async fn due(
@@ -99,10 +100,12 @@ pub(super) async fn claim_test(
     tx: &mut dyn Transaction,
     id: WebhookId,
     event: &Happening,
+    expected: &Precondition,
 ) -> Result<Option<Claimed>, StorageError> {
     let Some(webhook) = find(tx, id).await? else {
         return Ok(None);
     };
+    expected.check(Some(&webhook))?;
     let sql = "INSERT INTO webhook_deliveries (webhook_id, event_id, type, at, body, waits, attempts, next_at)
          VALUES (?1, ?2, ?3, ?4, ?5, FALSE, 0, 0) RETURNING id";
     let values = values![

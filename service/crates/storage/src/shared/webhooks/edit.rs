@@ -6,9 +6,9 @@ use crate::shared::dialect::Dialect;
 use crate::shared::{Transaction, insert_rows};
 use crate::value::{Value, values};
 use crate::webhooks::WebhookEdit;
-use crate::{Conflict, StorageError};
+use crate::{Conflict, Invalid, StorageError};
 use domain::audit::Note;
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::id::WebhookId;
 use domain::revision::Precondition;
 use domain::webhook::{ENDPOINTS_MAX, EventKind, Webhook, WebhookFields};
@@ -21,6 +21,9 @@ pub(super) async fn insert(
     let sql =
         "INSERT INTO webhooks (fields, secret, created_at, experience_ids) SELECT ?1, ?2, ?3, ?4
          WHERE (SELECT count(*) FROM webhooks) < ?5 RETURNING id";
+    if tx.reach().groups().is_some() {
+        return Err(Invalid::WebhookOfGroup.into());
+    }
     // The endpoint gets only events that its creator may read.
     let limit = tx.reach().limit().map(|limit| json(&limit)).transpose()?;
     let values = values![json(fields)?, secret, tx.now(), limit, ENDPOINTS_MAX];
@@ -203,18 +206,18 @@ pub(super) async fn rotate(
     tx: &mut dyn Transaction,
     id: WebhookId,
     secret: &[u8],
-    previous_until: Timestamp,
-) -> Result<Option<Webhook>, StorageError> {
-    if find(tx, id).await?.is_none() {
+    keep: Millis,
+    expected: &Precondition,
+) -> Result<Option<Timestamp>, StorageError> {
+    let Some(present) = find(tx, id).await? else {
         return Ok(None);
-    }
+    };
+    expected.check(Some(&present))?;
+    let until = tx.now().plus(keep);
     let sql = "UPDATE webhooks SET previous_secret = secret, previous_until = ?3, secret = ?2 WHERE id = ?1";
-    tx.execute(sql, &values![id, secret, previous_until])
-        .await?;
-    let rotated = find(tx, id).await?;
-    if rotated.is_some() {
-        let until = serde_json::json!({"previous_secret_until": previous_until});
-        tx.note(Note::done(&until));
-    }
-    Ok(rotated)
+    tx.execute(sql, &values![id, secret, until]).await?;
+    tx.note(Note::done(
+        &serde_json::json!({"previous_secret_until": until}),
+    ));
+    Ok(Some(until))
 }

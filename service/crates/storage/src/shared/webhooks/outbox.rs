@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::json;
 use crate::StorageError;
 use crate::shared::dialect::Dialect;
-use crate::shared::{Query, Transaction, submissions};
+use crate::shared::{Query, Transaction, groups, submissions};
 use crate::value::{Value, values};
 use crate::webhooks::CommitPosition;
 use domain::id::{SubmissionId, TagId};
@@ -15,18 +15,27 @@ use domain::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
 /// Whether any endpoint gets events of a type. Endpoints that are off count, because they get the
 /// events when they are switched on.
 pub(crate) const WANTED: &str = "SELECT 1 FROM webhook_types WHERE type = ?1 LIMIT 1";
+/// Whether anybody gets alerts of a type: an endpoint, or perhaps a notification. Alerts are rare, so
+/// all are stored once there is a notification.
+const ALERT_WANTED: &str = "SELECT 1 FROM webhook_types WHERE type = ?1
+    UNION ALL SELECT 1 FROM notification_states LIMIT 1";
 /// Stores an event in the outbox.
 pub(crate) const INSERT: &str = "INSERT INTO outbox
         (at, type, tag_id, experience_id, simulated, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-/// Stores an event in the transaction of its change, if any endpoint gets events of its type.
+/// Stores an event in the transaction of its change, if anybody gets events of its type.
 pub(in crate::shared) async fn tell(
     tx: &mut dyn Transaction,
     kind: EventKind,
     about: About,
     data: Map<String, Json>,
 ) -> Result<(), StorageError> {
-    if !tx.exists(WANTED, &values![kind.as_str()]).await? {
+    let wanted = if kind.is_alert() {
+        ALERT_WANTED
+    } else {
+        WANTED
+    };
+    if !tx.exists(wanted, &values![kind.as_str()]).await? {
         return Ok(());
     }
     store(tx, kind, about, &data).await
@@ -75,9 +84,11 @@ async fn tell_updated(
     if tags.is_empty() || !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
     }
-    let sql =
-        "SELECT id, slug, name, experience_id, simulated FROM tags WHERE id IN ids(?1) ORDER BY id";
-    for mut row in tx.query(sql, &values![Value::list(tags)]).await? {
+    let led_to = groups::led_to("");
+    let sql = format!(
+        "SELECT id, slug, name, {led_to}, simulated FROM tags WHERE id IN ids(?1) ORDER BY id"
+    );
+    for mut row in tx.query(&sql, &values![Value::list(tags)]).await? {
         let name = domain::interaction::TagName {
             tag_id: row.take()?,
             slug: row.take()?,

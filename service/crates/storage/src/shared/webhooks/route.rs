@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::interactions::row_of;
 use crate::shared::dialect::Dialect;
-use crate::shared::{Query, Transaction, insert_rows};
+use crate::shared::{Query, Transaction, groups, insert_rows};
 use crate::value::{Row, Value, values};
 use crate::webhooks::{
     Advance, CommitPosition, Cursor, EventProperties, Move, NewDelivery, RouteFields, RouteState,
@@ -74,11 +74,21 @@ pub(super) async fn properties(
     db: &mut dyn Query,
     tags: &[TagId],
 ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
-    let sql = "SELECT id, experience_id FROM tags WHERE id IN ids(?1)";
+    let led_to = groups::led_to("");
+    let sql = format!("SELECT id, {led_to}, group_id FROM tags WHERE id IN ids(?1)");
     let mut found: HashMap<TagId, EventProperties> = HashMap::new();
-    for mut row in db.query(sql, &[Value::list(tags)]).await? {
+    let mut lineages = groups::Lineages::default();
+    for mut row in db.query(&sql, &[Value::list(tags)]).await? {
         let properties = found.entry(row.take()?).or_default();
         properties.experience_id = row.take()?;
+        let Some(lineage) = lineages.of(db, row.take()?).await? else {
+            continue;
+        };
+        properties.groups = lineage.groups().map(|group| group.id).collect();
+        // The tag's own attributes replace them below.
+        let given = lineage.properties(PropertyClass::Attribute);
+        let given = given.map(|(key, given)| (key.to_string(), given.value.to_owned()));
+        properties.attributes = given.collect();
     }
     // Erased values are not sent to any endpoint, even if the owner keeps them.
     let sql =

@@ -6,13 +6,14 @@ use rusqlite::Connection;
 
 use super::{is_before, newest_first, tag_name};
 use crate::interactions::row::reason;
+use crate::shared::groups::led_to;
 use crate::shared::inlays::{EXHAUSTED, FROM};
 use crate::sqlite::fold::{Folded, Hour, Taps};
 use crate::{Overview, SAMPLE_MAX, StorageError};
 use domain::clock::{Millis, Timestamp};
 use domain::id::TagId;
 use domain::interaction::{Interaction, Reason, TagName};
-use domain::report::Bucket;
+use domain::report::CountSpan;
 use domain::world::World;
 
 /// Tags that the overview names.
@@ -47,7 +48,7 @@ fn counts(
     until: Timestamp,
     world: World,
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
-    let hour = |at| Bucket::Hour.of(at);
+    let hour = |at| CountSpan::Hour.of(at);
     let hours = hour(since)..=hour(until.minus(Millis::new(1)));
     // Read the memory before the rows: counts that leave it meanwhile are in the rows.
     let mut taps = folded.hours(&hours);
@@ -71,7 +72,8 @@ fn counts(
         }
     }
     let counts = counts.into_iter();
-    let counts = counts.map(|((hour, _), (reason, taps))| (Bucket::Hour.begin(hour), reason, taps));
+    let counts =
+        counts.map(|((hour, _), (reason, taps))| (CountSpan::Hour.begin(hour), reason, taps));
     Ok(counts.collect())
 }
 
@@ -141,10 +143,11 @@ fn top_tags(
 }
 
 fn unset_tags(connection: &Connection, tags: &HashSet<TagId>) -> Result<u64, StorageError> {
-    let mut unset = connection.prepare_cached(
-        "SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL AND status = 'active'
-            AND experience_id IS NULL",
-    )?;
+    let led_to = led_to("t.");
+    let mut unset = connection.prepare_cached(&format!(
+        "SELECT 1 FROM tags t WHERE t.id = ?1 AND t.deleted_at IS NULL AND t.status = 'active'
+            AND {led_to} IS NULL"
+    ))?;
     let mut count = 0;
     for tag in tags {
         count += u64::from(unset.exists([tag.get()])?);

@@ -54,7 +54,7 @@ pub enum OpenError {
     },
     /// The file has several names (hard links).
     #[error(
-        "{} has more than one name (hard links), and SQLite's log stands beside one of them alone. \
+        "{} has more than one name (hard links), and SQLite's log is beside only one of them. \
          Remove the other names, or make them copies.", .0.display()
     )]
     SeveralNames(PathBuf),

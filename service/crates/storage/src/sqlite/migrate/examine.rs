@@ -12,11 +12,13 @@ use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
 use crate::catalogue::{Backend, missing};
 use crate::shared::audit;
+use crate::shared::notifications::attention;
 use crate::sqlite::connection::APPLICATION_ID;
 use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
-use crate::{BackupSchedule, Examination, StorageError};
+use crate::value::Row;
+use crate::{BackupSchedule, Examination, NotificationTrouble, StorageError};
 use domain::audit::{Check, Ends, Fault};
 use domain::clock::Timestamp;
 use domain::private_file;
@@ -104,6 +106,33 @@ pub fn check_audit(path: &Path) -> Result<Option<Fault>, OpenError> {
     let connection = open_read_only(path)?;
     let log = connection.unchecked_transaction()?;
     check_log(&log).map_err(failed)
+}
+
+/// The notifications of the database at `path` that somebody has to look at. It writes nothing, and
+/// the file's owner may use it meanwhile.
+pub fn notification_trouble(path: &Path, now: Timestamp) -> Result<NotificationTrouble, OpenError> {
+    let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
+    let connection = open_read_only(path)?;
+    let since = attention::late_before(now);
+    let notifications = rows_since(&connection, attention::NOTIFICATIONS, since).map_err(failed)?;
+    let since = attention::refused_since(now);
+    let refused = rows_since(&connection, attention::REFUSED, since).map_err(failed)?;
+    attention::trouble(notifications, refused).map_err(failed)
+}
+
+/// The rows of a statement with one time as its parameter.
+fn rows_since(
+    connection: &Connection,
+    sql: &str,
+    since: Timestamp,
+) -> Result<Vec<Row>, StorageError> {
+    let mut statement = connection.prepare(sql)?;
+    let mut found = statement.query([since.millis()])?;
+    let mut rows = Vec::new();
+    while let Some(next) = found.next()? {
+        rows.push(row(next)?);
+    }
+    Ok(rows)
 }
 
 /// Checks every row of the database at `path`, and the checksum of a backup. It writes nothing, and

@@ -11,17 +11,18 @@ use crate::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::sqlite::writer::Write;
 use domain::clock::Timestamp;
 use domain::id::{InlayId, InteractionId};
-use domain::interaction::{
-    Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
-};
-use domain::report::Bucket;
+use domain::interaction::{Claim, CounterRule, NewInteraction, Recorded, Returning, Verdict};
+use domain::report::CountSpan;
 use domain::visitor::OperatingSystem;
 use inlay::Uid;
 use inlay::assessment::Tamper;
 use inlay::code::COUNTER_MAX;
 
 /// Decides the tap's verdict and stores the tap.
-pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
+pub(in crate::sqlite) fn tap(
+    write: &mut Write<'_>,
+    tap: &NewInteraction,
+) -> Result<Recorded, StorageError> {
     let connection = write.connection;
     let at = write.now.plus(tap.time_offset);
     let fold = &mut write.fold;
@@ -73,7 +74,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
                 id.get(),
                 row_of(tap.tag_id),
                 tap.experience.map(|version| version.experience_id.get()),
-                Bucket::Hour.of(at),
+                CountSpan::Hour.of(at),
                 verdict.reason().as_str(),
                 origin,
             ))?;
@@ -185,10 +186,7 @@ fn insert_interaction(
     visit: BeforeTap,
 ) -> Result<(), StorageError> {
     let (counter, last) = verdict.counters();
-    let uid = match verdict {
-        Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid.map(Uid::bytes),
-        _ => None,
-    };
+    let uid = verdict.other_uid().map(Uid::bytes);
     connection
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,

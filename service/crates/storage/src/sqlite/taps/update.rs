@@ -1,12 +1,13 @@
 //! Updates variables with a rolling key, as one command of the writer. Checks come before writes,
 //! so that a refusal is a result and needs no rollback.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::issued_key;
 use crate::Event;
+use crate::shared::groups::{assigned, led_to};
 use crate::shared::webhooks::outbox::{INSERT, WANTED};
 use crate::sqlite::expired_keys::ExpiredKeys;
 use crate::sqlite::recent_keys::RecentKeys;
@@ -259,7 +260,7 @@ fn tell_webhooks(
     }
     let (slug, tag_name, experience): (String, String, Option<i64>) = write
         .connection
-        .prepare_cached("SELECT slug, name, experience_id FROM tags WHERE id = ?1")?
+        .prepare_cached(&EVENT_TAG)?
         .query_row([tap.tag_id.get()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
@@ -285,6 +286,17 @@ fn tell_webhooks(
     Ok(())
 }
 
+static EVENT_TAG: LazyLock<String> = LazyLock::new(|| {
+    let led_to = led_to("");
+    format!("SELECT slug, name, {led_to} FROM tags WHERE id = ?1")
+});
+static RULES: LazyLock<String> = LazyLock::new(|| {
+    let assigned = assigned("");
+    format!(
+        "SELECT {assigned} AND deleted_at IS NULL, updates_require_verified FROM tags WHERE id = ?1"
+    )
+});
+
 /// A tag's current rules for updates.
 struct Rules {
     assigned: bool,
@@ -293,10 +305,8 @@ struct Rules {
 
 /// The rules of a tag; `None` if there is no such row.
 fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
-    let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
-         FROM tags WHERE id = ?1";
     let rules = connection
-        .prepare_cached(sql)?
+        .prepare_cached(&RULES)?
         .query_row([tag.get()], |row| {
             Ok(Rules {
                 assigned: row.get(0)?,

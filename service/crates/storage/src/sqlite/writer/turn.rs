@@ -14,7 +14,7 @@ use super::super::epochs::Epochs;
 use super::super::fold::{Changes, Folded, Folding, Slice};
 use super::{Command, Effects, Write, lock};
 use crate::panics;
-use crate::{StorageError, StorageMetrics, Told};
+use crate::{SharedEvent, StorageError, StorageMetrics};
 use domain::clock::{Clock, Stopwatch};
 
 /// Most commands in one commit.
@@ -31,7 +31,7 @@ const FOLD_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Turn {
     pub(super) connection: Connection,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) events: broadcast::Sender<Told>,
+    pub(super) events: broadcast::Sender<SharedEvent>,
     pub(super) epochs: Arc<Epochs>,
     pub(super) metrics: StorageMetrics,
     /// Whether the last commit failed for another reason than a full disk.

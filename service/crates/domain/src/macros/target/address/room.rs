@@ -56,7 +56,7 @@ impl<'a> Chosen<'a> {
     fn yields(&self) -> Option<Yields> {
         match self.choice.name? {
             Macro::InteractionRk => None,
-            Macro::TagVariable(_) => Some(Yields::Stranger),
+            name if name.is_of_stranger() => Some(Yields::Stranger),
             _ => Some(Yields::Owner),
         }
     }

@@ -4,59 +4,66 @@
 
 use std::collections::HashMap;
 
+use super::step::Step;
 use super::{BulkChange, Ids, Selection};
 use domain::id::TagId;
-use domain::tag::PropertyKey;
-use storage::{ChangedTag, FormVariables, TagChange};
 
 /// Maximum number of ids and ranges in one request, so that it stays well below the limit for JSON
 /// bodies.
 const IN_ONE_REQUEST: usize = 100_000;
 
-/// The requests that revert changes. `changed` is in the order of ids.
-pub(super) fn of(changed: Vec<ChangedTag>) -> Vec<BulkChange> {
-    type Back = (TagChange, Vec<PropertyKey>);
-    let mut order = Vec::<Back>::new();
-    let mut ids_by_change = HashMap::<Back, Vec<Ids>>::new();
-    for ChangedTag { id, back, added } in changed {
-        let back = (back, added);
-        if let Some(ids) = ids_by_change.get_mut(&back) {
-            add(ids, id);
-        } else {
-            order.push(back.clone());
-            ids_by_change.insert(back, vec![Ids::One(id)]);
-        }
-    }
-    let mut requests = Vec::new();
-    for key in order {
-        let ids = ids_by_change.remove(&key).unwrap_or_default();
-        let (back, added) = key;
-        let variables = if added.is_empty() {
-            FormVariables::Leave
-        } else {
-            FormVariables::Remove(added)
-        };
-        let parts = ids.chunks(IN_ONE_REQUEST);
-        let request = |ids: &[Ids]| BulkChange::of(back, &variables, Selection::Ids(ids.to_vec()));
-        requests.extend(parts.map(request));
-    }
-    requests
+/// Bytes of the former states after which a call ends: each tag may have had other values.
+const LARGE: usize = 8 * 1024 * 1024;
+/// About the bytes of a request without values.
+const REQUEST_BYTES: usize = 100;
+
+/// The requests that revert a change, while it is made.
+#[derive(Default)]
+pub(super) struct Undo {
+    /// Each former state and its tags, in the order in which they came.
+    states: Vec<(Step, Vec<Ids>)>,
+    places: HashMap<Step, usize>,
+    bytes: usize,
 }
 
-/// The requests that make `change` to `ids`, each to at most `limit` tags. `ids` are in increasing
+impl Undo {
+    /// Adds a changed tag. Tags come in the order of ids.
+    pub(super) fn add(&mut self, id: TagId, back: Step) {
+        let (states, bytes) = (&mut self.states, &mut self.bytes);
+        let place = *self.places.entry(back).or_insert_with_key(|back| {
+            *bytes += REQUEST_BYTES + back.bytes();
+            states.push((back.clone(), Vec::new()));
+            states.len() - 1
+        });
+        if let Some((_, ids)) = self.states.get_mut(place) {
+            add(ids, id);
+        }
+    }
+
+    /// Whether it has so many former states that the call should end.
+    pub(super) const fn is_large(&self) -> bool {
+        self.bytes >= LARGE
+    }
+
+    /// The requests that restore the former state, one for each former state.
+    pub(super) fn requests(&self) -> Vec<BulkChange> {
+        let requests = self.states.iter().flat_map(|(back, ids)| {
+            let parts = ids.chunks(IN_ONE_REQUEST);
+            parts.map(|ids| back.request(Selection::Ids(ids.to_vec())))
+        });
+        requests.collect()
+    }
+}
+
+/// The requests that make `step` to `ids`, each to at most `limit` tags. `ids` are in increasing
 /// order.
-pub(super) fn rest(
-    change: TagChange,
-    variables: &FormVariables,
-    ids: &[TagId],
-    limit: usize,
-) -> Vec<BulkChange> {
+pub(super) fn rest(step: &Step, ids: &[TagId], limit: usize) -> Vec<BulkChange> {
     let parts = ids.chunks(limit.min(IN_ONE_REQUEST)).map(|part| {
         let mut ids = Vec::new();
         for id in part {
             add(&mut ids, *id);
         }
-        BulkChange::of(change, variables, Selection::Ids(ids))
+        step.request(Selection::Ids(ids))
     });
     parts.collect()
 }
@@ -74,35 +81,36 @@ fn add(ids: &mut Vec<Ids>, id: TagId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::tag::Status;
+    use domain::tag::{PropertyKey, Status};
+    use storage::{FormVariables, TagChange, TagSet};
 
-    fn tag(id: i64, back: TagChange, added: &[&str]) -> ChangedTag {
-        let added = added.iter().map(|key| PropertyKey::parse(key).unwrap());
-        ChangedTag {
-            id: TagId::new(id),
-            back,
-            added: added.collect(),
+    fn plain(change: TagChange) -> Step {
+        Step::Change(change, FormVariables::Leave)
+    }
+
+    fn of(changed: impl IntoIterator<Item = (i64, Step)>) -> Vec<BulkChange> {
+        let mut undo = Undo::default();
+        for (id, back) in changed {
+            undo.add(TagId::new(id), back);
         }
+        undo.requests()
     }
 
     fn request(back: TagChange, ids: Vec<Ids>) -> BulkChange {
-        BulkChange::of(back, &FormVariables::Leave, Selection::Ids(ids))
+        plain(back).request(Selection::Ids(ids))
     }
 
     #[test]
     fn variables_that_were_added_are_removed_again_and_no_others() {
         let back = TagChange::Assign(None);
-        let changed = vec![
-            tag(1, back, &["owner"]),
-            tag(2, back, &[]),
-            tag(3, back, &["owner"]),
-        ];
         let remove = FormVariables::Remove(vec![PropertyKey::parse("owner").unwrap()]);
+        let remove = Step::Change(back, remove);
+        let changed = vec![(1, remove.clone()), (2, plain(back)), (3, remove.clone())];
         let ids = vec![Ids::One(TagId::new(1)), Ids::One(TagId::new(3))];
         assert_eq!(
             of(changed),
             [
-                BulkChange::of(back, &remove, Selection::Ids(ids)),
+                remove.request(Selection::Ids(ids)),
                 request(back, vec![Ids::One(TagId::new(2))]),
             ]
         );
@@ -123,7 +131,7 @@ mod tests {
             (6, active),
             (9, archived),
         ];
-        let changed = changed.map(|(id, back)| tag(id, back, &[])).to_vec();
+        let changed = changed.map(|(id, back)| (id, plain(back)));
         let range = |first, last| Ids::Range([TagId::new(first), TagId::new(last)]);
         assert_eq!(
             of(changed),
@@ -141,22 +149,46 @@ mod tests {
     fn the_rest_names_only_the_tags_that_were_selected() {
         let ids = [1, 2, 3, 5, 6, 9].map(TagId::new);
         let range = |first, last| Ids::Range([TagId::new(first), TagId::new(last)]);
-        let leave = FormVariables::Leave;
+        let delete = plain(TagChange::Delete);
         let request = |ids| request(TagChange::Delete, ids);
         assert_eq!(
-            rest(TagChange::Delete, &leave, &ids, 4),
+            rest(&delete, &ids, 4),
             [
                 request(vec![range(1, 3), Ids::One(TagId::new(5))]),
                 request(vec![Ids::One(TagId::new(6)), Ids::One(TagId::new(9))]),
             ]
         );
-        assert_eq!(rest(TagChange::Delete, &leave, &[], usize::MAX), []);
+        assert_eq!(rest(&delete, &[], usize::MAX), []);
+    }
+
+    #[test]
+    fn former_values_are_large_however_few_tags_have_them() {
+        let set = |value: String| {
+            let key = PropertyKey::parse("note").unwrap();
+            Step::Set(TagSet {
+                data: [(key, Some(value))].into(),
+                ..TagSet::default()
+            })
+        };
+        let mut undo = Undo::default();
+        for id in 1..=100_000 {
+            undo.add(TagId::new(id), set("the same".to_owned()));
+        }
+        assert!(!undo.is_large());
+        let value = "x".repeat(4_000);
+        let large = (1..100_000).find(|id| {
+            undo.add(TagId::new(200_000 + id), set(format!("{value}{id}")));
+            undo.is_large()
+        });
+        assert!((2_000..2_100).contains(&large.unwrap()), "{large:?}");
+        let requests = i64::try_from(undo.requests().len()).unwrap();
+        assert_eq!(requests, 1 + large.unwrap());
     }
 
     #[test]
     fn no_request_is_larger_than_a_body_may_be() {
-        let apart = (0..250_000).map(|n| tag(9_000_000_000 + 2 * n, TagChange::Restore, &[]));
-        let requests = of(apart.collect());
+        let apart = (0..250_000).map(|n| (9_000_000_000 + 2 * n, plain(TagChange::Restore)));
+        let requests = of(apart);
         assert_eq!(requests.len(), 3);
         for request in requests {
             let json = serde_json::to_vec(&request).unwrap();

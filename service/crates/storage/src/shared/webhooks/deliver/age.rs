@@ -1,7 +1,7 @@
 //! Removes stored events that have reached the age limit of their content.
 
 use crate::StorageError;
-use crate::shared::told::forget_deliveries;
+use crate::shared::erased_events::forget_deliveries;
 use crate::shared::{Query, Transaction};
 use crate::value::{Value, values};
 use domain::clock::Timestamp;

@@ -1,0 +1,48 @@
+//! Inlays: checks a new one, and seals its keys. An unlisted chip becomes one.
+
+mod enrol;
+mod keys;
+mod new;
+
+pub use enrol::{ChipTag, enrol};
+pub use keys::{KeyRequest, OtherKeysRequest, master_key, open_keys, open_shared};
+pub use new::{InlayRequest, mode_of, template};
+
+use domain::field_error::FieldError;
+use domain::inventory::InvalidInlay;
+use domain::keyring::KeyringError;
+use storage::StorageError;
+
+/// Why an inlay or its keys are refused.
+#[derive(Debug, thiserror::Error)]
+pub enum InlayError {
+    /// The request is not valid.
+    #[error(transparent)]
+    Invalid(#[from] FieldError),
+    /// A database error.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The keyring cannot open or wrap a key.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+}
+
+impl InlayError {
+    /// Explanation for people. A failure of the database is logged.
+    pub(crate) fn for_people(&self) -> String {
+        match self {
+            Self::Invalid(why) => why.message.clone(),
+            Self::Storage(error) => {
+                error.log();
+                error.for_people()
+            }
+            Self::Keyring(error) => error.to_string(),
+        }
+    }
+}
+
+impl From<InvalidInlay> for InlayError {
+    fn from(why: InvalidInlay) -> Self {
+        Self::Invalid(why.into())
+    }
+}

@@ -1,0 +1,307 @@
+//! Attempts the deliveries of messages.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+use super::smtp::{Server, Unsent};
+use super::{chat, mime};
+use crate::service::Service;
+use crate::webhook_delivery::WebhookClient;
+use domain::clock::Timestamp;
+use domain::entropy;
+use domain::keyring::KeyringError;
+use domain::mail::{MailAddress, MailStep};
+use domain::notification::{Message, SendFailure, next_attempt};
+use domain::revision::{Revised as _, Revision};
+use storage::{ClaimedMessage, DeliveryEnd, Lane, StorageError, Tried};
+
+/// Pause between two searches for due deliveries.
+const LOOK: Duration = Duration::from_millis(500);
+/// Pause after an error.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Deliveries of a lane attempted at once. Each holds its message in memory, some ten kilobytes.
+const AT_ONCE: usize = 4;
+
+/// Attempts in progress. Each stores its own result.
+type Attempts<'a> = FuturesUnordered<BoxFuture<'a, ()>>;
+
+/// Attempts deliveries of a lane until the future is dropped. One that is interrupted is repeated
+/// after its lease.
+pub(super) async fn run(service: &Service, lane: Lane) -> Infallible {
+    let mut failing = false;
+    loop {
+        let pause = match due(service, lane).await {
+            Ok(_) => {
+                failing = false;
+                LOOK
+            }
+            Err(error) => {
+                if !failing {
+                    tracing::warn!("notifications cannot be sent: {error}");
+                }
+                failing = true;
+                service.metrics.notification_failure();
+                PAUSE
+            }
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Attempts due deliveries of a lane until none is left that may be attempted now. Returns whether
+/// there were any. A slow one holds only its own place.
+pub(super) async fn due(service: &Service, lane: Lane) -> Result<bool, StorageError> {
+    let mut attempts = Attempts::new();
+    let mut channels = None;
+    let mut any = false;
+    loop {
+        match begin(service, lane, &mut channels, &mut attempts).await {
+            Ok(begun) => any |= begun,
+            Err(error) if attempts.is_empty() => return Err(error),
+            // The attempts in progress end first, so that their results are not lost.
+            Err(_) => {}
+        }
+        if attempts.is_empty() {
+            return Ok(any);
+        }
+        tokio::select! {
+            _ = attempts.next() => {}
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+}
+
+/// Begins attempts while places are free. Returns whether any began.
+async fn begin<'a>(
+    service: &'a Service,
+    lane: Lane,
+    channels: &mut Option<Arc<Channels>>,
+    attempts: &mut Attempts<'a>,
+) -> Result<bool, StorageError> {
+    let all = match lane {
+        Lane::Mail => mails_at_once(service).await?,
+        Lane::Chat => AT_ONCE,
+    };
+    let free = all.saturating_sub(attempts.len());
+    if free == 0 {
+        return Ok(false);
+    }
+    let claimed = service.storage.claim_messages(lane, free).await?;
+    if claimed.is_empty() {
+        return Ok(false);
+    }
+    let channels = Channels::current(service, channels).await?;
+    for one in claimed {
+        let delivered = deliver(service, Arc::clone(&channels), one);
+        attempts.push(Box::pin(async move {
+            // A panic is one failure, and the delivery is repeated after its lease.
+            if AssertUnwindSafe(delivered).catch_unwind().await.is_err() {
+                service.metrics.task_panic();
+            }
+        }));
+    }
+    Ok(true)
+}
+
+/// How many mails may be attempted at once.
+async fn mails_at_once(service: &Service) -> Result<usize, StorageError> {
+    let breaker = &service.mail_breaker;
+    if breaker.is_open() {
+        let server = service.storage.mail_server().await?;
+        breaker.follow(server.map(|server| server.revision()));
+    }
+    Ok(breaker.places(service.storage.now().await?, AT_ONCE))
+}
+
+/// Attempts a delivery and stores the result. That is repeated until the database takes it, because
+/// the message would be sent a second time otherwise.
+async fn deliver(service: &Service, channels: Arc<Channels>, claimed: ClaimedMessage) {
+    let era = service.mail_breaker.era();
+    let sent = attempt(service, &channels, &claimed).await;
+    let mut failing = false;
+    let now = loop {
+        match finish(service, &claimed, &sent).await {
+            Ok(now) => break now,
+            Err(error) => {
+                if !failing {
+                    tracing::warn!("the result of a message cannot be stored yet: {error}");
+                }
+                failing = true;
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    };
+    if claimed.recipient.is_empty() {
+        return;
+    }
+    match sent {
+        Err(unsent) if unsent.is_of_all() => {
+            if service.mail_breaker.fails(era, now, channels.server) {
+                // Its answer may name a person, so it is shown on the screen only.
+                let step = unsent.step;
+                tracing::warn!("mails have to wait: the mail server fails at the step {step:?}");
+            }
+        }
+        _ => service.mail_breaker.works(),
+    }
+}
+
+async fn attempt(
+    service: &Service,
+    channels: &Channels,
+    claimed: &ClaimedMessage,
+) -> Result<(), Unsent> {
+    if claimed.recipient.is_empty() {
+        let now = service.storage.now().await;
+        let now = now.map_err(|error| Unsent::new(MailStep::Settings, error.to_string()))?;
+        let url = chat_url(service, claimed.chat.as_deref());
+        return channels.post(url, &claimed.message, now).await;
+    }
+    let key = format!(
+        "tapdesk.{}.{}.{}",
+        claimed.message_id,
+        claimed.delivery,
+        claimed.at.millis()
+    );
+    channels
+        .mail(&claimed.recipient, &key, claimed.at, &claimed.message)
+        .await
+}
+
+/// Stores the result of an attempt. Returns the time at which it ended, from which the next pause
+/// counts.
+async fn finish(
+    service: &Service,
+    claimed: &ClaimedMessage,
+    sent: &Result<(), Unsent>,
+) -> Result<Timestamp, StorageError> {
+    let now = service.storage.now().await?;
+    let end = match sent {
+        Ok(()) => DeliveryEnd::Delivered,
+        Err(Unsent { failure, .. }) => {
+            let [chance] = entropy::bytes::<1>(&*service.entropy);
+            match next_attempt(claimed.at, claimed.attempt, now, failure, chance) {
+                Some(at) => DeliveryEnd::Again {
+                    at,
+                    unsure: failure.unsure,
+                    error: failure.why.clone(),
+                },
+                None => DeliveryEnd::GivenUp(failure.why.clone()),
+            }
+        }
+    };
+    let is_given_up = matches!(end, DeliveryEnd::GivenUp(_));
+    let tried = Tried {
+        delivery: claimed.delivery,
+        attempt: claimed.attempt,
+        at: now,
+        end,
+    };
+    service.storage.finish_message(tried).await?;
+    if is_given_up {
+        // The reason may name a person, so it is shown on the screen only.
+        tracing::warn!(notification = %claimed.notification, "a message was given up");
+    }
+    Ok(now)
+}
+
+/// The ways to the recipients.
+pub(super) struct Channels {
+    mail: Result<Server, String>,
+    chat: Result<WebhookClient, String>,
+    /// The revision of the mail server; `None` if there is none.
+    server: Option<Revision>,
+    /// Whether chats may be at private addresses.
+    private: bool,
+}
+
+impl Channels {
+    /// The ways as they are now.
+    pub(super) async fn open(service: &Service) -> Result<Arc<Self>, StorageError> {
+        Self::current(service, &mut None).await
+    }
+
+    /// The ways as they are now: those that are `open`, unless the settings changed since. Each reads
+    /// the system's certificates when it is made.
+    async fn current(
+        service: &Service,
+        open: &mut Option<Arc<Self>>,
+    ) -> Result<Arc<Self>, StorageError> {
+        let stored = service.storage.mail_server().await?;
+        let server = stored.as_ref().map(storage::MailServer::revision);
+        let private = service.settings().private_webhooks;
+        let is_same = |open: &Arc<Self>| (open.server, open.private) == (server, private);
+        // A client that could not be made is tried again.
+        let same = open
+            .take()
+            .filter(|open| is_same(open) && open.chat.is_ok());
+        let channels = same.unwrap_or_else(|| {
+            let mail = match &stored {
+                Some(stored) => {
+                    Server::open(stored, &service.keyring).map_err(|error| error.to_string())
+                }
+                None => {
+                    Err("There is no mail server. Set one up, and the mail is sent.".to_owned())
+                }
+            };
+            let chat = WebhookClient::new(private).map_err(|error| error.to_string());
+            Arc::new(Self {
+                mail,
+                chat,
+                server,
+                private,
+            })
+        });
+        *open = Some(Arc::clone(&channels));
+        Ok(channels)
+    }
+
+    pub(super) async fn mail(
+        &self,
+        to: &str,
+        key: &str,
+        at: Timestamp,
+        message: &Message,
+    ) -> Result<(), Unsent> {
+        let settings = |why: String| Unsent::new(MailStep::Settings, why);
+        let server = self.mail.as_ref().map_err(|why| settings(why.clone()))?;
+        let to = MailAddress::parse(to).map_err(|error| settings(error.to_string()))?;
+        let mail = mime::bytes(server.sender(), &to, key, at, message).map_err(settings)?;
+        server.send(&to, &mail).await
+    }
+
+    pub(super) async fn post(
+        &self,
+        url: Result<String, KeyringError>,
+        message: &Message,
+        now: Timestamp,
+    ) -> Result<(), Unsent> {
+        let failed = |failure: SendFailure| Unsent {
+            step: MailStep::Message,
+            failure,
+            timed_out: false,
+        };
+        let url = url.map_err(|error| Unsent::new(MailStep::Settings, error.to_string()))?;
+        let client = match &self.chat {
+            Ok(client) => client,
+            Err(why) => return Err(Unsent::new(MailStep::Settings, why.clone())),
+        };
+        chat::post(client, &url, &message.text, now)
+            .await
+            .map_err(failed)
+    }
+}
+
+/// The URL of a chat, from its stored form; empty for mail.
+pub(super) fn chat_url(service: &Service, wrapped: Option<&[u8]>) -> Result<String, KeyringError> {
+    let Some(wrapped) = wrapped else {
+        return Ok(String::new());
+    };
+    let url = service.keyring.unwrap_secret(wrapped)?;
+    Ok(String::from_utf8_lossy(&url).into_owned())
+}

@@ -1,0 +1,283 @@
+//! Tables of other services, and the meaning of their columns.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::chip::technology;
+use super::column::{Column, TECHNOLOGY, URL, is_own_export};
+use inlay::Technology;
+
+/// The known tables, in the order of the user interface.
+static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+    let file = include_str!("../../../../data/import-presets.json");
+    serde_json::from_str(file).expect("the presets are well-formed")
+});
+
+/// The columns of another service's table.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportPreset)]
+pub struct Preset {
+    /// Name of the preset, for the parameter `preset`.
+    pub(super) name: String,
+    /// Name of the service.
+    title: String,
+    /// The table of the service that this preset is for.
+    about: String,
+    /// The public document that lists the columns, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    /// The known columns of the table.
+    columns: Vec<Known>,
+    /// Columns with a value that rows get which have none. `technology` is for rows with a `uid`
+    /// whose URL template does not define it.
+    #[serde(default)]
+    pub(super) fixed: BTreeMap<String, String>,
+    /// How to treat other columns. Columns of Tapdesk's own tables are always imported.
+    others: Others,
+}
+
+/// A column of another service.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportColumn)]
+struct Known {
+    /// Possible titles of the column. They are compared without case, blanks, hyphens and
+    /// underscores between words.
+    theirs: Vec<String>,
+    /// The column of Tapdesk's tables.
+    ours: String,
+    /// The form of the cells, if it is another one than Tapdesk's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    form: Option<Form>,
+    /// Whether the meaning is a guess, because no public document of the service contains these
+    /// titles.
+    #[serde(default)]
+    guessed: bool,
+}
+
+/// The form of a cell in a table of another service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ImportForm)]
+pub(super) enum Form {
+    /// A URL whose last path segment is the slug.
+    Url,
+    /// The decimal id of an `mTAG` of Blue Bite. In the URL of its chip, the id is in base 36 after
+    /// the letter `n`: 32403784 is `njaix4`.
+    MtagId,
+}
+
+/// How to treat an unknown column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = OtherColumns)]
+enum Others {
+    /// The table is refused.
+    Refuse,
+    /// The column is ignored, and the result lists it.
+    Ignore,
+}
+
+/// All presets, in the order of the user interface.
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+/// The preset with this name. The error is a sentence for people.
+pub fn named(name: &str) -> Result<&'static Preset, String> {
+    let found = PRESETS.iter().find(|preset| preset.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name.as_str()).collect();
+        format!(
+            "There is no preset \"{name}\". There are {}.",
+            names.join(", ")
+        )
+    })
+}
+
+impl Preset {
+    /// Tapdesk's column with the meaning of `heading`, and the form of its cells; `None` if the
+    /// preset does not contain it.
+    pub(super) fn column(&self, heading: &str) -> Option<(Column, Option<Form>)> {
+        let known = self.known(heading)?;
+        Some((Column::parse(&known.ours)?, known.form))
+    }
+
+    /// The chip of rows that do not name one.
+    pub(super) fn technology(&self) -> Option<Technology> {
+        let word = self.fixed.get(TECHNOLOGY)?;
+        technology(word)
+    }
+
+    fn known(&self, heading: &str) -> Option<&Known> {
+        let is_it = |theirs: &String| plain(theirs).eq(plain(heading));
+        let mut known = self.columns.iter();
+        known.find(|known| known.theirs.iter().any(is_it))
+    }
+
+    /// Whether an unknown column makes the file invalid.
+    pub(super) fn refuses_others(&self) -> bool {
+        self.others == Others::Refuse
+    }
+
+    /// The likely meaning of each column of a table, for a person to confirm: the name of Tapdesk's
+    /// column, and whether it is a guess. No two columns get the same meaning.
+    pub(super) fn suggest(&self, header: &[String]) -> Vec<Option<(String, bool)>> {
+        let mut taken = Vec::new();
+        let own_export = is_own_export(header);
+        let suggested = header.iter().map(|heading| {
+            let theirs = self
+                .known(heading)
+                .filter(|_| !own_export || heading != URL);
+            let theirs = theirs.map(|known| (known.ours.clone(), known.guessed));
+            let found = theirs.or_else(|| {
+                let own = |name: String| Column::parse(&name).map(|_| (name, false));
+                let spelt = || plain(heading).collect::<Vec<_>>().join("_");
+                let others = || self.refuses_others().then(spelt).and_then(own);
+                own(heading.clone()).or_else(others)
+            })?;
+            if taken.contains(&found.0) {
+                return None;
+            }
+            taken.push(found.0.clone());
+            Some(found)
+        });
+        suggested.collect()
+    }
+}
+
+/// Normalizes a title for comparison.
+fn plain(title: &str) -> impl Iterator<Item = String> {
+    let words = title.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_'));
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+}
+
+impl Form {
+    /// Converts a cell. Text in another form stays as it is.
+    pub(super) fn read(self, cell: &str) -> String {
+        match self {
+            Self::Url => url_end(cell).unwrap_or(cell).to_owned(),
+            Self::MtagId => mtag(cell).unwrap_or_else(|| cell.to_owned()),
+        }
+    }
+}
+
+/// The last path segment of a URL.
+fn url_end(cell: &str) -> Option<&str> {
+    let (_, rest) = cell.split_once("://")?;
+    let (_, path) = rest.split_once('/')?;
+    let path = path.split(['?', '#']).next()?.trim_end_matches('/');
+    let end = path.rsplit('/').next()?;
+    (!end.is_empty()).then_some(end)
+}
+
+/// The path segment of an `mTAG` with this decimal id, as Blue Bite's SDK reads it.
+fn mtag(cell: &str) -> Option<String> {
+    let is_id = cell.len() <= 9 && cell.bytes().all(|byte| byte.is_ascii_digit());
+    let mut id: u32 = cell.parse().ok().filter(|_| is_id)?;
+    let mut digits = Vec::new();
+    while id > 0 {
+        digits.extend(char::from_digit(id % 36, 36));
+        id /= 36;
+    }
+    let end: String = digits.into_iter().rev().collect();
+    Some(format!("n{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tag_table::column::is_of_tag;
+
+    #[test]
+    fn every_column_of_a_preset_is_one_of_ours() {
+        for preset in PRESETS.iter() {
+            let ours = preset.columns.iter().map(|known| &known.ours);
+            for ours in ours.chain(preset.fixed.keys()) {
+                assert!(Column::parse(ours).is_some(), "{ours}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_get_values_of_tags_and_a_chip_from_a_preset() {
+        for preset in PRESETS.iter() {
+            for (name, text) in &preset.fixed {
+                let is_chip = name == TECHNOLOGY && technology(text).is_some();
+                assert!(is_chip || is_of_tag(name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_document_states_is_marked_as_a_guess() {
+        for preset in PRESETS.iter().filter(|preset| preset.source.is_none()) {
+            let guessed = preset.columns.iter().all(|known| known.guessed);
+            assert!(guessed || preset.name == "csv", "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn no_title_of_a_preset_means_two_things() {
+        for preset in PRESETS.iter() {
+            let mut seen: Vec<Vec<String>> = Vec::new();
+            for title in preset.columns.iter().flat_map(|known| &known.theirs) {
+                let title: Vec<_> = plain(title).collect();
+                assert!(!seen.contains(&title), "{}: {title:?}", preset.name);
+                seen.push(title);
+            }
+        }
+    }
+
+    #[test]
+    fn the_likely_meaning_of_a_column_is_suggested() {
+        let suggested = |preset: &str, header: &[&str]| {
+            let header: Vec<_> = header.iter().map(ToString::to_string).collect();
+            let suggested = named(preset).unwrap().suggest(&header).into_iter();
+            let named = suggested.map(Option::unwrap_or_default);
+            named.collect::<Vec<_>>()
+        };
+        let (sure, guess) = (
+            |name: &str| (name.to_owned(), false),
+            |name: &str| (name.to_owned(), true),
+        );
+        let none = || (String::new(), false);
+        assert_eq!(
+            suggested("ixkio", &["UID", "Tag UID", "Batch", "STATUS", "title"]),
+            [
+                sure("uid"),
+                none(),
+                guess("attribute:batch"),
+                none(),
+                sure("title")
+            ]
+        );
+        assert_eq!(
+            suggested(
+                "csv",
+                &[
+                    "Label",
+                    "Language code",
+                    "colour",
+                    "variable:owner",
+                    "experience_id"
+                ]
+            ),
+            [
+                sure("name"),
+                sure("language_code"),
+                none(),
+                sure("variable:owner"),
+                sure("experience_id")
+            ]
+        );
+        assert!(named("nobody").unwrap_err().contains("ixkio"));
+    }
+}

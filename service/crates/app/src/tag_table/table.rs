@@ -1,0 +1,454 @@
+//! Reads a file: maps its header to Tapdesk's columns, and its rows to cells.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::Arc;
+
+use super::chip::technology;
+use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
+use super::layout::{Layout, Origin, Plan};
+use domain::table::counter::{self, Counter, Digits};
+use domain::table::{Encoding, Format, Sheet, TableFile, damage};
+use domain::tag::TagColumn;
+use domain::tag::cell::Cell;
+
+/// A file after its header was read.
+pub(super) struct Table<R> {
+    columns: Arc<[Column]>,
+    plan: Plan,
+    /// Whether another service wrote the file. If so, cells are trimmed, and a tag without a name
+    /// gets one.
+    is_foreign: bool,
+    counter: Option<CounterCells>,
+    sheet: Sheet<R>,
+}
+
+/// The number format of counters.
+#[derive(Clone, Copy)]
+struct CounterCells {
+    index: usize,
+    said: Option<Digits>,
+    /// Whether the heading says that plain digits are decimal.
+    decimal: bool,
+}
+
+/// The cells of a row, one for each column. The error is a sentence for people.
+pub(super) type Cells = Result<Vec<Cell>, String>;
+
+/// A row of the file.
+pub(super) struct Row {
+    /// Row number in a spreadsheet: the header is row 1, and empty rows count.
+    pub(super) number: u32,
+    /// The cells of the row, or an error.
+    pub(super) cells: Cells,
+}
+
+/// Facts about a file that was read to its end.
+pub(super) struct Survey {
+    /// Number of rows, without the header and empty rows.
+    pub(super) rows: usize,
+    /// Number of rows after the given row.
+    pub(super) rows_after: usize,
+    /// The kind of the file.
+    pub(super) format: Format,
+    /// The character encoding of a text.
+    pub(super) encoding: Option<Encoding>,
+    /// The character between cells of a text.
+    pub(super) separator: Option<char>,
+    /// Headings of columns that are ignored.
+    pub(super) ignored: Vec<String>,
+    /// Further notes about the file, for people.
+    pub(super) notes: Vec<String>,
+    /// Why counters cannot be read without a number format, for people.
+    pub(super) unclear: Option<String>,
+    /// The number of the first row with a UID, if no row with a UID names a chip or a URL template.
+    pub(super) without_chip: Option<u32>,
+}
+
+impl<R: Read + Clone> Table<R> {
+    /// Reads the header. The error is a sentence for people.
+    pub(super) fn open(file: TableFile<R>, layout: &Layout) -> Result<Self, String> {
+        let sheet = Sheet::open(file)?;
+        let plan = layout.plan(sheet.header())?;
+        let is_counter = |column: &Column| *column == Column::Inlay("last_counter");
+        let counter = plan
+            .columns
+            .iter()
+            .find_map(|(column, origin)| match origin {
+                Origin::Cell(index) if is_counter(column) => Some(CounterCells {
+                    index: *index,
+                    said: layout.counter,
+                    decimal: counter::is_decimal(&sheet.header()[*index]),
+                }),
+                _ => None,
+            });
+        Ok(Self {
+            columns: plan
+                .columns
+                .iter()
+                .map(|(column, _)| column.clone())
+                .collect(),
+            plan,
+            is_foreign: layout.preset.is_some(),
+            counter,
+            sheet,
+        })
+    }
+}
+
+impl<R: Read> Table<R> {
+    /// The columns, in the order of the cells.
+    pub(super) fn columns(&self) -> &Arc<[Column]> {
+        &self.columns
+    }
+
+    /// Reads the file to its end, and counts the rows after row number `after`.
+    pub(super) fn survey(mut self, after: u32) -> Survey {
+        let (mut rows, mut rows_after) = (0, 0);
+        let (mut hexadecimal, mut unclear) = (None, None);
+        let (mut with_uid, mut with_chip) = (None, false);
+        let uid = self.index_of(UID);
+        let chips = [TECHNOLOGY, TEMPLATE, TEMPLATE_ID].map(|name| self.index_of(name));
+        while let Some(line) = self.sheet.next() {
+            let number = line.number;
+            rows += 1;
+            rows_after += usize::from(number > after);
+            let Ok(cells) = line.cells() else {
+                continue;
+            };
+            let has = |index: Option<usize>| index.is_some_and(|at| !cells[at].trim().is_empty());
+            if has(uid) {
+                with_uid.get_or_insert(number);
+                with_chip |= chips.into_iter().any(has);
+            }
+            let Some(of) = self.counter else {
+                continue;
+            };
+            let cell = cells[of.index].trim();
+            match of.read(cell) {
+                Ok(Some(Counter::Unclear)) if unclear.is_none() => {
+                    unclear = Some(self.question(of, cell, number));
+                }
+                Ok(Some(Counter::Hexadecimal(is))) if hexadecimal.is_none() => {
+                    hexadecimal = Some(format!(
+                        "Counters with leading zeros or letters are read as hexadecimal: \"{cell}\" in row {number} is {is}."
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let notes = self.sheet.notes().iter().cloned();
+        let notes = notes.chain(hexadecimal).collect();
+        Survey {
+            rows,
+            rows_after,
+            format: self.sheet.format(),
+            encoding: self.sheet.encoding(),
+            separator: self.sheet.separator(),
+            ignored: self.plan.ignored,
+            notes,
+            unclear,
+            without_chip: with_uid.filter(|_| !with_chip),
+        }
+    }
+
+    /// The index of the cell of a member of a new inlay.
+    fn index_of(&self, member: &'static str) -> Option<usize> {
+        let mut columns = self.plan.columns.iter();
+        columns.find_map(|(column, origin)| match origin {
+            Origin::Cell(index) if *column == Column::Inlay(member) => Some(*index),
+            _ => None,
+        })
+    }
+
+    /// At most `rows` rows after row number `after`.
+    pub(super) fn part(self, after: u32, rows: usize) -> impl Iterator<Item = Row> {
+        let later = self.skip_while(move |row| row.number <= after);
+        later.take(rows)
+    }
+
+    fn question(&self, of: CounterCells, cell: &str, row: u32) -> String {
+        let heading = &self.sheet.header()[of.index];
+        let as_hex =
+            u32::from_str_radix(cell, 16).map_or_else(|_| "more".to_owned(), |is| is.to_string());
+        format!(
+            "The column \"{heading}\" does not say how its counters are written: \"{cell}\" in row {row} is {cell} as a decimal number, and {as_hex} as a hexadecimal one. Say counter=decimal or counter=hex."
+        )
+    }
+
+    fn cells(&self, texts: &[String]) -> Cells {
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for (column, origin) in &self.plan.columns {
+            let text = match origin {
+                Origin::Cell(index) if self.is_foreign => texts[*index].trim().into(),
+                Origin::Cell(index) => texts[*index].as_str().into(),
+                Origin::Formed(index, form) => Cow::from(form.read(texts[*index].trim())),
+                Origin::Fixed(text) => text.as_str().into(),
+            };
+            cells.push(self.cell(column, &text)?);
+        }
+        if self.is_foreign {
+            self.name(&mut cells);
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, column: &Column, text: &str) -> Result<Cell, String> {
+        let cell = Cell::decode(text);
+        let Some(said) = cell.text() else {
+            return Ok(cell);
+        };
+        let plain = said.trim();
+        if plain.is_empty() {
+            return Ok(cell);
+        }
+        let name = column.name();
+        match column {
+            Column::Inlay(UID) => match damage::of_uid(plain) {
+                Some(damage) => Err(damage::words(&name, damage)),
+                None => Ok(Cell::Text(damage::without_marks(plain))),
+            },
+            Column::Inlay(TECHNOLOGY) => match technology(plain) {
+                Some(chip) => Ok(Cell::Text(chip.as_str().to_owned())),
+                None => Err(format!(
+                    "{name} is no chip that Tapdesk knows: \"{plain}\"."
+                )),
+            },
+            Column::Inlay("mode") => Ok(Cell::Text(plain.to_ascii_lowercase())),
+            Column::Inlay("meta_key" | "file_key" | "key_0" | "key_3" | "key_4") => {
+                match damage::of_key(plain) {
+                    Some(damage) => Err(damage::words(&name, damage)),
+                    None => Ok(cell),
+                }
+            }
+            Column::Inlay("last_counter") => match self.counter.map(|of| of.read(plain)) {
+                Some(Ok(Some(Counter::Is(is) | Counter::Hexadecimal(is)))) => {
+                    Ok(Cell::Text(is.to_string()))
+                }
+                Some(Err(why)) => Err(why),
+                _ => Ok(cell),
+            },
+            Column::Tag(TagColumn::Slug) => {
+                // An apostrophe marks a text that is not a number, as an export writes it.
+                let meant = plain.strip_prefix('\'');
+                if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
+                    return Err(damage::words(&name, damage));
+                }
+                Ok(Cell::Text(meant.unwrap_or(plain).to_owned()))
+            }
+            _ => Ok(cell),
+        }
+    }
+
+    /// Fills the name: a tag needs one, but tables of other services may have none.
+    fn name(&self, cells: &mut [Cell]) {
+        let at = |name: &str| self.columns.iter().position(|column| column.name() == name);
+        let Some(name) = at("name").filter(|at| cells[*at] == Cell::Empty) else {
+            return;
+        };
+        let mut others = [at("slug"), at("uid")].into_iter().flatten();
+        let other = others.find(|at| cells[*at] != Cell::Empty);
+        if let Some(at) = other {
+            cells[name] = cells[at].clone();
+        }
+    }
+}
+
+impl CounterCells {
+    /// The counter in a cell; `None` if the cell is empty.
+    fn read(self, cell: &str) -> Result<Option<Counter>, String> {
+        if cell.is_empty() {
+            return Ok(None);
+        }
+        counter::read(cell, self.said, self.decimal).map(Some)
+    }
+}
+
+impl<R: Read> Iterator for Table<R> {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        let line = self.sheet.next()?;
+        let number = line.number;
+        let cells = line.cells().and_then(|texts| self.cells(&texts));
+        Some(Row { number, cells })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tag_table::preset::named;
+
+    fn table<'a>(file: &'a str, layout: &Layout) -> Table<&'a [u8]> {
+        Table::open(TableFile::new(file.as_bytes()).unwrap(), layout).unwrap()
+    }
+
+    fn rows(file: &str, layout: &Layout) -> Vec<Result<Vec<String>, String>> {
+        let text = |cell: &Cell| cell.text().unwrap_or_default().to_owned();
+        let texts = |cells: Vec<Cell>| cells.iter().map(text).collect();
+        table(file, layout)
+            .map(|row| row.cells.map(texts))
+            .collect()
+    }
+
+    fn of(preset: &str) -> Layout {
+        Layout {
+            preset: Some(named(preset).unwrap()),
+            ..Layout::default()
+        }
+    }
+
+    #[test]
+    fn columns_of_ixkio() {
+        let file = "XUID,UID,CUID,TAGNAME,NFTCHAIN\r\nGTS5ch6k,04:AA:BB:CC:11:22:33,12345,,x\r\nh7dvbz6k,,,My Tag,\r\n";
+        let layout = of("ixkio");
+        let names = table(file, &layout);
+        let names: Vec<_> = names.columns().iter().map(Column::name).collect();
+        assert_eq!(names, ["slug", "uid", "data:cuid", "name"]);
+        let cells = rows(file, &layout);
+        let expected = ["GTS5ch6k", "04AABBCC112233", "12345", "GTS5ch6k"];
+        assert_eq!(cells[0].as_ref().unwrap()[..], expected);
+        assert_eq!(
+            cells[1].as_ref().unwrap()[..],
+            ["h7dvbz6k", "", "", "My Tag"]
+        );
+        assert_eq!(table(file, &layout).survey(0).ignored, ["NFTCHAIN"]);
+    }
+
+    #[test]
+    fn columns_of_boltcard() {
+        let file = "Card name;uid;k1;k2_cmac_key;LAST-COUNTER value;pin\nOne;04AABBCC112233;00;11;17;1234\n";
+        let cells = rows(file, &of("boltcard"));
+        // Keys of one repeated byte look like numbers that lost their zeros.
+        assert!(cells[0].as_ref().unwrap_err().contains("spreadsheet"));
+        let key = |byte: &str| byte.repeat(16);
+        let file = file
+            .replace(";00;", &format!(";{};", key("00")))
+            .replace(";11;", &format!(";{};", key("11")));
+        let cells = rows(&file, &of("boltcard"));
+        let expected = ["One", "04AABBCC112233", &key("00"), &key("11"), "17"];
+        assert_eq!(cells[0].as_ref().unwrap()[..], expected);
+    }
+
+    #[test]
+    fn columns_of_bluebite() {
+        for (heading, cell, expected) in [
+            ("mTAG ID", "32403784", "njaix4"),
+            ("mTAG ID", "njaix4", "njaix4"),
+            ("Encoded URL", "https://mtag.example/njaix4", "njaix4"),
+            ("Encoded URL", "https://mtag.example/njaix4/?a=b", "njaix4"),
+            ("Encoded URL", "njaix4", "njaix4"),
+        ] {
+            let file = format!("Name,{heading}\nDoor,{cell}\n");
+            assert_eq!(
+                rows(&file, &of("bluebite")),
+                [Ok(vec!["Door".to_owned(), expected.to_owned()])],
+                "{cell}"
+            );
+        }
+    }
+
+    #[test]
+    fn columns_of_sdm_backend() {
+        let file = "uid,read_ctr,enc_mode,file_data,tt_status\n04AABBCC112233,7,AES,,secure\n";
+        let layout = of("sdm_backend");
+        let names: Vec<_> = table(file, &layout)
+            .columns()
+            .iter()
+            .map(|column| column.name().into_owned())
+            .collect();
+        let expected = [
+            "uid",
+            "last_counter",
+            "mode",
+            "data:file_data",
+            "data:tt_status",
+            "name",
+        ];
+        assert_eq!(names, expected);
+        let cells = &rows(file, &layout)[0];
+        assert_eq!(cells.as_ref().unwrap()[1..3], ["7", "aes"]);
+    }
+
+    #[test]
+    fn a_table_that_names_no_chip_is_found_before_its_rows_are_read() {
+        for (file, expected) in [
+            (
+                "name,uid\nA,\nB,04AABBCC112233\nC,04AABBCC112234\n",
+                Some(3),
+            ),
+            ("name,uid,technology\nA,04AABBCC112233,\n", Some(2)),
+            (
+                "name,uid,technology\nA,04AABBCC112233,\nB,04AABBCC112234,ntag213\n",
+                None,
+            ),
+            ("name,uid,template\nA,04AABBCC112233,Reel\n", None),
+            ("name,uid\nA,\n", None),
+            ("name\nA\n", None),
+        ] {
+            let survey = table(file, &Layout::default()).survey(0);
+            assert_eq!(survey.without_chip, expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_uid_names_a_tag_that_has_no_other_name() {
+        let file = "Uid,Colour\n04AABBCC112233,red\n";
+        assert_eq!(
+            rows(file, &of("gototags")),
+            [Ok(vec![
+                "04AABBCC112233".to_owned(),
+                "04AABBCC112233".to_owned()
+            ])]
+        );
+    }
+
+    #[test]
+    fn a_counter_is_asked_about_if_nothing_says_how_it_is_written() {
+        let file = |heading: &str, counter: &str| {
+            format!("name,uid,{heading}\nA,04AABBCC112233,{counter}\n")
+        };
+        let with = |counter| Layout {
+            counter,
+            ..of("csv")
+        };
+        for (heading, cell, counter, expected) in [
+            ("read counter", "000021", None, "33"),
+            ("read counter", "00001E", None, "30"),
+            ("read counter", "21", Some(Digits::Hex), "33"),
+            ("read counter", "21", Some(Digits::Decimal), "21"),
+            ("last_counter", "21", None, "21"),
+            ("last_counter", "000021", None, "33"),
+            ("read counter", "", None, ""),
+        ] {
+            let file = file(heading, cell);
+            let layout = with(counter);
+            assert_eq!(rows(&file, &layout)[0].as_ref().unwrap()[2], expected);
+            assert_eq!(table(&file, &layout).survey(0).unclear, None);
+        }
+        let unclear = table(&file("read counter", "21"), &with(None))
+            .survey(0)
+            .unclear;
+        let unclear = unclear.unwrap();
+        for part in ["\"read counter\"", "row 2", "33", "counter=hex"] {
+            assert!(unclear.contains(part), "{unclear}");
+        }
+        let notes = table(&file("counter", "000021"), &with(None))
+            .survey(0)
+            .notes;
+        assert!(notes[0].contains("\"000021\" in row 2 is 33"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_slug_with_an_apostrophe_is_no_date() {
+        let layout = Layout::default();
+        let cells = rows(
+            "name,slug\na,2023-11-04\nb,'2023-11-04\nc,bottle-41\n",
+            &layout,
+        );
+        assert!(cells[0].as_ref().unwrap_err().contains("a date"));
+        assert_eq!(cells[1].as_ref().unwrap()[1], "2023-11-04");
+        assert_eq!(cells[2].as_ref().unwrap()[1], "bottle-41");
+    }
+}

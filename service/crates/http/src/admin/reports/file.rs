@@ -1,0 +1,143 @@
+//! A report as a file.
+
+use std::convert::Infallible;
+
+use axum::body::Bytes;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
+use http_body_util::channel::Sender;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::Found;
+use super::view::Sums;
+use crate::admin::export::{self, cell, line};
+use domain::report::{Count, Dimension};
+
+/// File format of a report.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = ReportFormat)]
+pub(crate) enum Format {
+    /// CSV (RFC 4180), safe to open in a spreadsheet.
+    #[default]
+    Csv,
+    /// A workbook of Excel with the cells of the CSV file, all as text.
+    Xlsx,
+}
+
+/// Format of an exported report.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportReport {
+    /// CSV or a workbook (`.xlsx`).
+    #[param(inline, required = false)]
+    format: Format,
+}
+
+impl ExportReport {
+    pub(super) fn has(name: &str) -> bool {
+        name == "format"
+    }
+}
+
+const COLUMNS: [&str; 13] = [
+    "dimension",
+    "value",
+    "name",
+    "taps",
+    "updates",
+    "submissions",
+    "visitors",
+    "programs",
+    "taps_before",
+    "updates_before",
+    "submissions_before",
+    "visitors_before",
+    "programs_before",
+];
+
+/// Taps, updates, submissions, visitors and programs of a row. Empty cells are `None`.
+type Numbers = [Option<u64>; 5];
+const NONE: Numbers = [None; 5];
+
+/// The answer with the file.
+pub(super) fn answer(options: &ExportReport, found: &Found) -> Response {
+    let format = match options.format {
+        Format::Csv => export::Format::Csv,
+        Format::Xlsx => export::Format::Xlsx,
+    };
+    let text = Bytes::from(text(found));
+    let send = move |mut sender: Sender<Bytes, Infallible>| async move {
+        // The client may be gone; then there is nothing more to do.
+        let _ = sender.send_data(text).await;
+    };
+    let name = format!("attachment; filename=\"report.{}\"", format.ending());
+    let headers = [
+        (CONTENT_TYPE, format.media_type().to_owned()),
+        (CONTENT_DISPOSITION, name),
+    ];
+    let body = export::table_body(format, "Report", send);
+    (headers, body).into_response()
+}
+
+/// The file as CSV: the series first, then the dimensions.
+fn text(found: &Found) -> Vec<u8> {
+    let (range, report) = (&found.range, &found.report);
+    let mut text = export::Format::Csv.head(COLUMNS.into_iter());
+    let mut add = |dimension: &str, value: &str, name: &str, numbers: (Numbers, Numbers)| {
+        text.extend(row([dimension, value, name], numbers));
+    };
+    let (now, before) = found.totals().parts();
+    add("total", "", "", (now.numbers(), before.numbers()));
+    let buckets = &range.buckets;
+    for (bucket, hours) in buckets.hours().enumerate() {
+        let numbers = (found.bucket(bucket, hours).numbers(), NONE);
+        let (start, name) = (buckets.local_start(hours.0), buckets.name(hours.0));
+        add(buckets.step().as_str(), &start, &name, numbers);
+    }
+    for ((dimension, value), counts) in &report.values {
+        let experience = value
+            .parse()
+            .ok()
+            .filter(|_| *dimension == Dimension::Experience);
+        let name = experience.and_then(|id| report.names.get(&id));
+        let name = name.map_or("", String::as_str);
+        add(dimension.as_str(), value, name, numbers(*counts));
+    }
+    for group in &report.groups {
+        let id = group.group_id.to_string();
+        add("group", &id, &group.name, numbers(group.counts));
+    }
+    for found in report.tags.iter().flatten() {
+        let now = Sums::from(found).numbers();
+        let id = found.tag.tag_id.to_string();
+        add("tag", &id, &found.tag.tag_name, (now, NONE));
+    }
+    let (now, before) = report.test_taps;
+    let tests = [
+        ("reader", now.reader, before.reader),
+        ("kiosk", now.kiosk, before.kiosk),
+    ];
+    for (origin, now, before) in tests {
+        if now + before > 0 {
+            let counts = (Count::taps(now), Count::taps(before));
+            add("test_taps", origin, "", numbers(counts));
+        }
+    }
+    text
+}
+
+/// The cells of counts in the period, and in the period before.
+fn numbers((now, before): (Count, Count)) -> (Numbers, Numbers) {
+    (Sums::from(now).numbers(), Sums::from(before).numbers())
+}
+
+/// One row of the file.
+fn row(cells: [&str; 3], (now, before): (Numbers, Numbers)) -> Vec<u8> {
+    let texts = cells.into_iter().map(|text| Some(text.into()));
+    let numbers = now.into_iter().chain(before);
+    let numbers = numbers.map(|number| number.map(serde_json::Value::from));
+    line(texts.chain(numbers).map(|value| cell(value.as_ref())))
+}

@@ -1,0 +1,122 @@
+//! The part of a bulk change that one command of the database makes.
+
+use super::{BulkChange, Selection};
+use domain::id::TagId;
+use domain::tag::{AddVariables, PropertyKey};
+use storage::{Access, FormVariables, StorageError, TagChange, TagSet};
+
+/// Number of tags per database command. A tap that arrives meanwhile waits for at most one command:
+/// a few milliseconds.
+const AT_ONCE: usize = 200;
+/// Number of properties per database command, for the same reason.
+const PROPERTIES_AT_ONCE: usize = 1_000;
+
+/// The same change for any tags.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Step {
+    /// A change of the tags themselves.
+    Change(TagChange, FormVariables),
+    /// A change of their properties.
+    Set(TagSet),
+}
+
+/// A tag that changed.
+#[derive(Clone, Debug)]
+pub(super) struct Changed {
+    pub(super) id: TagId,
+    /// The change that undoes it.
+    pub(super) back: Step,
+    /// The variables of forms that the tag got.
+    pub(super) added: Vec<PropertyKey>,
+}
+
+impl Step {
+    /// How many tags one command changes.
+    pub(super) fn at_once(&self) -> usize {
+        match self {
+            Self::Change(..) => AT_ONCE,
+            Self::Set(set) => (PROPERTIES_AT_ONCE / set.properties().max(1)).clamp(1, AT_ONCE),
+        }
+    }
+
+    /// Changes some tags, all or none.
+    pub(super) async fn make(
+        &self,
+        storage: &Access,
+        tags: &[TagId],
+    ) -> Result<Vec<Changed>, StorageError> {
+        let tags = tags.to_vec();
+        match self {
+            Self::Change(change, variables) => {
+                let changed = storage.change_tags_with(tags, *change, variables.clone());
+                let changed = changed.await?.into_iter().map(|tag| {
+                    let variables = if tag.added.is_empty() {
+                        FormVariables::Leave
+                    } else {
+                        FormVariables::Remove(tag.added.clone())
+                    };
+                    Changed {
+                        id: tag.id,
+                        back: Self::Change(tag.back, variables),
+                        added: tag.added,
+                    }
+                });
+                Ok(changed.collect())
+            }
+            Self::Set(set) => {
+                let changed = storage.set_tags(tags, set.clone()).await?.into_iter();
+                let changed = changed.map(|(id, back)| Changed {
+                    id,
+                    back: Self::Set(back),
+                    added: Vec::new(),
+                });
+                Ok(changed.collect())
+            }
+        }
+    }
+
+    /// How many bytes of values the change has.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Change(..) => 0,
+            Self::Set(set) => set.bytes(),
+        }
+    }
+
+    /// The request that makes this change to the selected tags.
+    pub(super) fn request(&self, select: Selection) -> BulkChange {
+        let (change, variables) = match self {
+            Self::Change(change, variables) => (*change, variables),
+            Self::Set(set) => {
+                return BulkChange::Set {
+                    select,
+                    attributes: set.attributes.clone(),
+                    data: set.data.clone(),
+                    has_qr_code: set.has_qr_code,
+                };
+            }
+        };
+        let add_variables = AddVariables(*variables == FormVariables::Add);
+        let remove_variables = match variables {
+            FormVariables::Remove(keys) => keys.clone(),
+            FormVariables::Add | FormVariables::Leave => Vec::new(),
+        };
+        match change {
+            TagChange::Assign(experience_id) => BulkChange::Assign {
+                select,
+                experience_id,
+                add_variables,
+                remove_variables,
+            },
+            TagChange::Group(group_id) => BulkChange::Group {
+                select,
+                group_id,
+                add_variables,
+                remove_variables,
+            },
+            TagChange::Status(status) => BulkChange::Status { select, status },
+            TagChange::Delete => BulkChange::Delete { select },
+            TagChange::Restore => BulkChange::Restore { select },
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Characters that web pages, mail and programs escape. Each function says whether it changed the
+//! text.
+
+use percent_encoding::percent_decode_str;
+
+/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
+const VALUE_MIN: usize = 14;
+/// The longest number of an entity with its `;`, in bytes: three digits with many leading zeros.
+/// Without a limit, a hostile text of `&#` takes cubic time.
+const NUMBER_MAX: usize = 12;
+
+/// Replaces the entities that HTML uses for characters of a URL. Some programs escape twice, so
+/// this is repeated.
+pub(super) fn entities(text: &str) -> (String, bool) {
+    let mut text = text.to_owned();
+    let mut is_changed = false;
+    // Each round makes the text shorter.
+    while let Some((at, length, character)) = entity(&text.to_ascii_lowercase()) {
+        text.replace_range(at..at + length, character.encode_utf8(&mut [0; 4]));
+        is_changed = true;
+    }
+    (text, is_changed)
+}
+
+/// The place, length and character of an entity in a text of lower case.
+fn entity(lower: &str) -> Option<(usize, usize, char)> {
+    const NAMED: [(&str, char); 11] = [
+        ("&amp;", '&'),
+        ("&amp%3b", '&'),
+        ("%26amp%3b", '&'),
+        ("%26amp;", '&'),
+        ("&equals;", '='),
+        ("&quest;", '?'),
+        ("&colon;", ':'),
+        ("&sol;", '/'),
+        ("&quot;", '"'),
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+    ];
+    let named = NAMED.into_iter().find_map(|(entity, character)| {
+        let at = lower.find(entity)?;
+        Some((at, entity.len(), character))
+    });
+    let numbered = || {
+        lower.match_indices("&#").find_map(|(at, start)| {
+            let rest = &lower[at + start.len()..];
+            let end = rest.bytes().take(NUMBER_MAX).position(|b| b == b';')?;
+            let number = &rest[..end];
+            let code = match number.strip_prefix('x') {
+                Some(hex) => u8::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            let character = code.ok().filter(u8::is_ascii_graphic)?;
+            Some((at, start.len() + number.len() + 1, char::from(character)))
+        })
+    };
+    named.or_else(numbered)
+}
+
+/// Replaces the escapes of JSON (`\u0026`, `\/`), and a backslash before other punctuation, as
+/// Markdown and shells have it. No URL has a backslash.
+pub(super) fn of_programs(text: &str) -> (String, bool) {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        whole += before;
+        let code = after.strip_prefix('u').and_then(|code| code.get(..4));
+        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        if let Some(byte) = code.filter(u8::is_ascii_graphic) {
+            whole.push(char::from(byte));
+            rest = &after[5..];
+        } else {
+            if !after.starts_with(|c: char| c.is_ascii_punctuation()) {
+                whole.push('\\');
+            }
+            rest = after;
+        }
+    }
+    whole += rest;
+    let is_changed = whole != text;
+    (whole, is_changed)
+}
+
+/// Leaves out characters that take no space: word processors and chats put them into long words.
+pub(super) fn invisible(text: &str) -> (String, bool) {
+    let is_visible = |c: &char| !matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
+    let visible: String = text.chars().filter(is_visible).collect();
+    let is_changed = visible.len() < text.len();
+    (visible, is_changed)
+}
+
+/// The text with its percent-encoded URLs decoded, without the URLs that they were parameters of;
+/// `None` if there is none with a value of a chip.
+pub(super) fn unwrapped(text: &str) -> Option<String> {
+    let mut is_changed = false;
+    let pieces = text.split_inclusive(char::is_whitespace).map(|piece| {
+        let inner = inner(piece);
+        is_changed |= inner.is_some();
+        inner.map_or_else(|| piece.to_owned(), |url| url + "\n")
+    });
+    let whole: String = pieces.collect();
+    is_changed.then_some(whole)
+}
+
+/// The percent-encoded URL in a piece of text, decoded.
+fn inner(piece: &str) -> Option<String> {
+    let lower = piece.to_ascii_lowercase();
+    // Programs that wrap what is already wrapped encode it twice.
+    let starts = [
+        "http%3a%2f%2f",
+        "https%3a%2f%2f",
+        "http%253a%252f%252f",
+        "https%253a%252f%252f",
+    ];
+    let start = starts
+        .into_iter()
+        .filter_map(|start| lower.find(start))
+        .min()?;
+    let rest = &piece[start..];
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "%.-_~+*".contains(c)));
+    let mut url = rest[..end.unwrap_or(rest.len())].to_owned();
+    while !url.contains("://") {
+        let decoded = percent_decode_str(&url).decode_utf8_lossy().into_owned();
+        if decoded == url {
+            return None;
+        }
+        url = decoded;
+    }
+    let values = url.split(|c: char| !c.is_ascii_hexdigit());
+    let has_value = values.into_iter().any(|value| value.len() >= VALUE_MIN);
+    has_value.then_some(url)
+}

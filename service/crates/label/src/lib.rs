@@ -1,0 +1,33 @@
+//! Labels with QR codes, from a design and the tags' URLs and texts to a printable file. Nothing
+//! here does input or output, except that fonts of the system are read if a text needs them.
+//!
+//! | Modules | Subject |
+//! |---|---|
+//! | `design` | the request: size, sheet, code and texts, and their checks |
+//! | `sheet` | the places of labels on pages, in millimetres |
+//! | `face` | the places of code and text on one label, and the smallest label for a code |
+//! | `code` | the modules of a QR code as bars |
+//! | `logo` | the picture in the middle of a code |
+//! | `lettering` | lines of text in any script |
+//! | `drawing` | one label, ready for every format |
+//! | `pdf`, `svg`, `raster`, `zpl` | the formats |
+
+mod code;
+mod design;
+mod drawing;
+mod face;
+mod lettering;
+mod logo;
+mod pdf;
+mod printer;
+mod raster;
+mod sheet;
+mod svg;
+mod zpl;
+
+pub use code::{Code, CodeError, Level, modules_of};
+pub use design::{Colour, Design, Dpi, Format, Logo, Qr};
+pub use lettering::Lettering;
+pub use pdf::LABELS_MAX as PDF_LABELS_MAX;
+pub use printer::{Label, PrintError, Printer, Ready, Survey};
+pub use sheet::{PageSize, Place, Sheet};

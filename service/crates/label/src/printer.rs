@@ -1,0 +1,283 @@
+//! Prints labels to a file, piece by piece.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::code::{self, CodeError, Level};
+use crate::design::{Format, too_small};
+use crate::drawing::Drawing;
+use crate::face;
+use crate::lettering::Lettering;
+use crate::logo::Picture;
+use crate::pdf::Pdf;
+use crate::raster;
+use crate::sheet::Sheet;
+use crate::svg::svg;
+use crate::zpl::zpl;
+use domain::field_error::FieldError;
+use domain::macros::Template;
+
+/// Most missing characters that a message names.
+const NAMED_MAX: usize = 8;
+
+/// A checked design.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// File format.
+    pub format: Format,
+    /// Lines of text.
+    pub texts: Vec<Template>,
+    /// Error level.
+    pub level: Level,
+    pub(crate) label_mm: [f64; 2],
+    pub(crate) sheet: Option<Sheet>,
+    pub(crate) colour: [u8; 3],
+    pub(crate) logo: Option<Picture>,
+    pub(crate) dots_per_mm: Option<f64>,
+}
+
+/// The content of a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Slug of the tag; the name of its file.
+    pub slug: String,
+    /// Content of the code.
+    pub url: String,
+    /// Lines of text.
+    pub texts: Vec<String>,
+}
+
+/// Why labels are not printed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrintError {
+    /// The request asks for labels that cannot be.
+    #[error(transparent)]
+    Refused(#[from] FieldError),
+    /// An internal failure.
+    #[error("{0}")]
+    Failed(String),
+}
+
+pub(crate) fn too_long(error: CodeError) -> FieldError {
+    FieldError::of("select", error.to_string())
+}
+
+impl Ready {
+    /// Side of a printer's dot, in millimetres; `None` if the format has none.
+    pub(crate) fn dot_mm(&self) -> Option<f64> {
+        self.dots_per_mm.map(|dots| 1.0 / dots)
+    }
+
+    /// Number of pages of that many labels.
+    pub fn pages(&self, labels: u64) -> u64 {
+        match &self.sheet {
+            Some(sheet) if labels > 0 => sheet.place(self.label_mm, labels - 1).page + 1,
+            _ => labels,
+        }
+    }
+
+    /// Side of a module of a label's code, in millimetres; `None` if the label is too small.
+    pub fn module_mm(&self, label: &Label) -> Option<f64> {
+        let modules = self.modules(label).ok()?;
+        let face = face::face(self.label_mm, self.texts.len(), modules, self.dot_mm());
+        face.map(|face| face.module_mm)
+    }
+
+    /// Number of modules on a side of a label's code.
+    pub(crate) fn modules(&self, label: &Label) -> Result<u32, FieldError> {
+        code::modules_of(&label.url, self.level).map_err(too_long)
+    }
+}
+
+/// Finds labels that cannot be printed before the first one is.
+#[derive(Debug, Default)]
+pub struct Survey {
+    modules: u32,
+    /// Missing characters, each with the number of its labels and the slug of the first.
+    missing: BTreeMap<char, (u64, String)>,
+}
+
+impl Survey {
+    /// Looks at a label.
+    pub fn add(
+        &mut self,
+        ready: &Ready,
+        lettering: &mut Lettering,
+        label: &Label,
+    ) -> Result<(), FieldError> {
+        self.modules = self.modules.max(ready.modules(label)?);
+        if ready.format == Format::Csv {
+            return Ok(());
+        }
+        for text in &label.texts {
+            for c in lettering.missing(text) {
+                let first = || (0, label.slug.clone());
+                self.missing.entry(c).or_insert_with(first).0 += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the labels if one of them cannot be printed or read.
+    pub fn check(self, ready: &Ready) -> Result<(), FieldError> {
+        if ready.format == Format::Csv {
+            return Ok(());
+        }
+        let (lines, dot_mm) = (ready.texts.len(), ready.dot_mm());
+        if face::face(ready.label_mm, lines, self.modules, dot_mm).is_none() {
+            return Err(too_small(ready, self.modules));
+        }
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let named = self
+            .missing
+            .iter()
+            .take(NAMED_MAX)
+            .map(|(c, (labels, slug))| {
+                let labels = match labels {
+                    1 => format!("on the label of {slug}"),
+                    _ => format!("on {labels} labels, first of {slug}"),
+                };
+                format!("\u{2068}{c}\u{2069} (U+{:04X}) {labels}", u32::from(*c))
+            });
+        let named: Vec<_> = named.collect();
+        let more = self.missing.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 {
+            format!(", and {more} more")
+        } else {
+            String::new()
+        };
+        let why = format!(
+            "No font here can print {}{more}. Remove them, or install a font that has them where \
+             the service runs.",
+            named.join(", ")
+        );
+        Err(FieldError::of("text", why))
+    }
+}
+
+/// A file of labels that is being written.
+pub struct Printer {
+    ready: Ready,
+    lettering: Lettering,
+    sink: Sink,
+    number: u64,
+}
+
+enum Sink {
+    Pdf(Box<Pdf>),
+    Zip(Box<ZipWriter<StreamWriter<Pipe>>>, Pipe),
+    Zpl,
+}
+
+impl Printer {
+    /// Begins a file. CSV has none: other programs make it.
+    pub fn new(ready: Ready, lettering: Lettering) -> Self {
+        let sink = match ready.format {
+            Format::Pdf => Sink::Pdf(Box::new(Pdf::new(&ready))),
+            Format::Zpl | Format::Csv => Sink::Zpl,
+            Format::Png | Format::Svg => {
+                let pipe = Pipe::default();
+                Sink::Zip(Box::new(ZipWriter::new_stream(pipe.clone())), pipe)
+            }
+        };
+        Self {
+            ready,
+            lettering,
+            sink,
+            number: 0,
+        }
+    }
+
+    /// Adds labels, and returns the next piece of the file, which may be empty.
+    pub fn print(&mut self, labels: &[Label]) -> Result<Vec<u8>, PrintError> {
+        let mut piece = Vec::new();
+        for label in labels {
+            self.number += 1;
+            let drawing = Drawing::new(&self.ready, &mut self.lettering, label)?;
+            match &mut self.sink {
+                Sink::Pdf(pdf) => pdf.add(&self.ready, &mut self.lettering, drawing)?,
+                Sink::Zpl => {
+                    let dots = self.ready.dots_per_mm.unwrap_or(8.0);
+                    let pixels = raster::pixels(&self.ready, &mut self.lettering, &drawing, dots)?;
+                    piece.extend(zpl(&pixels).into_bytes());
+                }
+                Sink::Zip(zip, _) => {
+                    let (ending, method, bytes) = if let Some(dots) = self.ready.dots_per_mm {
+                        let pixels =
+                            raster::pixels(&self.ready, &mut self.lettering, &drawing, dots)?;
+                        let png = raster::png(&pixels, dots)?;
+                        ("png", CompressionMethod::Stored, png)
+                    } else {
+                        let svg = svg(&self.ready, &mut self.lettering, label, &drawing);
+                        ("svg", CompressionMethod::Deflated, svg.into_bytes())
+                    };
+                    // The number keeps the order, and makes slugs that differ in case two files.
+                    let name = format!("{:05}-{}.{ending}", self.number, label.slug);
+                    let options = SimpleFileOptions::default().compression_method(method);
+                    zip.start_file(name, options).map_err(not_zipped)?;
+                    zip.write_all(&bytes).map_err(not_zipped)?;
+                }
+            }
+        }
+        if let Sink::Zip(_, pipe) = &self.sink {
+            piece = pipe.take();
+        }
+        Ok(piece)
+    }
+
+    /// The last piece of the file.
+    pub fn finish(mut self) -> Result<Vec<u8>, PrintError> {
+        match self.sink {
+            Sink::Pdf(pdf) => pdf.finish(&self.ready, &mut self.lettering),
+            Sink::Zpl => Ok(Vec::new()),
+            Sink::Zip(zip, pipe) => {
+                zip.finish().map_err(not_zipped)?;
+                Ok(pipe.take())
+            }
+        }
+    }
+
+    /// One label as SVG.
+    pub fn svg(
+        ready: &Ready,
+        lettering: &mut Lettering,
+        label: &Label,
+    ) -> Result<String, FieldError> {
+        let drawing = Drawing::new(ready, lettering, label)?;
+        Ok(svg(ready, lettering, label, &drawing))
+    }
+}
+
+fn not_zipped(error: impl fmt::Display) -> PrintError {
+    PrintError::Failed(format!("The ZIP cannot be written: {error}."))
+}
+
+/// Bytes that were written and not yet taken.
+#[derive(Clone, Default)]
+struct Pipe(Arc<Mutex<Vec<u8>>>);
+
+impl Pipe {
+    fn take(&self) -> Vec<u8> {
+        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

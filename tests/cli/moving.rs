@@ -1,0 +1,115 @@
+//! The pages of the guide "Moving from another service", run exactly as written: each ends with a
+//! verified tap at the address of the other service.
+
+use super::tour::{blocks, take};
+
+/// A page, and the outputs of its commands in order.
+struct Page {
+    file: &'static str,
+    text: &'static str,
+    expected: &'static [&'static str],
+}
+
+macro_rules! pages {
+    ($($name:ident: $file:literal, $expected:expr;)+) => {
+        /// The pages that have a test.
+        const FILES: &[&str] = &[$($file),+];
+
+        $(
+            #[tokio::test]
+            async fn $name() {
+                let text = include_str!(concat!("../../service/docs/moving/", $file));
+                moves(&Page { file: $file, text, expected: &$expected }).await;
+            }
+        )+
+    };
+}
+
+pages! {
+    from_blue_bite: "bluebite.md", [
+        "Proved",
+        "https://m.example.com/{slug}?uid={uid}&token={counter}{mac}",
+        "2 tags would be created",
+        "2 tags created",
+        r#""tag_verified":true"#,
+    ];
+    from_ixkio: "ixkio.md", [
+        "Proved",
+        "https://shop.example.com/?x={slug}&n={counter}&e={mac}",
+        "2 tags would be created",
+        "2 tags created",
+        r#""tag_verified":true"#,
+    ];
+    from_boltcard: "boltcard.md", [
+        "Proved",
+        "lnurlw://card.yourdomain.com/ln?p={picc}&c={mac}",
+        "1 tag would be created",
+        "1 tag created",
+        r#""tag_verified":true"#,
+        "1 tag created",
+    ];
+    from_gototags: "gototags.md", [
+        "Proved",
+        "https://go.example.com/n?uid={uid}&ctr={counter}&cmac={mac}",
+        "2 tags would be created",
+        "2 tags created",
+        r#""tag_verified":true"#,
+    ];
+    from_sdm_backend: "sdm-backend.md", [
+        "https://sdm.example.com/tag?e={picc}{enc}{mac}",
+        r#""tag_verified":true"#,
+        "1 tag would be created",
+        "1 tag created",
+    ];
+    from_a_list_of_ones_own: "own-list.md", [
+        "Proved",
+        "https://tags.example.com/424?e={picc}&c={mac}",
+        "2 tags would be created",
+        "2 tags created",
+        r#""tag_verified":true"#,
+    ];
+}
+
+async fn moves(page: &Page) {
+    let commands = blocks(page.text);
+    assert!(
+        commands.contains("\ntap "),
+        "{} ends without a tap",
+        page.file
+    );
+    take(&commands, page.expected).await;
+}
+
+/// After a move and one tap, the command of "Roll back" lists the counters, the tap's included.
+#[tokio::test]
+async fn rolling_back_lists_the_last_counter_of_each_chip() {
+    let page = include_str!("../../service/docs/moving/bluebite.md");
+    let map = include_str!("../../service/docs/moving.md");
+    let commands = format!("{}{}", blocks(page), blocks(map));
+    let chips = [
+        r#""tag_verified":true"#,
+        r#""uid":"04A1B2C3D4E580""#,
+        r#""last_counter":8"#,
+        r#""uid":"04A1B2C3D4E680""#,
+        r#""last_counter":7"#,
+    ];
+    take(&commands, &chips).await;
+}
+
+#[test]
+fn each_page_has_a_test_and_is_on_the_map() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/docs/moving");
+    let pages = std::fs::read_dir(folder).expect("the pages").map(|page| {
+        let name = page.expect("a page").file_name();
+        name.into_string().expect("a plain name")
+    });
+    let mut pages: Vec<_> = pages.collect();
+    pages.sort_unstable();
+    let mut tested = FILES.to_vec();
+    tested.sort_unstable();
+    assert_eq!(pages, tested);
+    let map = include_str!("../../service/docs/moving.md");
+    for page in pages {
+        assert!(map.contains(&format!("(moving/{page})")), "{page}");
+    }
+}

@@ -1,0 +1,204 @@
+//! Forms of URLs that other services publish, without the keys: only the shape tells them.
+
+use tapdesk_service::inlay::solver::{Certainty, Solution};
+use tapdesk_service::inlay::template::Lookup;
+
+use super::solved;
+
+const UID: &str = "04A39493CC8680";
+const PICC: &str = "EF963FF7828658A599F3041510671E88";
+const MAC: &str = "94EED9EE65337086";
+
+fn texts(found: &Solution) -> Vec<&str> {
+    let mut texts: Vec<&str> = Vec::new();
+    for format in &found.candidates {
+        if !texts.contains(&&*format.settings.template) {
+            texts.push(&format.settings.template);
+        }
+    }
+    texts
+}
+
+fn words(found: &Solution) -> String {
+    let words = found.remarks.iter().map(ToString::to_string);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn published_forms_come_before_other_readings_of_a_shape() {
+    for (url, template, preset) in [
+        (
+            format!("https://m.example.com/njaix4?uid={UID}&token=00001F{MAC}"),
+            "https://m.example.com/{slug}?uid={uid}&token={counter}{mac}",
+            "bluebite",
+        ),
+        (
+            format!("https://m.example.com/AbC123xy?uid={UID}&token=00001F{MAC}"),
+            "https://m.example.com/{slug}?uid={uid}&token={counter}{mac}",
+            "bluebite",
+        ),
+        (
+            format!("https://m.example.com/v/njaix4?uid={UID}&token=00001F{MAC}"),
+            "https://m.example.com/v/{slug}?uid={uid}&token={counter}{mac}",
+            "bluebite",
+        ),
+        (
+            format!("https://m.example.com/1042?uid={UID}&token=00001F{MAC}"),
+            "https://m.example.com/{slug}?uid={uid}&token={counter}{mac}",
+            "bluebite",
+        ),
+        (
+            format!("https://mtag.io/njaix4?uid={PICC}&token={MAC}"),
+            "https://mtag.io/{slug}?uid={picc}&token={mac}",
+            "bluebite",
+        ),
+        (
+            format!("https://mtag.io/njaix4?id={UID}&num=00001F&sig={MAC}"),
+            "https://mtag.io/{slug}?id={uid}&num={counter}&sig={mac}",
+            "bluebite",
+        ),
+        (
+            "https://mtag.io/nilpps/042E276AA24881x0001A22702".to_owned(),
+            "https://mtag.io/{slug}/{uid}x{counter}2702",
+            "bluebite",
+        ),
+        (
+            format!("https://shop.example/?x=abcd1234&n=00001F&e={MAC}"),
+            "https://shop.example/?x={slug}&n={counter}&e={mac}",
+            "ixkio",
+        ),
+        (
+            format!("https://shop.example/?x=AbC123xy&n=00001F&e={MAC}"),
+            "https://shop.example/?x={slug}&n={counter}&e={mac}",
+            "ixkio",
+        ),
+        (
+            format!("https://shop.example/?x=abc_123&n=00001F&e={MAC}"),
+            "https://shop.example/?x={slug}&n={counter}&e={mac}",
+            "ixkio",
+        ),
+        (
+            format!("https://shop.example/?x=K9-77Zq&n=00001F&e={MAC}"),
+            "https://shop.example/?x={slug}&n={counter}&e={mac}",
+            "ixkio",
+        ),
+        (
+            format!("https://sdm.example/tagpt?uid={UID}&ctr=00001F&cmac={MAC}"),
+            "https://sdm.example/tagpt?uid={uid}&ctr={counter}&cmac={mac}",
+            "sdm_backend",
+        ),
+        (
+            format!("https://sdm.example/tag?picc_data={PICC}&enc={PICC}&cmac={MAC}"),
+            "https://sdm.example/tag?picc_data={picc}&enc={enc}&cmac={mac}",
+            "sdm_backend",
+        ),
+        (
+            format!("lnurlw://card.example/ln?p={PICC}&c={MAC}"),
+            "lnurlw://card.example/ln?p={picc}&c={mac}",
+            "boltcard",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{url}: {found:?}");
+        assert_eq!(texts(&found), [template], "{url}");
+        for format in &found.candidates {
+            assert_eq!(format.preset(), Some(preset), "{url}");
+        }
+        assert!(found.unused.is_empty(), "{url}: {found:?}");
+    }
+}
+
+#[test]
+fn a_url_that_no_chip_writes_into_is_found_by_its_differences() {
+    for (urls, template) in [
+        (&["https://mtag.io/njaix4"][..], "https://mtag.io/{slug}"),
+        (&["https://mtag.io/n32403784"], "https://mtag.io/{slug}"),
+        (
+            &["https://parley.mtag.io/nn6r8u"],
+            "https://parley.mtag.io/{slug}",
+        ),
+        (
+            &["https://go.example/abcd1234", "https://go.example/abcd1235"],
+            "https://go.example/{slug}",
+        ),
+        (
+            &[
+                "https://go.example/q/bottle-1/en",
+                "https://go.example/q/bottle-2/en",
+                "https://go.example/q/bottle-3/en",
+            ],
+            "https://go.example/q/{slug}/en",
+        ),
+    ] {
+        let found = solved(urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{urls:?}: {found:?}");
+        assert_eq!(texts(&found), [template]);
+        assert_eq!(found.candidates[0].proved_by, 0);
+        assert!(
+            words(&found).contains("no tap can be verified"),
+            "{found:?}"
+        );
+    }
+    for urls in [
+        &["https://go.example/abcd1234"][..],
+        &[
+            "https://go.example/bottle-1/box-10",
+            "https://go.example/bottle-2/box-11",
+        ],
+        &[
+            "https://one.example/abcd1234",
+            "https://two.example/abcd1235",
+        ],
+    ] {
+        let found = solved(urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{urls:?}: {found:?}");
+        let reasons = found.unused.iter().map(|unused| unused.why.name());
+        assert_eq!(reasons.collect::<Vec<_>>(), vec!["no_code"; urls.len()]);
+    }
+}
+
+/// NXP's mirror of NTAG 21x: the UID finds the inlay, and proves nothing.
+#[test]
+fn a_mirrored_uid_without_a_mac_finds_the_inlay() {
+    let url = "https://n.example/t?m=04A1B2C3D4E580x000001";
+    let found = solved(&[url], &[], &[]);
+    assert_eq!(found.certainty, Certainty::Narrowed);
+    assert_eq!(texts(&found), ["https://n.example/t?m={uid}x{counter}"]);
+    for format in &found.candidates {
+        assert_eq!(format.settings.lookup, Some(Lookup::Unverified));
+        assert!(!format.settings.technology.rolls());
+    }
+    // A URL that has a MAC, or a part of one, is that of another chip.
+    let url = format!("https://n.example/t?u={UID}&n=000001&c={}", &MAC[..15]);
+    let found = solved(&[&url], &[], &[]);
+    assert_eq!(found.certainty, Certainty::Unknown, "{found:?}");
+}
+
+#[test]
+fn codes_of_hid_are_explained() {
+    let url = "https://mtag.io/njaix4?tagID=12345678&tac=7C3CC5B3FEDD48EE2DA327DD";
+    let found = solved(&[url], &[], &[]);
+    assert_eq!(texts(&found), ["https://mtag.io/{slug}"]);
+    assert!(words(&found).contains("only HID can check it"), "{found:?}");
+}
+
+#[test]
+fn values_of_another_length_are_named() {
+    for (url, says) in [
+        (
+            format!("https://x.example/?p={}&c={MAC}", &PICC[..30]),
+            "\"p\" has 30 hex digits; encrypted PICC data has 32",
+        ),
+        (
+            "https://mtag.io/njaix4/0123456789x0002C42702".to_owned(),
+            "has 10 hex digits; a UID has 14",
+        ),
+        (
+            format!("https://x.example/?p={PICC}&c={}", &MAC[..15]),
+            "\"c\" has 15 hex digits, an odd number",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(words(&found).contains(says), "{found:?}");
+    }
+}

@@ -1,0 +1,72 @@
+// The steps of *Move in*, as the stories of a move take them.
+
+export const OWN = "Another service, or my own list";
+export const lines = (...texts) => texts.join("\n");
+
+/** Begins a move from this service. */
+export async function begin(page, service) {
+  await page.show("move?step=service");
+  await page.getByRole("button", { name: service }).click();
+}
+
+/** Pastes URLs with their keys, and waits for the answer. */
+export async function solve(page, urls, { keys = "", masters = "" } = {}) {
+  await page.getByLabel("URLs").fill(urls);
+  await page.getByLabel("Keys", { exact: true }).fill(keys);
+  await page.getByLabel("Master keys").fill(masters);
+  await page.getByRole("button", { name: "Find the format" }).click();
+  await page.getByRole("region", { name: "Answer" }).waitFor();
+}
+
+/** Stores the format that was proved. */
+export async function use(page, name) {
+  await page.getByRole("heading", { name: "Proved" }).waitFor();
+  await store(page.getByRole("button", { name: "Use this template…" }), name);
+}
+
+/** Stores one of several formats, by its template and its chip. */
+export async function useOneOf(page, name, template, chip) {
+  const formats = page.getByRole("region", { name: "Answer" }).getByRole("article");
+  const format = formats.filter({ has: page.getByText(template, { exact: true }) }).filter({ has: page.getByText(chip, { exact: true }) });
+  await store(format.getByRole("button", { name: /Use this template…|Start a template from this…/ }), name);
+}
+
+async function store(button, name) {
+  await button.click();
+  const page = button.page();
+  await page.getByRole("dialog").getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Create and continue" }).click();
+  await page.getByRole("article", { name }).waitFor();
+}
+
+export const next = (page) => page.getByRole("button", { name: "Continue", exact: true }).click();
+
+/** The choice of the former service, once the formats of former services are known. */
+export async function exportedBy(page) {
+  const choice = page.getByLabel("Exported by").and(page.locator(":enabled"));
+  await choice.waitFor();
+  return choice;
+}
+
+export async function upload(page, rows, meanings = {}) {
+  const file = { name: "chips.csv", mimeType: "text/csv", buffer: Buffer.from(lines(...rows)) };
+  await exportedBy(page);
+  await page.getByLabel("File").setInputFiles(file);
+  await page.getByText(file.name, { exact: true }).waitFor();
+  for (const [heading, meaning] of Object.entries(meanings)) await page.getByLabel(`Import ${heading} as`).selectOption(meaning);
+  await page.getByRole("button", { name: "Check" }).click();
+}
+
+export async function importAll(page, number) {
+  await page.getByText(`${number} ${number === 1 ? "row" : "rows"} can be imported`).waitFor();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  await page.getByText(`${number} ${number === 1 ? "row" : "rows"} imported`).waitFor();
+}
+
+export const arrived = (page, name) => page.getByText(`${name}: the first verified tap has arrived`).waitFor();
+
+/** The way from the table to the last step. */
+export async function last(page) {
+  await page.getByRole("link", { name: /Switch over/ }).click();
+  await page.getByRole("heading", { name: /^Lead / }).waitFor();
+}
