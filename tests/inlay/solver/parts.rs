@@ -104,6 +104,29 @@ fn urls_that_belong_to_no_chip_are_named_and_not_in_the_way() {
 }
 
 #[test]
+fn random_digits_that_another_chip_could_write_hide_no_cut_value() {
+    // With AA or 00 in six places, 32 digits are a UID, a counter, a MAC and the state of a loop.
+    for picc in [
+        "1FF72DC1181A22CD7ACA7CA84B9BE7AA",
+        "AAF72DC1181A22CD7ACA7CA84B9BE712",
+        "1FF72DC1181A2200CD7ACA7CA84B9BE7",
+        "1FF72DC1181A22CD7ACA7CA84B9BE7CC",
+    ] {
+        let whole = format!("https://tags.example/v?picc_data={picc}&cmac=A28B35BC8EE476F0");
+        let found = answer(std::slice::from_ref(&whole), &[ZERO, OTHER], &[]);
+        assert!(!found.candidates.is_empty());
+        for format in &found.candidates {
+            let text = &format.settings.template;
+            assert!(text.contains("{mac}") && !text.contains("cmac=A"), "{text}");
+        }
+        let cut = &whole[..whole.len() - 1];
+        let found = answer(&[cut.to_owned()], &[ZERO, OTHER], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{found:?}");
+        assert_eq!(unused(&found), [(cut, "cut")]);
+    }
+}
+
+#[test]
 fn of_two_forms_the_one_with_more_urls_is_solved() {
     let plain = "https://tags.example/w?u={uid}&n={counter}&c={mac}";
     let of = |text: &str, chip: usize| url(text, CHIPS[chip], own(ZERO, OTHER), 5);

@@ -28,6 +28,8 @@ mod windows;
 
 use std::collections::HashSet;
 
+use shapes::Unread;
+
 use crate::Uid;
 use crate::assessment::{Assessment, FileData};
 use crate::derivation::MasterSecret;
@@ -297,6 +299,7 @@ pub fn mac_starts(
     let shape = Shape {
         template: template.clone(),
         codes: vec![(slug.map(str::to_owned), code.clone())],
+        unread: Unread::Nothing,
     };
     let source = KeySource::Given {
         meta: Some(0),
@@ -317,6 +320,8 @@ struct Shape {
     template: Template,
     /// The code of each URL, with its slug.
     codes: Vec<(Option<String>, Filled)>,
+    /// The values that it leaves literal.
+    unread: Unread,
 }
 
 impl Format {

@@ -1,6 +1,7 @@
 //! Other explanations of the same URLs and MACs: a MAC verifies whether its text is a placeholder
 //! or literal, and some chips write the same URLs.
 
+use super::shapes::Unread;
 use super::{Format, Proof, Shape, forms, shapes};
 use crate::assessment::{FileData, Tamper};
 use crate::technology::{Family, Technology};
@@ -27,12 +28,18 @@ pub(super) fn distinguished(proofs: &[Proof]) -> Vec<Format> {
 /// The possible templates by their shape only. Of the shapes of one chip, only those with the most
 /// placeholders are kept: a counter after a UID counts as one, although it could be literal. A slug
 /// is left open. Forms that a service publishes are the likely ones.
+///
+/// Random hex digits fit a chip with short values now and then. Such a shape leaves the MAC beside
+/// them literal, so one that reads all values is preferred, and one that leaves a cut value is none.
 pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
-    let fields = |shape: &Shape| {
+    let least = shapes.iter().map(|shape| shape.unread).min();
+    let fits = |shape: &&Shape| Some(shape.unread) == least && shape.unread != Unread::Cut;
+    let shapes: Vec<&Shape> = shapes.iter().filter(fits).collect();
+    let fields = |shape: &&Shape| {
         let has = |field: &Field| field.is_of_code() && shape.template.has(*field);
         Field::ALL.into_iter().filter(has).count()
     };
-    let of_chip = |shape: &Shape| {
+    let of_chip = |shape: &&Shape| {
         let settings = shape.template.settings();
         (settings.technology.family(), settings.mode)
     };
@@ -42,7 +49,7 @@ pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
             .filter(|other| of_chip(other) == of_chip(shape));
         same.all(|other| fields(other) <= fields(shape))
     });
-    forms::published(most.flat_map(by_shape).collect())
+    forms::published(most.flat_map(|shape| by_shape(shape)).collect())
 }
 
 fn by_shape(shape: &Shape) -> Vec<Format> {

@@ -20,6 +20,7 @@ pub(super) fn proofs_of(
         let alone = Shape {
             template: shape.template.clone(),
             codes: vec![code.clone()],
+            unread: shape.unread,
         };
         of_urls.push(super::proofs_of(&alone, sources, budget));
     }

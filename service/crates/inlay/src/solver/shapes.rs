@@ -50,7 +50,7 @@ pub(super) fn all(urls: &[&str]) -> Option<Vec<Shape>> {
         if reading.steps > STEPS_MAX {
             return None;
         }
-        for settings in reading.found {
+        for (settings, unread) in reading.found {
             let Ok(template) = Template::new(settings) else {
                 continue;
             };
@@ -58,7 +58,11 @@ pub(super) fn all(urls: &[&str]) -> Option<Vec<Shape>> {
             if let Some(codes) = codes.collect::<Option<Vec<_>>>()
                 && is_worth_a_slug(&template, &codes)
             {
-                shapes.push(Shape { template, codes });
+                shapes.push(Shape {
+                    template,
+                    codes,
+                    unread,
+                });
             }
         }
     }
@@ -241,14 +245,39 @@ fn is_usual_slug(text: &str) -> bool {
     (6..=32).contains(&text.len()) && text.bytes().all(legal)
 }
 
+/// The literal values that look like a MAC or encrypted data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unread {
+    /// There are none.
+    #[default]
+    Nothing,
+    /// Each has an even number of digits, as a chip writes.
+    Whole,
+    /// One lacks a digit at least.
+    Cut,
+}
+
 /// One way to read the words up to this point.
 #[derive(Clone, Default)]
 struct Reading {
     text: String,
     fields: Vec<Field>,
     enc_length: Option<usize>,
-    /// Whether a value that looks like one of a chip is literal.
-    unread: bool,
+    unread: Unread,
+}
+
+impl Reading {
+    /// Notes a value that is literal.
+    fn leaves(&mut self, text: &str) {
+        if is_value(text) {
+            let unread = if text.len().is_multiple_of(2) {
+                Unread::Whole
+            } else {
+                Unread::Cut
+            };
+            self.unread = self.unread.max(unread);
+        }
+    }
 }
 
 struct Readings<'a> {
@@ -257,7 +286,7 @@ struct Readings<'a> {
     words: &'a [Word<'a>],
     others: &'a [Vec<Word<'a>>],
     steps: usize,
-    found: Vec<TemplateSettings>,
+    found: Vec<(TemplateSettings, Unread)>,
 }
 
 impl Readings<'_> {
@@ -279,11 +308,11 @@ impl Readings<'_> {
             let is_of_chip = |field: &Field| field.is_of_code() && *field != Field::Tamper;
             if !is_other && reading.fields.iter().any(is_of_chip) {
                 let is_plain = !self.technology.rolls();
-                if is_plain && reading.unread {
+                if is_plain && reading.unread != Unread::Nothing {
                     return;
                 }
                 let by_uid = is_plain && !reading.fields.contains(&Field::Slug);
-                self.found.push(TemplateSettings {
+                let settings = TemplateSettings {
                     mode: self.mode,
                     lookup: by_uid.then_some(Lookup::Unverified),
                     // File data are inside the MAC's input, wherever that begins.
@@ -293,7 +322,8 @@ impl Readings<'_> {
                     },
                     enc_length: reading.enc_length,
                     ..TemplateSettings::new(reading.text.clone(), self.technology)
-                });
+                };
+                self.found.push((settings, reading.unread));
             }
             return;
         };
@@ -324,7 +354,7 @@ impl Readings<'_> {
         match open.filter(|_| self.others.iter().any(other)) {
             Some(Field::Any) => {
                 let mut any = before.clone();
-                any.unread |= is_value(word.text);
+                any.leaves(word.text);
                 any.text += "{*}";
                 self.extend(&mut any, index + 1);
             }
@@ -332,7 +362,7 @@ impl Readings<'_> {
             None => {}
         }
         let mut literal = before;
-        literal.unread |= is_value(word.text);
+        literal.leaves(word.text);
         literal.text += &escaped(word.text);
         self.extend(&mut literal, index + 1);
     }
