@@ -34,8 +34,8 @@ fn every_document_names_its_reader_and_can_be_found_from_the_readme() {
     // The specification and its consequences are for all readers.
     let for_all = [
         "README.md",
-        "service/docs/specification.md",
-        "service/docs/decisions.md",
+        "service/docs/reference/specification.md",
+        "service/docs/reference/decisions.md",
     ];
     for document in &documents {
         let name = document.path.display();
@@ -76,7 +76,7 @@ fn no_document_has_two_equal_headings() {
 fn the_table_of_symptoms_knows_the_error_of_wayland_with_nvidia() {
     let found = documents()
         .into_iter()
-        .find(|document| document.path.ends_with("docs/desktop.md"));
+        .find(|document| document.path.ends_with("guides/desktop.md"));
     let text = found.expect("the desktop has a document").text;
     let row = text
         .lines()
