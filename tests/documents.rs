@@ -3,6 +3,7 @@
 
 mod comments;
 mod decisions;
+mod endpoints;
 mod links;
 mod modules;
 mod names;
