@@ -1,4 +1,4 @@
-//! Cases that the specification leaves open: each row of the project's decisions that is visible
+//! Cases that the specification leaves open: each rule of the decisions that is visible
 //! from outside has a test with its name.
 
 mod answers;

@@ -2,6 +2,8 @@
 //! follows its map.
 
 mod comments;
+mod decisions;
+mod endpoints;
 mod links;
 mod modules;
 mod names;
@@ -74,7 +76,10 @@ fn documents() -> Vec<Document> {
         let text = fs::read_to_string(root().join(&path)).expect("text");
         Document { path, text }
     };
-    files("", &["md"]).into_iter().map(read).collect()
+    // Hosts of repositories look for some documents in this hidden folder.
+    let mut paths = files(".github", &["md"]);
+    paths.extend(files("", &["md"]));
+    paths.into_iter().map(read).collect()
 }
 
 impl Document {

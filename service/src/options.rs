@@ -1,7 +1,7 @@
 //! Arguments and environment, read once: an argument overrides its variable. Secrets come from the
 //! environment or from files, never from arguments.
 //!
-//! The doc comment of an option is its help, and its row in `docs/operating.md`. The text after
+//! The doc comment of an option is its help, and its row in `docs/reference/options.md`. The text after
 //! "Default:" is the row's last column.
 
 mod settings;

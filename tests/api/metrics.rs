@@ -89,7 +89,10 @@ async fn the_table_of_metrics_is_what_a_scrape_finds() {
     housekeeping::sweep(service.service()).await.unwrap();
     service.metrics().await;
     let found = scraped(&service.metrics().await);
-    assert_eq!(documented(&read("service/docs/operating.md")), found);
+    assert_eq!(
+        documented(&read("service/docs/reference/metrics.md")),
+        found
+    );
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ macro_rules! pages {
         $(
             #[tokio::test]
             async fn $name() {
-                let text = include_str!(concat!("../../service/docs/moving/", $file));
+                let text = include_str!(concat!("../../service/docs/guides/moving/", $file));
                 moves(&Page { file: $file, text, expected: &$expected }).await;
             }
         )+
@@ -83,8 +83,8 @@ async fn moves(page: &Page) {
 /// After a move and one tap, the command of "Roll back" lists the counters, the tap's included.
 #[tokio::test]
 async fn rolling_back_lists_the_last_counter_of_each_chip() {
-    let page = include_str!("../../service/docs/moving/bluebite.md");
-    let map = include_str!("../../service/docs/moving.md");
+    let page = include_str!("../../service/docs/guides/moving/bluebite.md");
+    let map = include_str!("../../service/docs/guides/moving.md");
     let commands = format!("{}{}", blocks(page), blocks(map));
     let chips = [
         r#""tag_verified":true"#,
@@ -98,7 +98,7 @@ async fn rolling_back_lists_the_last_counter_of_each_chip() {
 
 #[test]
 fn each_page_has_a_test_and_is_on_the_map() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/docs/moving");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/docs/guides/moving");
     let pages = std::fs::read_dir(folder).expect("the pages").map(|page| {
         let name = page.expect("a page").file_name();
         name.into_string().expect("a plain name")
@@ -108,7 +108,7 @@ fn each_page_has_a_test_and_is_on_the_map() {
     let mut tested = FILES.to_vec();
     tested.sort_unstable();
     assert_eq!(pages, tested);
-    let map = include_str!("../../service/docs/moving.md");
+    let map = include_str!("../../service/docs/guides/moving.md");
     for page in pages {
         assert!(map.contains(&format!("(moving/{page})")), "{page}");
     }

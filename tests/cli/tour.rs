@@ -6,7 +6,7 @@ use tokio::process::Command;
 use super::{BINARY, launch, run_at};
 
 const README: &str = include_str!("../../README.md");
-const TOUR: &str = include_str!("../../service/docs/tour.md");
+const TOUR: &str = include_str!("../../service/docs/start/tour.md");
 
 /// The first block of shell commands in a document.
 fn block(document: &str) -> &str {

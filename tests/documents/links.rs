@@ -52,7 +52,7 @@ fn every_picture_is_shown_in_a_document() {
 #[test]
 fn every_path_in_the_map_exists() {
     let documents = documents();
-    let map = Path::new("service/docs/architecture.md");
+    let map = Path::new("service/docs/explanation/architecture.md");
     let map = documents.iter().find(|one| one.path == map).expect("a map");
     let mut seen = 0;
     for code in map.content().code {

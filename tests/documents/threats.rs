@@ -17,7 +17,7 @@ fn every_threat_names_tests_that_exist() {
     let documents = documents();
     let document = documents
         .iter()
-        .find(|one| one.path.ends_with("service/docs/security.md"));
+        .find(|one| one.path.ends_with("service/docs/explanation/security.md"));
     let text = &document.expect("a document about security").text;
     let (_, threats) = text.split_once("| Threat |").expect("a threat table");
     let rows = threats

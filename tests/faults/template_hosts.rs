@@ -1,5 +1,5 @@
-//! The example configurations that route the hosts of URL templates to a service with TLS: the
-//! files of `service/deploy/template-hosts`, on the loopback address.
+//! The example configurations of proxies with TLS before one service, on the loopback address: the
+//! files of `service/deploy/template-hosts` and `service/deploy/one-server`.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,13 +11,43 @@ use tapdesk_service::inlay::check::Read;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_tests::{ServiceProcess, eventually, free_port};
+use tempfile::TempDir;
 
 use crate::faults::launch;
 
 const HOST: &str = "tags.example.com";
-const NGINX: &str = include_str!("../../service/deploy/template-hosts/nginx.conf");
-const HAPROXY: &str = include_str!("../../service/deploy/template-hosts/haproxy.cfg");
-const CADDY: &str = include_str!("../../service/deploy/template-hosts/Caddyfile");
+/// Starts a proxy with an example.
+type Start = fn(&str, &ServiceProcess, u16, &Path) -> Proxy;
+/// Each proxy with its example for the hosts of URL templates.
+const OF_TEMPLATES: [(Start, &str); 3] = [
+    (
+        nginx,
+        include_str!("../../service/deploy/template-hosts/nginx.conf"),
+    ),
+    (
+        haproxy,
+        include_str!("../../service/deploy/template-hosts/haproxy.cfg"),
+    ),
+    (
+        caddy,
+        include_str!("../../service/deploy/template-hosts/Caddyfile"),
+    ),
+];
+/// The same for the host of the tag URL.
+const OF_ONE_SERVER: [(Start, &str); 3] = [
+    (
+        nginx,
+        include_str!("../../service/deploy/one-server/nginx.conf"),
+    ),
+    (
+        haproxy,
+        include_str!("../../service/deploy/one-server/haproxy.cfg"),
+    ),
+    (
+        caddy,
+        include_str!("../../service/deploy/one-server/Caddyfile"),
+    ),
+];
 
 /// A running proxy, which is stopped when this is dropped.
 struct Proxy(Child);
@@ -34,7 +64,8 @@ fn changed(example: &str, places: &[(&str, String)], path: &Path) {
     let mut config = example.to_owned();
     for (theirs, ours) in places {
         // The comments name these places, too.
-        let lines = config.lines().filter(|line| !line.starts_with('#'));
+        let is_comment = |line: &&str| line.trim_start().starts_with('#');
+        let lines = config.lines().filter(|line| !is_comment(line));
         assert_eq!(
             lines.filter(|line| line.contains(theirs)).count(),
             1,
@@ -45,7 +76,7 @@ fn changed(example: &str, places: &[(&str, String)], path: &Path) {
     std::fs::write(path, config).unwrap();
 }
 
-fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+fn nginx(example: &str, service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let at = |name: &str| folder.join(name).display().to_string();
     let path = folder.join("nginx.conf");
     let places = [
@@ -61,7 +92,7 @@ fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
                 .to_owned(),
         ),
     ];
-    changed(NGINX, &places, &path);
+    changed(example, &places, &path);
     let process = Command::new("/usr/sbin/nginx")
         .arg("-p")
         .arg(folder)
@@ -74,7 +105,7 @@ fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     Proxy(process.expect("nginx is installed"))
 }
 
-fn haproxy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+fn haproxy(example: &str, service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let both = folder.join("both.pem");
     let of_file = |name| std::fs::read_to_string(folder.join(name)).unwrap();
     std::fs::write(&both, of_file("host.pem") + &of_file("host.key")).unwrap();
@@ -86,7 +117,7 @@ fn haproxy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
         ),
         ("127.0.0.1:8787", service.authority().to_owned()),
     ];
-    changed(HAPROXY, &places, &path);
+    changed(example, &places, &path);
     let process = Command::new("/usr/sbin/haproxy")
         .args(["-db", "-f"])
         .arg(&path)
@@ -96,7 +127,7 @@ fn haproxy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     Proxy(process.expect("haproxy is installed"))
 }
 
-fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+fn caddy(example: &str, service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let path = folder.join("Caddyfile");
     let at = |name: &str| folder.join(name).display().to_string();
     let places = [
@@ -111,7 +142,7 @@ fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
         ),
         ("127.0.0.1:8787", service.authority().to_owned()),
     ];
-    changed(CADDY, &places, &path);
+    changed(example, &places, &path);
     let process = Command::new("caddy")
         .args(["run", "--adapter", "caddyfile", "--config"])
         .arg(&path)
@@ -146,6 +177,26 @@ async fn get(folder: &Path, port: u16, path: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// A folder with a certificate for the host, and its key.
+fn with_certificate() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [HOST.to_owned()];
+    let certificate: CertifiedKey<KeyPair> = rcgen::generate_simple_self_signed(names).unwrap();
+    let CertifiedKey { cert, signing_key } = certificate;
+    std::fs::write(folder.path().join("host.pem"), cert.pem()).unwrap();
+    std::fs::write(folder.path().join("host.key"), signing_key.serialize_pem()).unwrap();
+    folder
+}
+
+/// Waits until the proxy hands requests on.
+async fn found(folder: &Path, port: u16) {
+    eventually("the proxy finds the service", async || {
+        let head = get(folder, port, "/nothing-here").await;
+        head.contains(" 404").then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
     let service = launch()
@@ -170,22 +221,12 @@ async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
         file: AesKey::from_bytes([0x22; 16]),
     });
 
-    let folder = tempfile::tempdir().unwrap();
-    let names = [HOST.to_owned()];
-    let certificate: CertifiedKey<KeyPair> = rcgen::generate_simple_self_signed(names).unwrap();
-    let CertifiedKey { cert, signing_key } = certificate;
-    std::fs::write(folder.path().join("host.pem"), cert.pem()).unwrap();
-    std::fs::write(folder.path().join("host.key"), signing_key.serialize_pem()).unwrap();
-    let start: [fn(&ServiceProcess, u16, &Path) -> Proxy; 3] = [nginx, haproxy, caddy];
-    for (counter, start) in (1..).zip(start) {
+    let folder = with_certificate();
+    for (counter, (start, example)) in (1..).zip(OF_TEMPLATES) {
         let port = free_port();
-        let _proxy = start(&service, port, folder.path());
+        let _proxy = start(example, &service, port, folder.path());
+        found(folder.path(), port).await;
         let get = async |path: &str| get(folder.path(), port, path).await;
-        eventually("the proxy finds the service", async || {
-            let head = get("/nothing-here").await;
-            head.contains(" 404").then_some(())
-        })
-        .await;
         let read = Read {
             uid: "04112233445580".parse().unwrap(),
             counter,
@@ -207,5 +248,33 @@ async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
         // The admin API does not answer at a template's host.
         let admin = get("/admin/v1/tags").await;
         assert!(admin.lines().next().unwrap().contains(" 421"), "{admin}");
+    }
+}
+
+#[tokio::test]
+async fn the_examples_of_one_server_hand_on_taps_and_nothing_for_the_admin_api() {
+    let service = launch()
+        .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
+        .env("TAPDESK_TAG_URL", &format!("https://{HOST}/t"))
+        .start()
+        .await;
+    let tag = service.tag_to("https://owner.example/", json!(null)).await;
+    let folder = with_certificate();
+    for (start, example) in OF_ONE_SERVER {
+        let port = free_port();
+        let _proxy = start(example, &service, port, folder.path());
+        found(folder.path(), port).await;
+        let status = async |path: &str| {
+            let head = get(folder.path(), port, path).await;
+            let line = head.lines().next().unwrap_or_default();
+            line.split(' ').nth(1).map(str::to_owned)
+        };
+        let tap = status(&format!("/t/{}", tag.slug)).await;
+        assert_eq!(tap.as_deref(), Some("302"), "{example}");
+        // Without the proxy's rule the service would answer these, or ask for a token.
+        for path in ["/admin/v1/tags", "/docs", "/metrics", "/openapi.json"] {
+            let answer = status(path).await;
+            assert_eq!(answer.as_deref(), Some("404"), "{path}: {example}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use tapdesk_service::settings::Settings;
 use super::Cli;
 
 /// The document that contains the table.
-const OPERATING: &str = "service/docs/operating.md";
+const OPTIONS: &str = "service/docs/reference/options.md";
 /// The marks around the table.
 const BEGIN: &str = "<!-- Generated from the command line: UPDATE_OPTIONS=1 cargo test -p tapdesk-service --bin tapdesk-service -->\n";
 const END: &str = "<!-- End of the generated part. -->\n";
@@ -90,7 +90,7 @@ fn given(option: &Arg) -> String {
 /// With `UPDATE_OPTIONS=1`, writes the tables instead of comparing them.
 #[test]
 fn the_table_of_options_is_the_present_one() {
-    let path = root().join(OPERATING);
+    let path = root().join(OPTIONS);
     let text = std::fs::read_to_string(&path).expect("the document can be read");
     let (before, rest) = text.split_once(BEGIN).expect("the tables begin");
     let (committed, after) = rest.split_once(END).expect("the tables end");
@@ -102,7 +102,7 @@ fn the_table_of_options_is_the_present_one() {
     }
     assert!(
         committed == present,
-        "the tables in {OPERATING} are old: run this test once with UPDATE_OPTIONS=1"
+        "the tables in {OPTIONS} are old: run this test once with UPDATE_OPTIONS=1"
     );
 }
 
@@ -208,15 +208,11 @@ fn commands(code: &str) -> impl Iterator<Item = &str> {
 /// All pieces of code in the documents, each with the name of its document.
 fn code_in_documents() -> Vec<(String, String)> {
     let mut documents = vec!["README.md".to_owned()];
-    for folder in ["service/docs", "service/docs/moving", "service/deploy"] {
-        for file in std::fs::read_dir(root().join(folder)).expect("a folder") {
-            let name = file.expect("a file").file_name();
-            let name = name.to_str().expect("a plain name");
-            if Path::new(name).extension().is_some_and(|is| is == "md") {
-                documents.push(format!("{folder}/{name}"));
-            }
-        }
-    }
+    documents.extend(
+        ["service/docs", "service/deploy"]
+            .into_iter()
+            .flat_map(markdown),
+    );
     let code = documents.into_iter().flat_map(|name| {
         let text = std::fs::read_to_string(root().join(&name)).expect("the document can be read");
         code(&text)
@@ -224,6 +220,22 @@ fn code_in_documents() -> Vec<(String, String)> {
             .map(move |code| (name.clone(), code))
     });
     code.collect()
+}
+
+/// The Markdown files in a folder and in those below it, as paths from the root of the repository.
+fn markdown(folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name();
+        let path = format!("{folder}/{}", name.to_str().expect("a plain name"));
+        if entry.file_type().expect("a type").is_dir() {
+            found.extend(markdown(&path));
+        } else if Path::new(&name).extension().is_some_and(|is| is == "md") {
+            found.push(path);
+        }
+    }
+    found
 }
 
 fn code(text: &str) -> Vec<String> {

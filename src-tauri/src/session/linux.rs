@@ -9,7 +9,7 @@ use std::{env, fs};
 const WITHOUT_OPENGL: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 
 /// Disables OpenGL for windows if there is no GPU, as in a virtual machine: drawing OpenGL in
-/// software costs 85 MiB and half of the frames (`service/docs/speed.md`). If the variable is
+/// software costs 85 MiB and half of the frames (`service/docs/explanation/speed.md`). If the variable is
 /// already set, it stays. Must be called before any other thread starts.
 pub(crate) fn spare_a_missing_gpu() {
     if env::var_os(WITHOUT_OPENGL).is_some() || has_gpu() {

@@ -14,7 +14,7 @@ use prometheus_client::registry::{Registry, Unit};
 use storage::{Backlog, BackupResult, NotificationBacklog, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
-/// (speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
+/// (docs/explanation/speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
 /// notices; beyond 10 s browsers and proxies give up.
 const REQUEST_SECONDS: [f64; 11] = [
     0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
