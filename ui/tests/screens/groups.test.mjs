@@ -61,7 +61,7 @@ group("Groups", {
     },
   },
   stories: {
-    "narrow the list with all below, by the keyboard alone": async (page, world) => {
+    "narrow the list with all below, only by the keyboard": async (page, world) => {
       await show(page, world);
       await inTree(page, "Wines");
       await page.keyboard.press("ArrowRight");
