@@ -245,6 +245,11 @@ group("Groups", {
           ["batch", 1],
         ],
       );
+      await button(page, "Import…").click();
+      await page.getByText("deletes 4 new groups unless used or changed since").waitFor();
+      await button(page, "Undo import").click();
+      await page.locator(".notice", { hasText: "Import of beers.csv" }).getByText("Undone.").waitFor();
+      for (const name of ["B0", "Stout", "Beers"]) assert.deepEqual((await api.get(`/groups?q=${name}`)).items, [], name);
     },
     "limit a token and a webhook, with all below them": async (page, world) => {
       const { api } = world;
