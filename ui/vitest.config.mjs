@@ -1,4 +1,4 @@
-// Two kinds of unit tests: code alone, in Node, and components that are mounted in the system's
+// Two kinds of unit tests: code without components, in Node, and components that are mounted in the system's
 // Chromium, where focus, heights and scrolling are those that people have.
 
 import { playwright } from "@vitest/browser-playwright";

@@ -21,7 +21,7 @@ pub(crate) fn print(figures: &Figures) {
     }
     for (database, pairs) in &figures.groups {
         println!(
-            "storage alone, taps/s on {database}: {:.0} with grouped commits, {:.0} with one commit each",
+            "storage without HTTP, taps/s on {database}: {:.0} with grouped commits, {:.0} with one commit each",
             median(pairs.iter().map(|pair| pair.ours)),
             median(pairs.iter().map(|pair| pair.other)),
         );

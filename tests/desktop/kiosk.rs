@@ -327,7 +327,7 @@ async fn only_the_pin_leads_out_of_the_kiosk() {
     let second = hall.desk.command(PROGRAM).output().unwrap();
     assert!(second.status.success(), "a second start ends: {second:?}");
     window.see(ATTRACT).await;
-    assert_eq!(hands.windows(), shown, "it stays alone");
+    assert_eq!(hands.windows(), shown, "no other window opens");
 
     let try_pin = async |pin: &str| {
         window

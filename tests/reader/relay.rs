@@ -375,7 +375,7 @@ fn two_readers_work_side_by_side_and_the_monitor_keeps_off() {
         assert_eq!(
             one.take_away().counter(),
             1,
-            "read once by the monitor alone"
+            "read once, only by the monitor"
         );
         watch.until_empty();
     });

@@ -84,6 +84,21 @@ async fn attributes_find_and_count_tags_by_the_values_of_the_groups_above_them()
         .await;
     let expected = json!([{"value": "rosé", "count": 2}, {"value": "red", "count": 1}]);
     assert_eq!(counted["items"], expected);
+    // A tag with a value of its own under a group with one counts once, and so does one under two.
+    for (query, expected) in [
+        (
+            "",
+            json!([{"key": "colour", "count": 5}, {"key": "note", "count": 2}, {"key": "sku", "count": 1}]),
+        ),
+        (
+            "?q=blanc",
+            json!([{"key": "note", "count": 2}, {"key": "colour", "count": 1}]),
+        ),
+        ("?q=l03", json!([{"key": "colour", "count": 1}])),
+    ] {
+        let counted = service.admin_get(&format!("/tags/attributes{query}")).await;
+        assert_eq!(counted["items"], expected, "{query}");
+    }
 }
 
 #[tokio::test]

@@ -90,6 +90,7 @@ async fn a_table_names_groups_by_their_path_and_creates_them_if_asked() {
     assert!(why.contains("create_groups"), "{refused}");
     let dry = import(&service, "?create_groups=true&dry_run=true", file).await;
     assert_eq!(dry["groups_created"], 4);
+    assert_eq!(dry["created_groups"], json!([]));
     assert_eq!(service.admin_get("/groups?count=true").await["count"], 0);
     let made = import(&service, "?create_groups=true", file).await;
     assert_eq!(
@@ -175,6 +176,62 @@ async fn a_table_that_is_refused_as_a_whole_leaves_no_groups() {
         (&made["created"], &made["groups_created"]),
         (&json!(2), &json!(3))
     );
+}
+
+/// Deletes the tags and the groups that an import created, as an undo does. Returns the status of
+/// each group, the last created one first.
+async fn undo(service: &TestService, made: &Value) -> Vec<u16> {
+    let results = made["results"].as_array().unwrap().iter();
+    let ids: Vec<_> = results.map(|row| row["id"].clone()).collect();
+    bulk(service, json!({"select": {"ids": ids}, "action": "delete"})).await;
+    let mut statuses = Vec::new();
+    for group in made["created_groups"].as_array().unwrap().iter().rev() {
+        let path = format!("/groups/{}", group["id"]);
+        let request = service.admin_request(Method::DELETE, &path);
+        let request = request.header("if-match", group["etag"].as_str().unwrap());
+        statuses.push(request.answer().await.status);
+    }
+    statuses
+}
+
+#[tokio::test]
+async fn the_undo_of_an_import_removes_its_groups_unless_they_are_used_or_changed() {
+    let service = TestService::start().await;
+    let own = group(&service, "folder", None, json!({"name": "Own"})).await;
+    let file = "name,group\nOne,Wines / Grand Cru / L03\nTwo,Wines / Grand Cru / L04\nThree,Own\n";
+    let made = import(&service, "?create_groups=true", file).await;
+    assert_eq!(made["created_groups"].as_array().unwrap().len(), 4);
+    assert_eq!(undo(&service, &made).await, [204; 4]);
+    let left = service.admin_get("/groups").await;
+    assert_eq!(left["items"][0]["id"], own, "{left}");
+    assert_eq!(left["items"].as_array().unwrap().len(), 1);
+    // Each deletion has a row of its own.
+    let rows = service.admin_get("/audit?limit=4").await;
+    for row in rows["items"].as_array().unwrap() {
+        assert!(
+            row["object"].as_str().unwrap().starts_with("groups/"),
+            "{row}"
+        );
+    }
+
+    let made = import(&service, "?create_groups=true", file).await;
+    let created: Vec<i64> = made["created_groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| group["id"].as_i64().unwrap())
+        .collect();
+    // L03 is renamed, and another tag comes into L04.
+    let [_, _, l03, l04] = created[..] else {
+        panic!("{made}");
+    };
+    patch(&service, l03, json!({"name": "L03b"}))
+        .await
+        .expect(200);
+    service.tag(json!({"name": "Late", "group_id": l04})).await;
+    assert_eq!(undo(&service, &made).await, [409, 412, 409, 409]);
+    assert_eq!(tag_count(&service, l04).await, 1);
+    assert_eq!(tag_count(&service, l03).await, 0);
 }
 
 #[tokio::test]

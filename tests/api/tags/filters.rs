@@ -170,12 +170,21 @@ async fn tags_are_filtered_by_their_inlays_and_their_last_taps() {
 }
 
 async fn values(client: &Client, query: &str) -> Vec<(String, u64)> {
-    let counted = client.admin_get(&format!("/tags/values?{query}")).await;
+    counted(client, &format!("/tags/values?{query}"), "value").await
+}
+
+async fn keys(client: &Client, query: &str) -> Vec<(String, u64)> {
+    counted(client, &format!("/tags/attributes?{query}"), "key").await
+}
+
+/// The items of an exact answer: the member `of`, and the count.
+async fn counted(client: &Client, path: &str, of: &str) -> Vec<(String, u64)> {
+    let counted = client.admin_get(path).await;
     assert_eq!(counted["counts_are_estimates"], Value::Null);
     let items = counted["items"].as_array().unwrap().iter();
     let items = items.map(|item| {
-        let value = item["value"].as_str().unwrap().to_owned();
-        (value, item["count"].as_u64().unwrap())
+        let name = item[of].as_str().unwrap().to_owned();
+        (name, item["count"].as_u64().unwrap())
     });
     items.collect()
 }
@@ -223,6 +232,39 @@ async fn values_are_counted_within_the_filter_and_the_most_frequent_come_first()
 }
 
 #[tokio::test]
+async fn keys_are_counted_within_the_filter_and_the_most_frequent_come_first() {
+    let service = TestService::start().await;
+    bottles(&service).await;
+    let own = service.redirect("https://owner.example/").await;
+    service
+        .tag(json!({"name": "five", "slug": "cellar-5", "attributes": {"a": "1"}, "experience_id": own}))
+        .await;
+    let all = [("size", 4), ("colour", 3), ("note", 2)];
+    let rare = [("a", 1), ("a.b_c-d", 1), ("lot", 1)];
+    for (query, expected) in [
+        ("", [&all[..], &rare].concat()),
+        ("limit=2", all[..2].to_vec()),
+        (
+            "attribute.size=L",
+            vec![("a.b_c-d", 1), ("colour", 1), ("size", 1)],
+        ),
+        ("q=fiv&estimate=true", vec![("a", 1)]),
+        ("status=archived", vec![]),
+        ("simulated=true", vec![]),
+    ] {
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(key, count): (&str, u64)| (key.to_owned(), count))
+            .collect();
+        assert_eq!(keys(&service, query).await, expected, "{query}");
+    }
+    let token = json!({"name": "Shop", "scopes": ["read"], "experience_ids": [own]});
+    let token = service.admin_create("/tokens", token).await;
+    let client = Client::new(service.base(), token["token"].as_str().unwrap());
+    assert_eq!(keys(&client, "").await, [("a".to_owned(), 1)]);
+}
+
+#[tokio::test]
 async fn an_attribute_of_10_000_values_is_counted() {
     let service = TestService::start().await;
     let mut file = "name,attribute:serial,attribute:lot\n".to_owned();
@@ -236,6 +278,8 @@ async fn an_attribute_of_10_000_values_is_counted() {
     let lots = [("L0", 4_000), ("L1", 4_000), ("L2", 2_000)];
     let lots = lots.map(|(lot, count)| (lot.to_owned(), count));
     assert_eq!(values(&service, "attribute=lot").await, lots);
+    let both = ["lot", "serial"].map(|key| (key.to_owned(), 10_000));
+    assert_eq!(keys(&service, "").await, both);
     assert_eq!(values(&service, "attribute=lot&q=sn00999").await.len(), 1);
     let found = listed(&service, "attribute.serial=SN004100").await;
     assert_eq!(found.len(), 1);
@@ -270,6 +314,8 @@ async fn a_filter_that_cannot_be_is_refused_in_words() {
             "sort",
             "no query parameter",
         ),
+        ("/tags/attributes?limit=501", "limit", "limit is 1 to 500"),
+        ("/tags/attributes?sort=name", "sort", "no query parameter"),
     ] {
         let answer = service.admin(Method::GET, path, Value::Null).await;
         let problem = answer.expect(422);

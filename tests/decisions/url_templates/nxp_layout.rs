@@ -83,7 +83,7 @@ async fn both_keys_stand_together_in_the_canonical_form_and_in_a_patch() {
     let path = format!("/inlays/{}", created["id"]);
     let file = created["file_key_check"].clone();
 
-    // The master key alone brings its own meta key.
+    // Without a given meta key, the master key brings its own meta key.
     let patched = service
         .admin_patch(&path, json!({"master_key_id": master}))
         .await;

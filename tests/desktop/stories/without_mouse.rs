@@ -17,7 +17,7 @@ async fn somebody_without_a_mouse_encodes_a_first_chip_from_an_empty_database() 
     let mut desk = Desk::new();
     desk.plug_readers_in();
     let window = desk.open_ready().await;
-    let way = desk.begin("first chip by keyboard alone");
+    let way = desk.begin("first chip only by keyboard");
     let proved = network_address().is_some();
     if proved {
         enter(&window, "//button[normalize-space()='Use this network']").await;

@@ -97,7 +97,7 @@ fn urls_that_belong_to_no_chip_are_named_and_not_in_the_way() {
     let found = answer(&[good[0].clone(), good[0].clone()], &[ZERO, OTHER], &[]);
     assert_only(&found, Certainty::Proved, ENCRYPTED);
     assert_eq!(unused(&found), [(&*good[0], "repeated")]);
-    // Alone, such a URL is named as well.
+    // Without others, such a URL is named as well.
     let found = answer(std::slice::from_ref(&cut), &[ZERO, OTHER], &[]);
     assert_eq!(found.certainty, Certainty::Unknown);
     assert_eq!(unused(&found), [(&*cut, "cut")]);

@@ -31,7 +31,7 @@ describe("The words of the kiosk", () => {
     expect(ownersWords(own, "fr")).toEqual({ heading: "Welcome to the winery", text: wordsOf("fr").text });
   });
 
-  it("say that a visit ends in its last seconds alone", () => {
+  it("say that a visit ends only in its last seconds", () => {
     expect(closing(16, "en")).toBe("");
     expect(closing(1, "en")).toBe("This page closes in 1 second");
     for (const language of languages) expect(closing(9, language)).toContain("9");

@@ -14,6 +14,8 @@ import FindFormat from "../routes/move/FindFormat.svelte";
 import About from "../routes/settings/About.svelte";
 import ErasePerson from "../routes/submissions/ErasePerson.svelte";
 import NewTag from "../routes/tags/NewTag.svelte";
+import { rights } from "../lib/stores/rights.svelte";
+import type { CurrentToken, Group } from "../lib/api/types";
 import { drafts } from "../lib/ui/drafts.svelte";
 import NameForm from "./NameForm.svelte";
 
@@ -36,6 +38,8 @@ afterEach(async () => {
   vi.restoreAllMocks();
   for (const { connection } of [...drafts.unsaved]) drafts.dropAll(connection);
   for (const { id } of notices.shown) notices.dismiss(id);
+  // Rights are those of a connection.
+  rights.token = null;
   shell.state = { phase: "starting" };
   location.hash = "";
 });
@@ -46,6 +50,37 @@ test("a dialog has the focus before the next frame, so that no key goes to the s
   router.filter({ new: "tag" });
   await tick();
   expect(document.querySelector("[role=dialog]")?.contains(document.activeElement)).toBe(true);
+});
+
+test("a new tag of a token that is limited to several groups comes into the one that is chosen", async () => {
+  const groups = [3, 5].map((id) => ({
+    id,
+    parent_id: null,
+    kind: "batch",
+    name: `Lot ${id}`,
+    status: "active",
+    tag_count: 0,
+    attributes: {},
+  }));
+  const sent: unknown[] = [];
+  answer = (address, body) => {
+    if (body) sent.push(JSON.parse(body));
+    return json(address.includes("/groups?") ? { items: groups as unknown as Group[], next: null } : { id: 41, items: [], next: null });
+  };
+  rights.token = { scopes: ["tags"], experience_ids: null, group_ids: [3, 5] } as unknown as CurrentToken;
+  const dialog = await render(NewTag, { oncreated: async () => undefined });
+  router.filter({ new: "tag" });
+  await dialog.getByLabelText("Name").fill("Bottle 41");
+  await expect.element(dialog.getByRole("button", { name: "Create" })).toBeDisabled();
+  await userEvent.keyboard("{Enter}");
+  expect(sent).toEqual([]);
+  await dialog.getByRole("button", { name: "Group: Choose a group" }).click();
+  await expect.element(dialog.getByRole("button", { name: "Choose", exact: true })).toBeDisabled();
+  await dialog.getByRole("treeitem", { name: "Lot 5" }).click();
+  await dialog.getByRole("button", { name: "Choose", exact: true }).click();
+  await expect.element(dialog.getByRole("button", { name: "Group: Lot 5" })).toBeVisible();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await vi.waitFor(() => expect(sent).toEqual([{ name: "Bottle 41", experience_id: null, group_id: 5 }]));
 });
 
 test("Escape leaves what was typed in a dialog among the unsaved forms, with the way back", async () => {

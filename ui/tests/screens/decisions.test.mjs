@@ -111,7 +111,7 @@ group("A decision", {
       await page.getByText("Add a block to publish.").waitFor({ state: "detached" });
       assert.equal(await publish.isDisabled(), false);
     },
-    "to remove a block is undone for that block alone": async (page, { api }) => {
+    "to remove a block is undone only for that block": async (page, { api }) => {
       const blocks = ["one", "two", "three"].map((text) => ({ type: "heading", text }));
       const { id } = await api.post("/experiences", { name: "Three headings", kind: "studio", blocks });
       await page.show(`experiences/${id}`);
@@ -127,7 +127,7 @@ group("A decision", {
       assert.deepEqual(await texts(), ["one, edited since", "two", "three"]);
       await list.getByText("Divider").waitFor();
     },
-    "to remove a row of a table or a field of a form is undone for that one alone, after a save, too": async (page, { api }) => {
+    "to remove a row of a table or a field of a form is undone only for that one, after a save, too": async (page, { api }) => {
       const rows = ["one", "two", "three"].map((key) => ({ key, value: key }));
       const fields = ["First", "Second"].map((label) => ({ label, kind: "text", variable: label.toLowerCase(), required: false }));
       const blocks = [

@@ -159,7 +159,7 @@ group("What is typed", {
       await page.getByRole("button", { name: "New tag", exact: true }).click();
       assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "");
     },
-    "in a new master key is sent by its button alone, and kept": async (page, { api }) => {
+    "in a new master key is sent only by its button, and kept": async (page, { api }) => {
       const names = async () => (await api.get("/master-keys")).items.map(({ name }) => name);
       await page.show("settings/keys");
       await page.getByRole("button", { name: "New master key…" }).click();
@@ -209,7 +209,7 @@ group("What is typed", {
       await saved;
       assert.equal((await api.get(`/tags/${tag.id}`)).title, "By the chord");
     },
-    "in a new connection is sent by its button alone, and kept": async (page) => {
+    "in a new connection is sent only by its button, and kept": async (page) => {
       await kioskHost(page);
       await page.show("settings/connections");
       await page.getByLabel("Name", { exact: true }).fill("Shop");
@@ -401,7 +401,7 @@ group("What is typed", {
       assert.equal(await page.getByLabel("Title").inputValue(), "Mine");
       assert.equal((await api.get(`/tags/${id}`)).title, "Theirs");
     },
-    "in properties goes live by its button alone, together, and back by undo": async (page, { api, tags }) => {
+    "in properties goes live only by its button, together, and back by undo": async (page, { api, tags }) => {
       const { id } = tags[22];
       const before = await api.get(`/tags/${id}`);
       await page.show(`tags/${id}?part=properties`);

@@ -100,7 +100,7 @@ group("Encode", {
       await verdict.getByRole("link", { name: "Open reader doctor" }).waitFor({ state: "detached" });
       await button(head, "Reopen").waitFor();
     },
-    "rejects no inlay by one key alone": async (page, { api }) => {
+    "rejects no inlay by a single key": async (page, { api }) => {
       const { id } = await api.post("/encoding-runs", { name: "By keys", plan: { pattern: "By keys {n}" } });
       await api.post("/encodings", { uid: "04DE5F1EACE501", run_id: id });
       await page.show(`encode/${id}`);
@@ -108,7 +108,7 @@ group("Encode", {
       const asked = page.getByRole("dialog", { name: "Reject inlay 04DE5F1EACE501?" });
       await page.keyboard.press("r");
       await asked.waitFor();
-      // Enter alone takes the safe side.
+      // Enter by itself takes the safe side.
       await page.keyboard.press("Enter");
       await asked.waitFor({ state: "detached" });
       await page.getByLabel("Figures").getByText("1 unfinished").waitFor();

@@ -61,7 +61,7 @@ group("Groups", {
     },
   },
   stories: {
-    "narrow the list with all below, by the keyboard alone": async (page, world) => {
+    "narrow the list with all below, only by the keyboard": async (page, world) => {
       await show(page, world);
       await inTree(page, "Wines");
       await page.keyboard.press("ArrowRight");
@@ -245,6 +245,11 @@ group("Groups", {
           ["batch", 1],
         ],
       );
+      await button(page, "Import…").click();
+      await page.getByText("deletes 4 new groups unless used or changed since").waitFor();
+      await button(page, "Undo import").click();
+      await page.locator(".notice", { hasText: "Import of beers.csv" }).getByText("Undone.").waitFor();
+      for (const name of ["B0", "Stout", "Beers"]) assert.deepEqual((await api.get(`/groups?q=${name}`)).items, [], name);
     },
     "limit a token and a webhook, with all below them": async (page, world) => {
       const { api } = world;
@@ -288,6 +293,37 @@ group("Groups", {
       assert.equal(await button(page, "Import…").count(), 0);
       await button(page, "New tag").click();
       await page.getByRole("dialog", { name: "New tag" }).getByText("Wines / Grand Cru 2021").waitFor();
+    },
+    "are offered to a colleague whose token is limited to several": async (page, world) => {
+      const { api } = world;
+      await page.setViewportSize({ width: 1440, height: 900 });
+      const { batches } = await wines(api);
+      const [l03, l04] = batches;
+      const group_ids = [l03.id, l04.id];
+      const may = { id: 3, name: "Field", scopes: ["read", "tags"], experience_ids: null, group_ids, expires_at: null };
+      await page.route("**/admin/v1/tokens/current", (route) => route.fulfill({ json: may }));
+      // The service lists only the groups of a token.
+      await page.route(/\/admin\/v1\/groups\?/, async (route) => {
+        const { items } = await api.get("/groups?limit=500");
+        await route.fulfill({ json: { items: items.filter(({ id }) => group_ids.includes(id)), next: null } });
+      });
+      await page.show("tags?new=tag");
+      const dialog = page.getByRole("dialog", { name: "New tag" });
+      await dialog.getByLabel("Name").fill("Shared bottle");
+      assert.ok(await button(dialog, "Create").isDisabled());
+      await button(dialog, "Group: Choose a group").click();
+      const choice = page.getByRole("dialog", { name: "Group", exact: true });
+      assert.ok(await button(choice, "Choose").isDisabled());
+      await item(choice, "L03").waitFor();
+      assert.equal(await choice.getByRole("treeitem").count(), 2);
+      await item(choice, "L04").click();
+      await button(choice, "Choose").click();
+      await button(dialog, /^Group: .*L04$/).waitFor();
+      await button(dialog, "Create").click();
+      await page.getByLabel("Selected tag").getByRole("heading", { name: "Shared bottle" }).waitFor();
+      const [made] = (await api.get("/tags?q=Shared%20bottle")).items;
+      assert.equal(made.group_id, l04.id);
+      await api.remove(`/tags/${made.id}`);
     },
     "give attributes to their tags, and variables to new ones": async (page, world) => {
       const { api } = world;

@@ -70,7 +70,7 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
     if (Object.keys(states).length > 0)
       test("is accessible in every size and theme", () =>
         opened(async (page) => {
-          // All of them at once: one fault seldom comes alone.
+          // All of them at once: faults often come together.
           const found = [];
           for (const [turn, [state, show]] of Object.entries(states).entries()) {
             await page.setViewportSize(small);

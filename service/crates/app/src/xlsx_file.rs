@@ -68,19 +68,11 @@ impl XlsxFile {
             if self.row == self.rows_max {
                 self.begin_sheet()?;
             }
-            let row = self.row;
-            let text = self.text.clone();
-            write(self.sheet()?, row, record.iter(), &text)?;
+            let sheet = last_sheet(&mut self.workbook, self.sheets)?;
+            write(sheet, self.row, record.iter(), &self.text)?;
             self.row += 1;
         }
         Ok(())
-    }
-
-    fn sheet(&mut self) -> io::Result<&mut Worksheet> {
-        let last = self.sheets.saturating_sub(1) as usize;
-        self.workbook
-            .worksheet_from_index(last)
-            .map_err(io::Error::other)
     }
 
     fn begin_sheet(&mut self) -> io::Result<()> {
@@ -106,6 +98,13 @@ impl XlsxFile {
         file.rewind()?;
         Ok(file)
     }
+}
+
+fn last_sheet(workbook: &mut Workbook, sheets: u32) -> io::Result<&mut Worksheet> {
+    let last = sheets.saturating_sub(1) as usize;
+    workbook
+        .worksheet_from_index(last)
+        .map_err(io::Error::other)
 }
 
 /// Formats a new sheet: columns of text, and a header that stays visible.

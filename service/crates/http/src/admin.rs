@@ -154,6 +154,7 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(routes!(tags::import_table))
         .export(bounded(routes!(tags::export)))
         .read(bounded(routes!(tags::values)))
+        .read(bounded(routes!(tags::attribute_keys)))
         .read(bounded(routes!(tags::get)))
         .tags(bounded(routes!(tags::update, tags::delete)))
         .tags(bounded(routes!(tags::release_slug)))

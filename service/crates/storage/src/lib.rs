@@ -99,7 +99,7 @@ pub use notifications::{
 pub use sheets::SheetEdit;
 pub use submissions::SubmissionFilter;
 pub use tags::{
-    AttributeOrder, COUNTING, ChangedTag, Estimate, FormVariables, ImportRow, Imported,
+    AttributeOrder, COUNTING, ChangedTag, Estimate, FormVariables, ImportRow, Imported, KeyCounts,
     MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect,
     TagSet, TagsByAttribute, ValueCounts,
 };

@@ -98,6 +98,15 @@ pub struct ValueCounts {
     pub exact: bool,
 }
 
+/// The keys of attributes, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyCounts {
+    /// Keys and how many tags have a value for each, the most frequent first.
+    pub keys: Vec<(PropertyKey, u64)>,
+    /// Whether all tags were counted. Estimates are rounded to two digits.
+    pub exact: bool,
+}
+
 /// A piece of the list of tags.
 #[derive(Clone, Debug)]
 pub struct TagList {

@@ -46,7 +46,7 @@ describe("the form of an encoding", () => {
     expect(formFields({ ...newForm(), choice: "ntag215", lock: true }, null)).toEqual({ technology: "ntag215", lock: true });
   });
 
-  it("sends a template alone", () => {
+  it("sends only a template", () => {
     const one = template("https://a.example/{slug}");
     expect(formFields({ ...newForm(), choice: "3" }, one)).toEqual({ url_template_id: 3, lock: false });
     expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({

@@ -33,6 +33,11 @@ class Rights {
     const [only = null, another] = this.token?.group_ids ?? [];
     return another === undefined ? only : null;
   }
+
+  /** Whether the token is limited to several groups, so that a group has to be chosen for what it creates. */
+  get choosesGroup(): boolean {
+    return (this.token?.group_ids?.length ?? 0) > 1;
+  }
 }
 
 export const rights = perConnection(() => new Rights());

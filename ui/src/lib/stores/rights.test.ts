@@ -1,23 +1,22 @@
 import { expect, test, vi } from "vitest";
-import { get } from "../api/client";
-import { Switched } from "../api/problem";
-import type { ShellState } from "../shell/desktop";
-import { shell } from "../shell/shell.svelte";
-import { rights } from "./rights.svelte";
+import type { CurrentToken } from "../api/types";
 
-vi.mock("../api/client", () => ({ get: vi.fn() }));
+vi.mock("../api/client", () => ({ get: async () => null }));
 
-const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
+const { rights } = await import("./rights.svelte");
 
-test("a late answer of the former service does not widen what the token of this one may do", async () => {
-  connect("embedded");
-  let late: (error: Error) => void = () => undefined;
-  vi.mocked(get).mockReturnValueOnce(new Promise((_, fail) => (late = fail)) as never);
-  const first = rights.load();
-  connect("shop");
-  vi.mocked(get).mockResolvedValueOnce({ scopes: ["tags:read"], experience_ids: null } as never);
-  await rights.load();
-  late(new Switched(false));
-  await first;
-  expect(rights.may("admin")).toBe(false);
+/** Gives the connection a token that is limited to these groups. */
+const limit = (group_ids: number[] | null) =>
+  (rights.token = { scopes: ["tags"], experience_ids: null, group_ids } as unknown as CurrentToken);
+
+test("a token of one group creates things there, and one of several chooses", () => {
+  const where = (group_ids: number[] | null) => {
+    limit(group_ids);
+    return [rights.limited, rights.onlyGroup, rights.choosesGroup];
+  };
+  expect(where(null)).toEqual([false, null, false]);
+  expect(where([3])).toEqual([true, 3, false]);
+  expect(where([3, 5])).toEqual([true, null, true]);
+  rights.token = null;
+  expect(rights.choosesGroup).toBe(false);
 });

@@ -10,7 +10,7 @@ it("says in one line what was written, and what was chosen if nothing was", () =
   expect(inShort(sent(field("checkbox", "false"), field("text", "")))).toBe("checkbox: No · text: —");
 });
 
-it("says yes and no of a checkbox alone", () => {
+it("says yes and no only of a checkbox", () => {
   expect(inWords(field("consent", "true"))).toBe("Yes");
   expect(inWords(field("checkbox", ""))).toBe("No");
   expect(inWords(field("text", "true"))).toBe("true");

@@ -40,6 +40,7 @@ vi.mock("../api/client", () => ({
       variables_added: 0,
       tags_with_added_variables: 0,
       groups_created: 0,
+      created_groups: [{ id: sent.length, etag: `"${sent.length}"` }],
       deleted: part.filter(({ deletes }) => deletes).length,
     };
   },
@@ -128,6 +129,9 @@ describe("an import", () => {
     );
     expect(whole).toMatchObject({ rows: 2_500, created: 2_499, refused: 1, next: null, stopped: null });
     expect(whole.results.at(-1)?.row).toBe(2_501);
+    // Each request but the second one, which failed, created a group.
+    expect(whole.created_groups.map(({ id }) => id)).toEqual([1, 3, 4]);
+    expect(half.created_groups).toHaveLength(1);
   });
 
   it("says which rows nobody heard of", async () => {

@@ -88,6 +88,7 @@ const nothing = ({ format, encoding, separator }: ImportTable): Summary => ({
   variables_added: 0,
   tags_with_added_variables: 0,
   groups_created: 0,
+  created_groups: [],
   stopped: null,
 });
 
@@ -108,6 +109,7 @@ export async function importTable(
   const map = mapping && table.columns.map(({ heading }, index) => `${heading}:${mapping[index] ?? ""}`);
   const sum: Summary = { ...nothing(table), ...before, stopped: null };
   sum.results = [...sum.results];
+  sum.created_groups = [...sum.created_groups];
   while (sum.next !== null && !sum.stopped) {
     if (cancelled()) {
       sum.stopped = sum.next === 0 ? "Stopped. Nothing was imported." : "Stopped. The rows so far are imported.";
@@ -125,6 +127,7 @@ export async function importTable(
     sum.results.push(...done.results);
     sum.rows += done.results.length;
     for (const name of counts) sum[name] += done[name];
+    sum.created_groups.push(...done.created_groups);
     sum.notes = done.notes;
     sum.ignored_columns = done.ignored_columns;
     sum.stopped = done.stopped ?? null;

@@ -95,7 +95,7 @@ export class ImportRun {
 
   /** The effect of undoing the last import, as text. */
   get undoWords(): string {
-    return this.undoable && this.result ? undoWords(this.result.results) : "";
+    return this.undoable && this.result ? undoWords(this.result) : "";
   }
 
   /** Whether an import ended before all rows. */
@@ -203,13 +203,13 @@ export class ImportRun {
    * result.
    */
   report(sum: Summary, text: string, after: () => Promise<void>, offer?: { name: string; run: () => void }): void {
-    const { file, results } = { file: this.file, results: sum.results };
-    const undoes = undoWords(results);
+    const { file } = this;
+    const undoes = undoWords(sum);
     const digest = this.#digest;
     // An import of the rest is undone together with its beginning.
     if (this.#done !== null) notices.forget(this.#done);
     const undo = async () => {
-      await undoImport(file, results);
+      await undoImport(file, sum);
       forgetImport(digest);
       await after();
     };

@@ -1,6 +1,25 @@
-import { expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { TagImportRow } from "../api/types";
-import { changedBy, createdBy, formerTable, rangesOf, undoWords } from "./undoImport";
+
+const deleted: unknown[][] = [];
+/** The status of each group that the service does not delete. */
+const kept = new Map<number, number>();
+vi.mock("../api/client", async (original) => ({
+  ...(await original<typeof import("../api/client")>()),
+  remove: async (path: string, { id }: { id: number }, etag: string) => {
+    const status = kept.get(id);
+    if (status !== undefined) throw new Problem(status, "It stays.");
+    deleted.push([path, id, etag]);
+  },
+}));
+
+const { Problem } = await import("../api/problem");
+const { changedBy, createdBy, deleteGroups, formerTable, rangesOf, undoWords } = await import("./undoImport");
+
+beforeEach(() => {
+  deleted.splice(0);
+  kept.clear();
+});
 
 test("an import's new tags and inlays are those of its rows", () => {
   const rows = [
@@ -22,10 +41,30 @@ test("an undo restores former values, and says so", () => {
   ] as unknown as TagImportRow[];
   const changed = changedBy(rows);
   expect(formerTable(changed).split("\r\n")).toEqual(['"slug","data:a","name","title"', '"b","(delete)","Old",""', '"c","","","\'=T"']);
-  expect(undoWords(rows)).toBe(
+  expect(undoWords({ results: rows, created_groups: [] })).toBe(
     "Undo deletes 1 new tag, deletes 1 new inlay for good and restores the former values of 2 tags, even where they were changed again since.",
   );
-  expect(undoWords([{ row: 2, outcome: "refused", reason: "" }])).toBe("");
+  const refused: TagImportRow[] = [{ row: 2, outcome: "refused", reason: "" }];
+  expect(undoWords({ results: refused, created_groups: [] })).toBe("");
+  expect(undoWords({ results: refused, created_groups: groups })).toBe("Undo deletes 3 new groups unless used or changed since.");
+});
+
+const groups = [5, 6, 7].map((id) => ({ id, etag: `"${id}"` }));
+
+test("new groups are deleted from below, as they were created, and those in use stay", async () => {
+  const work = { done: 0, stopping: false };
+  kept.set(6, 409);
+  await deleteGroups(groups, work);
+  expect(deleted).toEqual([
+    ["/groups/{id}", 7, '"7"'],
+    ["/groups/{id}", 5, '"5"'],
+  ]);
+  expect(work.done).toBe(3);
+  kept.set(7, 412).set(5, 404);
+  await deleteGroups(groups, work);
+  kept.set(7, 503);
+  await expect(deleteGroups(groups, work)).rejects.toThrow("It stays.");
+  await expect(deleteGroups(groups, { done: 0, stopping: true })).rejects.toThrow("Stopped.");
 });
 
 test("ids are sent as ranges", () => {

@@ -1,10 +1,11 @@
 // Undoes an import. Its new tags are deleted, and can be restored from the deleted tags. Its new
 // inlays are deleted permanently, so that the file can be imported again. Changed values are
-// restored by an import of the former ones, which the import's response contains.
+// restored by an import of the former ones, which the import's response contains. Groups that it
+// created are deleted if nothing else is in them, and nobody changed them.
 
 import { remove, upload } from "../api/client";
 import { Problem } from "../api/problem";
-import type { TagBulkRequest, TagImportRow } from "../api/types";
+import type { TagBulkRequest, TagImportResult, TagImportRow } from "../api/types";
 import { works, type Work } from "../window/works.svelte";
 import { counted } from "../format/format";
 import { sendAll } from "./bulk";
@@ -13,6 +14,9 @@ import { FILE_TYPE, importTable } from "./import";
 
 /** Ranges of ids per request: the tags of a file mostly have one range. */
 const RANGES = 1_000;
+
+/** The part of an import's result by which it is undone. */
+export type Done = Pick<TagImportResult, "results" | "created_groups">;
 
 /** The ids and inlays that an import created. */
 export function createdBy(results: readonly TagImportRow[]): { tags: number[]; inlays: number[] } {
@@ -28,12 +32,13 @@ export const changedBy = (results: readonly TagImportRow[]): { slug: string; bef
   results.flatMap((row) => (row.outcome === "updated" && row.slug != null && row.before ? [{ slug: row.slug, before: row.before }] : []));
 
 /** The effect of an undo, in one sentence; empty if there is nothing to undo. */
-export function undoWords(results: readonly TagImportRow[]): string {
+export function undoWords({ results, created_groups }: Done): string {
   const { tags, inlays } = createdBy(results);
   const changed = changedBy(results).length;
   const parts = [
     ...(tags.length > 0 ? [`deletes ${counted(tags.length, "new tag")}`] : []),
     ...(inlays.length > 0 ? [`deletes ${counted(inlays.length, "new inlay")} for good`] : []),
+    ...(created_groups.length > 0 ? [`deletes ${counted(created_groups.length, "new group")} unless used or changed since`] : []),
     ...(changed > 0 ? [`restores the former values of ${counted(changed, "tag")}, even where they were changed again since`] : []),
   ];
   const last = parts.pop();
@@ -102,13 +107,32 @@ export async function eraseInlays(ids: readonly number[], work: Pick<Work, "done
   }
 }
 
+/** A group that is gone (404), in use (409) or changed (412) is left as it is. */
+const LEFT = [404, 409, 412];
+
+/** Deletes groups that are empty and as they were created, those below others first. */
+export async function deleteGroups(groups: Done["created_groups"], work: Pick<Work, "done" | "stopping">): Promise<void> {
+  for (const { id, etag } of [...groups].reverse()) {
+    if (work.stopping) throw new Error("Stopped. The remaining groups are still there.");
+    try {
+      await remove("/groups/{id}", { id }, etag);
+    } catch (error) {
+      if (!(error instanceof Problem) || !LEFT.includes(error.status)) throw error;
+    }
+    work.done += 1;
+  }
+}
+
 /** Deletes everything that an import created, and restores the values that it changed. */
-export async function undoImport(file: string, results: readonly TagImportRow[]): Promise<void> {
+export async function undoImport(file: string, { results, created_groups: groups }: Done): Promise<void> {
   const { tags, inlays } = createdBy(results);
-  await works.run(`Undoing the import of ${file}`, tags.length + inlays.length + changedBy(results).length, async (work) => {
+  const steps = tags.length + inlays.length + changedBy(results).length + groups.length;
+  await works.run(`Undoing the import of ${file}`, steps, async (work) => {
     await eraseInlays(inlays, work);
     await restore(results, work);
     const { stopped } = await sendAll(tagDeletions(tags), work);
     if (stopped) throw stopped;
+    // Tags leave the groups first.
+    await deleteGroups(groups, work);
   });
 }

@@ -12,7 +12,7 @@ const template = (more: Partial<UrlTemplate>) =>
     ...more,
   }) as UrlTemplate;
 
-it("only chips that are found by their code alone can be unlisted", () => {
+it("only chips that are found by nothing but their code can be unlisted", () => {
   expect(mustBeListed(template({}))).toBeNull();
   expect(mustBeListed(template({ template: "https://a.example/{slug}?p={picc}&c={mac}" }))).toContain("slug");
   expect(mustBeListed(template({ technology: "ntag213", template: "https://a.example/?m={uid}x{counter}" }))).toContain("AES");

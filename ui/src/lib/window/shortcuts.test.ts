@@ -67,7 +67,7 @@ test("keys lead to no screen that the connection may not use, and are not listed
   hidden.clear();
 });
 
-test("a g that was left alone goes nowhere with a later key", () => {
+test("a g that no key followed in time goes nowhere with a later key", () => {
   press("g");
   press("t", { after: 5_000 });
   expect(went).toEqual([]);

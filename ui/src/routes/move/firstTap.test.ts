@@ -39,7 +39,7 @@ it("tells the moment that the service noted, and the tap of that moment by an in
   expect(asked.find((address) => address.includes("/interactions"))).toContain(encodeURIComponent(at));
 });
 
-it("tells the moment alone if the inlay of that tap is gone", async () => {
+it("tells only the moment if the inlay of that tap is gone", async () => {
   service({ "/url-templates/3": { first_tap_at: at }, "/interactions": { items: [{ id: 1, inlay_id: 7 }] } });
   expect(await firstTap(3)).toEqual({ at, tap: null });
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 
 vi.mock("../../lib/window/demoWorld.svelte", () => ({ demoWorld: { on: false, simulated: "false" } }));
-import { attributesOf, bulkFilter, listQuery, narrows, noFilters, valuesQuery } from "./filter";
+import { attributesOf, bulkFilter, keysQuery, listQuery, narrows, noFilters, valuesQuery } from "./filter";
 
 const shown = { q: "bottle", group: "3", "attribute.colour": "red", "attribute.a.b": "x", sort: "name", new: "" };
 
@@ -18,6 +18,14 @@ test("the values of an attribute are counted without its own filter", () => {
   const query = valuesQuery(shown, "colour");
   expect(query).toMatchObject({ attribute: "colour", "attribute.a.b": "x", q: "bottle" });
   expect(query).not.toHaveProperty(["attribute.colour"]);
+  expect(query).not.toHaveProperty("sort");
+});
+
+test("the keys of attributes are counted with all filters", () => {
+  const query = keysQuery({ ...shown, status: "deleted" });
+  expect(query).toMatchObject({ "attribute.colour": "red", "attribute.a.b": "x", q: "bottle", group_id: "3", estimate: true });
+  // The service counts existing tags, in no order.
+  expect(query).not.toHaveProperty("deleted");
   expect(query).not.toHaveProperty("sort");
 });
 

@@ -52,6 +52,12 @@ export function valuesQuery(shown: Shown, attribute: string): ParametersOf<"/tag
   return { ...query, attribute, estimate: true };
 }
 
+/** The query that counts the keys of attributes among the tags that the filters leave. */
+export function keysQuery(shown: Shown): ParametersOf<"/tags/attributes", "get"> {
+  const { sort: _, deleted: __, ...query } = listQuery(shown);
+  return { ...query, estimate: true };
+}
+
 /**
  * The same filters for a bulk operation. Its action determines whether the tags are deleted ones.
  */

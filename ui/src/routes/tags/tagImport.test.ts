@@ -43,7 +43,7 @@ test("an import that runs while the connection is switched sends nothing more, s
   await tagImport.choose(file);
   const results = Array.from({ length: 1_000 }, (_, index) => ({ row: index + 2, outcome: "created" }));
   const read = { encoding: "utf-8", separator: ",", notes: [], ignored_columns: [] };
-  const unadded = { variables_added: 0, tags_with_added_variables: 0, groups_created: 0 };
+  const unadded = { variables_added: 0, tags_with_added_variables: 0, groups_created: 0, created_groups: [] };
   const piece = {
     ...read,
     rows: 1_000,

@@ -64,7 +64,7 @@ impl Place {
         })
     }
 
-    /// The same place for each template alone, in the order in which they are asked.
+    /// The same place for each template by itself, in the order in which they are asked.
     pub(super) fn each(&self) -> Vec<Self> {
         let Self::Template {
             template,

@@ -89,7 +89,7 @@ pub enum When {
         at_most: Option<u64>,
     },
     /// The tag is in one of these groups, or in a group below one of them. A group that is deleted
-    /// has no tags, so that a condition on it alone is never met.
+    /// has no tags, so that a condition on only that group is never met.
     Group {
         /// Identifiers of the groups. At least one.
         #[schema(min_items = 1, max_items = 50)]

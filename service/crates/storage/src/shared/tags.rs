@@ -6,6 +6,7 @@ mod erased;
 mod estimate;
 mod former;
 mod in_groups;
+mod keys;
 mod list;
 mod missing;
 mod named;
@@ -16,6 +17,7 @@ mod search;
 mod select;
 mod set;
 mod source;
+mod tally;
 mod values;
 mod wanted;
 mod whole;
@@ -27,9 +29,9 @@ use std::sync::Arc;
 use super::{Transaction, imports};
 use crate::value::unreadable;
 use crate::{
-    Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables,
-    Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect, TagSet,
-    TagsByAttribute, ValueCounts,
+    Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, KeyCounts,
+    MissingVariables, Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace,
+    TagSelect, TagSet, TagsByAttribute, ValueCounts,
 };
 use domain::audit::Note;
 use domain::id::{ExperienceId, TagId};
@@ -206,6 +208,23 @@ impl Access {
         self.read_snapshot("attribute_values", arguments, |db, arguments| {
             let (filter, key, limit, estimate) = arguments;
             Box::pin(values::counts(db, filter, key, *limit, *estimate))
+        })
+        .await
+    }
+
+    /// The most frequent keys of attributes in the tags that match `filter`, at most `limit`; with
+    /// `estimate` as [`Self::attribute_values`].
+    pub async fn attribute_keys(
+        &self,
+        filter: TagFilter,
+        limit: usize,
+        estimate: bool,
+    ) -> Result<KeyCounts, StorageError> {
+        self.settle_for(&filter).await;
+        let arguments = (filter, limit, estimate);
+        self.read_snapshot("attribute_keys", arguments, |db, arguments| {
+            let (filter, limit, estimate) = arguments;
+            Box::pin(keys::counts(db, filter, *limit, *estimate))
         })
         .await
     }

@@ -213,7 +213,7 @@ fn ask<A, T>(
 fn at_once<T>(operation: BoxFuture<'_, Result<T, StorageError>>) -> Result<T, StorageError> {
     operation
         .now_or_never()
-        .expect("a shared operation waits for its database alone")
+        .expect("a shared operation waits only for its database")
 }
 
 fn query(

@@ -2,6 +2,7 @@
 
 import { lookup } from "../../api/cache";
 import { get } from "../../api/client";
+import { Problem } from "../../api/problem";
 import type { Submission } from "../../api/types";
 import { chipName } from "../../inlays/technologies";
 import { uidOf } from "../../inlays/uid";
@@ -14,12 +15,14 @@ import { demoWorld } from "../../window/demoWorld.svelte";
 import { offersScreen } from "../../window/navigation";
 import { router, type Screen } from "../../window/router.svelte";
 import { contains, kinds, type Entry, type Group } from "./entries";
-import { attributeWith, partSearch } from "./parts";
+import { attributeWith, uidPart } from "./parts";
 
 type Kind = keyof typeof kinds;
 
 /** Most results of one kind; their screen shows more. */
 const FEW = 8;
+/** Most tags: they are what people search for most. */
+const TAGS = 20;
 /**
  * How many named things are loaded: they are searched here, because the service does not search
  * their names.
@@ -36,13 +39,22 @@ const entry = (kind: Kind, id: number, screen: Screen, name: string, more: Parti
   ...more,
 });
 
-/**
- * Calls `get` if the connection may see the screen. A kind that cannot be loaded has no results.
- */
-const ask = <T>(screen: Screen, get: () => Promise<{ items: T[] }>) => (offersScreen(screen) ? get().catch(none) : none());
+/** Calls `get` if the connection may see the screen. */
+type Ask = <T>(screen: Screen, get: () => Promise<{ items: T[] }>) => Promise<{ items: T[] }>;
+
+/** A kind that cannot be loaded has no results: `failed` is called with the reason, unless the token may not. */
+const asking =
+  (failed: (error: unknown) => void): Ask =>
+  async (screen, get) => {
+    if (!offersScreen(screen)) return none();
+    return get().catch((error: unknown) => {
+      if (!(error instanceof Problem && error.status === 403)) failed(error);
+      return none();
+    });
+  };
 
 /** Named things of kinds with few items. */
-async function named(): Promise<(Entry & { words: string })[]> {
+async function named(ask: Ask): Promise<(Entry & { words: string })[]> {
   const [templates, runs, orders, sheets] = await Promise.all([
     ask("templates", () => lookup("/url-templates", { limit: NAMED }).load()),
     ask("encode", () => lookup("/encoding-runs", { limit: NAMED }).load()),
@@ -95,36 +107,49 @@ const sent = (submission: Submission) =>
 /** Removes duplicates: the first one stays. */
 const once = (entries: Entry[]): Entry[] => entries.filter(({ key }, index) => entries.findIndex((one) => one.key === key) === index);
 
+/** The results of a search. */
+export interface Found {
+  groups: Group[];
+  /** The reason why some kind could not be searched; `null` if all were. */
+  failure: unknown;
+}
+
 /**
  * A search for one opening of the palette: named things are loaded once. Results of typed words are
  * not kept: one for each letter would push the lists of the screens out of the cache.
  */
-export function searching(): (q: string) => Promise<Group[]> {
+export function searching(): (q: string) => Promise<Found> {
   let names: ReturnType<typeof named> | null = null;
-  const parts = partSearch();
   return async (q) => {
-    const uid = uidOf(q);
+    let failure: unknown = null;
+    const failed = (error: unknown) => void (failure ??= error);
+    const ask = asking(failed);
+    // What could not be loaded is loaded again for the next words.
+    const askOnce = asking((error) => {
+      names = null;
+      failed(error);
+    });
+    const [uid, part] = [uidOf(q), uidPart(q)];
     const [tags, groups, experiences, inlays, submissions, byName, byNumber, byPart] = await Promise.all([
-      ask("tags", () => get("/tags", { q, limit: FEW, simulated: demoWorld.simulated })),
+      ask("tags", () => get("/tags", { q, limit: TAGS, simulated: demoWorld.simulated })),
       rights.seesGroups && !demoWorld.on ? ask("tags", () => get("/groups", { q, limit: FEW })) : none(),
       ask("experiences", () => get("/experiences", { q, limit: FEW })),
       ask("inlays", async () => (uid ? get("/inlays", { uid, simulated: demoWorld.on }) : none())),
       ask("submissions", () => get("/submissions", { q, limit: FEW, simulated: demoWorld.simulated })),
-      (names ??= named()),
+      (names ??= named(askOnce)),
       numbered(q),
-      parts(q),
+      ask("inlays", async () => (part ? get("/inlays", { uid_part: part, limit: FEW, simulated: demoWorld.on }) : none())),
     ]);
-    const tagEntries = [
-      ...tags.items.map((tag) => entry("tags", tag.id, "tags", tag.name, { slug: tag.slug, about: attributeWith(tag, q) })),
-      ...byPart.tags.map(({ tag: { id, name, slug }, attribute }) => entry("tags", id, "tags", name, { slug, about: attribute })),
-    ];
-    const inlayEntries = [...inlays.items, ...byPart.inlays].map(({ id, uid, technology }) =>
+    const inlayEntries = [...inlays.items, ...byPart.items].map(({ id, uid, technology }) =>
       entry("inlays", id, "inlays", uid, { about: chipName(technology) }),
     );
     const of = (kind: Kind) => byName.filter(({ key, words }) => key.startsWith(`${kind} `) && contains(words, q)).slice(0, FEW);
     const first = (kind: Kind) => byNumber.filter(({ key }) => key.startsWith(kind));
-    return [
-      { title: "Tags", entries: once(tagEntries).slice(0, FEW) },
+    const found: Group[] = [
+      {
+        title: "Tags",
+        entries: tags.items.map((tag) => entry("tags", tag.id, "tags", tag.name, { slug: tag.slug, about: attributeWith(tag, q) })),
+      },
       {
         title: "Groups",
         entries: groups.items.map(({ id, name, kind, code }) =>
@@ -149,5 +174,6 @@ export function searching(): (q: string) => Promise<Group[]> {
       { title: "Factory orders", entries: of("orders") },
       { title: "Test sheets", entries: of("sheets") },
     ];
+    return { groups: found, failure };
   };
 }

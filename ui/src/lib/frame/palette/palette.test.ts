@@ -30,7 +30,7 @@ vi.stubGlobal("location", { hash: "" });
 const { rights } = await import("../../stores/rights.svelte");
 const { actionGroup } = await import("./actions");
 const { searching } = await import("./found");
-const { isPart, partSearch } = await import("./parts");
+const { isPart, uidPart } = await import("./parts");
 const { screenActions } = await import("../../../routes/actions");
 const { connectionGroup, settingGroup, viewGroup } = await import("./here");
 
@@ -50,8 +50,14 @@ const things: Record<string, object[]> = {
   ],
   "factory-orders": [{ id: 7, name: "Order of May" }],
   sheets: [{ id: 2, name: "Delivery of May" }],
+  groups: [],
+  inlays: [],
 };
 let asked: string[] = [];
+/** The parameters of the last request for tags. */
+let askedFor: Record<string, string> = {};
+/** The status with which a path fails. */
+const failing = new Map<string, number>();
 
 beforeEach(() => {
   asked = [];
@@ -61,16 +67,22 @@ beforeEach(() => {
     const { pathname, searchParams } = new URL(address, "http://service");
     const path = pathname.replace("/admin/v1/", "");
     asked.push(path);
+    if (path === "tags") askedFor = Object.fromEntries(searchParams);
+    const status = failing.get(path);
+    if (status) return Response.json({ detail: "The database is busy." }, { status });
     if (path === "interactions/9042") return Response.json({ id: 9042, tag_name: "Crate 7", simulated: true });
     const part = searchParams.get("uid_part")?.toUpperCase();
     const items = things[path]?.filter((one) => part === undefined || ("uid" in one && String(one.uid).includes(part)));
     return items ? Response.json({ items, next: null }) : Response.json({ detail: "Not found." }, { status: 404 });
   });
 });
-afterEach(() => void stored.clear());
+afterEach(() => {
+  stored.clear();
+  failing.clear();
+});
 
 test("things of every kind are found, and each says its kind", async () => {
-  const groups = (await searching()("may")).filter(({ entries }) => entries.length > 0);
+  const groups = (await searching()("may")).groups.filter(({ entries }) => entries.length > 0);
   expect(
     groups.map(({ title, entries }) => [title, ...entries.map(({ name, about }) => [name, about].filter(Boolean).join(", "))]),
   ).toEqual([
@@ -101,7 +113,7 @@ test("what has names is fetched once while the palette is open", async () => {
 
 test("an interaction is found by its number, as it is written", async () => {
   for (const text of ["9042", "9,042", "#9042", "No. 9042"]) {
-    const interactions = async () => (await searching()(text)).find(({ title }) => title === "Interactions")!;
+    const interactions = async () => (await searching()(text)).groups.find(({ title }) => title === "Interactions")!;
     // It is simulated, and the screens show the owner's taps.
     expect((await interactions()).entries).toEqual([]);
     demo.on = true;
@@ -115,7 +127,7 @@ test("an interaction is found by its number, as it is written", async () => {
 
 test("nothing is asked for that the connection may not see", async () => {
   allow(["read"], [3]);
-  const groups = (await searching()("may")).filter(({ entries }) => entries.length > 0);
+  const groups = (await searching()("may")).groups.filter(({ entries }) => entries.length > 0);
   expect(groups.map(({ title }) => title)).toEqual(["Tags", "Experiences", "Submissions"]);
   expect(asked.sort()).toEqual(["experiences", "submissions", "tags"]);
   allow(["webhooks"]);
@@ -126,7 +138,7 @@ test("nothing is asked for that the connection may not see", async () => {
 
 test("a group is found by its name or its code, and its pane is opened with its tags", async () => {
   things.groups = [{ id: 3, name: "May wines", kind: "product", code: "MW-1" }];
-  const groups = (await searching()("may")).find(({ title }) => title === "Groups")!;
+  const groups = (await searching()("may")).groups.find(({ title }) => title === "Groups")!;
   things.groups = [];
   expect(groups.entries.map(({ name, about }) => [name, about])).toEqual([["May wines", "Product MW-1"]]);
   groups.entries[0]!.run();
@@ -143,18 +155,36 @@ test("a tag is found by its serial number, and an inlay by a part of its UID", a
     { id: 8, uid: "0499999999999F", technology: "ntag213" },
   ];
   const of = async (search: ReturnType<typeof searching>, q: string, title: string) =>
-    (await search(q)).find((group) => group.title === title)!.entries.map(({ name, about }) => [name, about]);
+    (await search(q)).groups.find((group) => group.title === title)!.entries.map(({ name, about }) => [name, about]);
   const search = searching();
   // This service returns all of its tags for any search.
   expect(await of(search, "2026 0815", "Tags")).toContainEqual(["May bottle", "serial_number: SN-2026-0815"]);
-  expect(await partSearch()("2026 0815")).toMatchObject({
-    tags: [{ tag: { id: 41 }, attribute: "serial_number: SN-2026-0815" }],
-    inlays: [],
-  });
+  expect(askedFor).toEqual({ q: "2026 0815", limit: "20", simulated: "false" });
+  expect(asked.filter((path) => path === "tags")).toHaveLength(1);
   expect(await of(search, "b2:c3:d4", "Inlays")).toEqual([["04A1B2C3D4E5F0", expect.any(String)]]);
   expect(await of(search, "nobody 404", "Inlays")).toEqual([]);
-  // Names and short texts are searched only by the service.
+  // Names and short texts are no parts.
   expect(["bottle", "0a1"].some(isPart)).toBe(false);
+  expect(["b2:c3:d4", "SN-2026", "bottle"].map(uidPart)).toEqual(["b2c3d4", null, null]);
+});
+
+test("a kind that cannot be searched is said, beside what the others found", async () => {
+  failing.set("tags", 503);
+  const search = searching();
+  const { groups, failure } = await search("may");
+  expect(failure).toMatchObject({ message: "The database is busy." });
+  expect(groups.filter(({ entries }) => entries.length > 0).map(({ title }) => title)).toContain("Experiences");
+  // A token may not see everything: that is no failure.
+  failing.set("tags", 403);
+  expect((await search("may")).failure).toBe(null);
+  // Names that could not be loaded are asked for again with the next words.
+  failing.set("tags", 403).set("sheets", 503);
+  const names = searching();
+  expect((await names("may")).failure).not.toBe(null);
+  failing.clear();
+  const again = await names("may");
+  expect(again.failure).toBe(null);
+  expect(again.groups.find(({ title }) => title === "Test sheets")?.entries).toHaveLength(1);
 });
 
 test("actions are found by the words that people use for them", () => {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use domain::id::{InlayId, TagId};
+use domain::id::{GroupId, InlayId, TagId};
+use domain::revision::Revision;
 use domain::table::{Encoding, Format};
 
 /// Placeholder of the results, which are sent separately. Quotes in a heading are escaped, so no
@@ -48,10 +49,33 @@ pub struct ImportResult {
     pub(super) tags_with_added_variables: usize,
     /// Number of groups that the import created; in a dry run, that it would create.
     pub(super) groups_created: usize,
+    /// The groups that the import created, each after its parent. None in a dry run.
+    pub(super) created_groups: Vec<CreatedGroup>,
     /// Number of valid rows that were left out because other rows were refused.
     pub(super) left_out: usize,
     /// If the import stopped early: the reason, for people.
     pub(super) stopped: Option<String>,
+}
+
+/// A group that an import created. To undo that, delete the groups in the reverse order with
+/// `If-Match`: a group that was filled or changed meanwhile then stays.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = ImportedGroup)]
+pub(crate) struct CreatedGroup {
+    /// Id of the group.
+    id: GroupId,
+    /// Entity tag for `If-Match`, to change or delete the group only if it is still as it was
+    /// created.
+    etag: String,
+}
+
+impl CreatedGroup {
+    pub(super) fn new(id: GroupId, revision: Revision) -> Self {
+        Self {
+            id,
+            etag: format!("\"{revision}\""),
+        }
+    }
 }
 
 /// The result of a row.

@@ -5,9 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use tokio::sync::Mutex;
 
+use super::answer::CreatedGroup;
 use crate::service::Service;
 use domain::group::{GroupFields, GroupKind, GroupPath};
 use domain::id::GroupId;
+use domain::revision::{Revised as _, Revision};
 use domain::tag::cell::Cell;
 use storage::{Conflict, GroupNode, Precondition, StorageError};
 
@@ -25,8 +27,8 @@ struct Tree {
     kinds: HashMap<GroupId, GroupKind>,
     /// The groups of a parent by their names.
     named: HashMap<(Option<GroupId>, String), Vec<GroupId>>,
-    /// The groups that this import created, each after its parent.
-    created: Vec<GroupId>,
+    /// The groups that this import created, each after its parent, with their first revisions.
+    created: Vec<(GroupId, Revision)>,
     /// The paths that a dry run would create.
     planned: HashSet<Vec<String>>,
 }
@@ -58,16 +60,25 @@ impl Groups {
     }
 
     /// How many groups the import created, or would create.
-    pub(super) async fn created(&self) -> usize {
+    pub(super) async fn number(&self) -> usize {
         let tree = self.tree.lock().await;
         tree.created.len() + tree.planned.len()
+    }
+
+    /// The groups that the import created, each after its parent.
+    pub(super) async fn created(&self) -> Vec<CreatedGroup> {
+        let tree = self.tree.lock().await;
+        let created = tree.created.iter();
+        created
+            .map(|(id, revision)| CreatedGroup::new(*id, *revision))
+            .collect()
     }
 
     /// Deletes the groups that the import created, because none of its rows is stored. A group that
     /// somebody has filled meanwhile stays.
     pub(super) async fn discard(&self, service: &Service) {
         let mut tree = self.tree.lock().await;
-        while let Some(group) = tree.created.pop() {
+        while let Some((group, _)) = tree.created.pop() {
             let deleted = service.storage.delete_group_if(group, Precondition::None);
             if let Err(error) = deleted.await {
                 tracing::debug!(%group, "a group of a refused import stays: {error}");
@@ -172,7 +183,7 @@ async fn create(
         kind,
         name,
     });
-    tree.created.push(group.id);
+    tree.created.push((group.id, group.revision()));
     Ok(group.id)
 }
 

@@ -55,7 +55,8 @@ pub(super) async fn send(
             });
     }
     if let Some(groups) = groups {
-        answer.groups_created = groups.created().await;
+        answer.groups_created = groups.number().await;
+        answer.created_groups = groups.created().await;
     }
     let (_, after) = answer.around_results();
     // The client has all results, so ignore the error if this does not arrive.

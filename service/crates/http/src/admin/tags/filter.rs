@@ -76,7 +76,7 @@ impl Filter {
             return Err(ApiError::Invalid(FieldError::of("q", why)));
         }
         if q.as_ref().is_some_and(|q| search::words(q).is_empty()) {
-            let why = "q has accents alone, and nothing to search for.";
+            let why = "q has only accents, and nothing to search for.";
             return Err(ApiError::Invalid(FieldError::of("q", why)));
         }
         check_attributes(&self.attributes)?;

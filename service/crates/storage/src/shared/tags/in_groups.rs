@@ -102,3 +102,54 @@ pub(super) async fn given(
     });
     given.collect()
 }
+
+/// The keys of the attributes that groups give to the tags in them.
+pub(super) struct GivenKeys {
+    /// The keys of groups with attributes of their own.
+    own: HashMap<GroupId, Vec<PropertyKey>>,
+    /// For each group: itself and the groups above it, as far as they have attributes.
+    givers: HashMap<GroupId, Vec<GroupId>>,
+}
+
+impl GivenKeys {
+    pub(super) fn is_empty(&self) -> bool {
+        self.givers.is_empty()
+    }
+
+    pub(super) fn contains(&self, group: GroupId) -> bool {
+        self.givers.contains_key(&group)
+    }
+
+    /// The groups that give something.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &GroupId> {
+        self.givers.keys()
+    }
+
+    /// The keys that a group gives, those of two levels twice.
+    pub(super) fn keys(&self, group: GroupId) -> impl Iterator<Item = &PropertyKey> {
+        let givers = self.givers.get(&group).into_iter().flatten();
+        givers.flat_map(move |giver| self.own.get(giver).into_iter().flatten())
+    }
+}
+
+/// The keys that each group gives to the tags in it: its own, and those of all groups above.
+pub(super) async fn given_keys(db: &mut dyn Query) -> Result<GivenKeys, StorageError> {
+    let sql = "SELECT g.id, g.attributes FROM tag_groups g WHERE g.attributes <> '{}'";
+    let mut own = HashMap::<GroupId, Vec<PropertyKey>>::new();
+    for mut row in db.query(sql, &[]).await? {
+        let (id, attributes): (GroupId, Properties) = (row.take()?, row.json("group")?);
+        own.insert(id, attributes.0.into_keys().collect());
+    }
+    let mut givers = HashMap::<GroupId, Vec<GroupId>>::new();
+    if !own.is_empty() {
+        let sql = "WITH RECURSIVE given (id, giver) AS (
+                 SELECT id, id FROM tag_groups WHERE id IN ids(?1)
+                 UNION ALL SELECT g.id, v.giver FROM given v JOIN tag_groups g ON g.parent_id = v.id)
+             SELECT v.id, v.giver FROM given v";
+        for mut row in db.query(sql, &[Value::list(own.keys())]).await? {
+            let (group, giver): (GroupId, GroupId) = (row.take()?, row.take()?);
+            givers.entry(group).or_default().push(giver);
+        }
+    }
+    Ok(GivenKeys { own, givers })
+}

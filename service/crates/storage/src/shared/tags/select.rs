@@ -280,8 +280,8 @@ impl Select {
         format!("?{}", self.values.len())
     }
 
-    /// The SQL after `FROM` for the properties `p` of all tags of the selection, up to their
-    /// conditions.
+    /// The SQL after `FROM` for the properties `p` of all tags of the selection, `matching`, up to
+    /// their conditions.
     pub(super) fn with_properties(&self) -> String {
         // SQLite joins tables in the order of a CROSS JOIN: the matching tags must come first.
         let join = if self.source.is_postgres() {
@@ -291,7 +291,7 @@ impl Select {
         };
         let (id, clauses) = (self.source.id(), self.clauses());
         format!(
-            "(SELECT {id} AS id FROM {clauses}) matching
+            "(SELECT {id} AS id, t.group_id FROM {clauses}) matching
              {join} properties p ON p.tag_id = matching.id"
         )
     }

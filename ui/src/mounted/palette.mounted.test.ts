@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { userEvent } from "vitest/browser";
+import { cleanup, render } from "vitest-browser-svelte";
+import Palette from "../lib/frame/palette/Palette.svelte";
+import type { ShellState } from "../lib/shell/desktop";
+import { shell } from "../lib/shell/shell.svelte";
+import { shortcuts } from "../lib/window/shortcuts.svelte";
+
+const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status });
+/** The words for which tags were asked. */
+let asked: (string | null)[] = [];
+let tags: (q: string | null) => Response | Promise<Response>;
+
+beforeEach(() => {
+  shell.state = { phase: "ready", connection: { id: "palette" }, connections: [] } as unknown as ShellState;
+  [asked, tags] = [[], () => json({ items: [], next: null })];
+  vi.spyOn(window, "fetch").mockImplementation(async (address) => {
+    const { pathname, searchParams } = new URL(String(address), location.href);
+    if (!pathname.endsWith("/tags")) return json({ items: [], next: null });
+    asked.push(searchParams.get("q"));
+    return tags(searchParams.get("q"));
+  });
+});
+afterEach(async () => {
+  shortcuts.palette = false;
+  await cleanup();
+  vi.restoreAllMocks();
+  shell.state = { phase: "starting" };
+});
+
+const open = async () => {
+  const palette = await render(Palette, { settings: [] });
+  shortcuts.palette = true;
+  await expect.element(palette.getByPlaceholder(/Search tags/)).toHaveFocus();
+  return palette;
+};
+
+test("tags are searched a moment after the last letter, and nothing is said to be missing before", async () => {
+  let answer = (_: Response): void => undefined;
+  tags = () => new Promise<Response>((resolve) => (answer = resolve));
+  const palette = await open();
+  await userEvent.keyboard("zzqx");
+  await expect.element(palette.getByText("Searching…")).toBeVisible();
+  await vi.waitFor(() => expect(asked.at(-1)).toBe("zzqx"));
+  answer(json({ items: [{ id: 41, name: "Bottle zzqx", slug: "k3v9qa", attributes: {} }], next: null }));
+  await expect.element(palette.getByRole("option", { name: /Bottle zzqx/ })).toBeVisible();
+  tags = () => json({ items: [], next: null });
+  await userEvent.keyboard("y");
+  await expect.element(palette.getByText("No results for “zzqxy”.")).toBeVisible();
+});
+
+test("a search that fails says so instead of saying that there is nothing", async () => {
+  tags = () => json({ detail: "The database is busy.", code: "busy" }, 503);
+  const palette = await open();
+  await userEvent.keyboard("zzqx");
+  await expect.element(palette.getByRole("alert")).toHaveTextContent("Not everything could be searched. The database is busy.");
+  expect(palette.getByText(/No results/).query()).toBeNull();
+  tags = () => json({ items: [], next: null });
+  await userEvent.keyboard("y");
+  await expect.element(palette.getByText("No results for “zzqxy”.")).toBeVisible();
+  expect(palette.getByRole("alert").query()).toBeNull();
+});
