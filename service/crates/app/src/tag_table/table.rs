@@ -232,7 +232,10 @@ impl<R: Read> Table<R> {
                 // An apostrophe marks a text that is not a number, as an export writes it.
                 let meant = plain.strip_prefix('\'');
                 if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
-                    return Err(damage::words(&name, damage));
+                    let why = damage::words(&name, damage);
+                    return Err(format!(
+                        "{why} If this is the slug, write an apostrophe before it."
+                    ));
                 }
                 Ok(Cell::Text(meant.unwrap_or(plain).to_owned()))
             }
