@@ -266,11 +266,11 @@ impl Readings<'_> {
         }
         let varies = self.varies[index];
         // Usual slugs are above.
-        let is_slug_piece = |text: &str| is_slug(text) && !is_usual_slug(text);
         if varies
-            && let Some(piece) = word.piece.as_ref()
+            && let Some(piece) = &word.piece
             && piece.in_path
-            && is_slug_piece(piece.text)
+            && is_slug(piece.text)
+            && !is_usual_slug(piece.text)
         {
             let mut named = before.clone();
             named.leaves(piece.text);
