@@ -2,6 +2,7 @@
 //! wrongly.
 
 mod forms;
+mod names;
 mod parts;
 mod published;
 

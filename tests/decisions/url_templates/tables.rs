@@ -176,6 +176,14 @@ async fn columns_that_are_left_out_are_named() {
     assert_eq!(result["ignored_columns"], json!(["Preis"]));
     let tags = service.admin_get("/tags?q=kaese-0001").await;
     assert_eq!(tags["items"][0]["attributes"], json!({"colour": "gelb"}));
+    // A list that somebody wrote has columns of its own.
+    let list = "Label,Farbe,SLUG\nBrot,braun,brot-00001\n";
+    let result = import(&service, "?preset=csv", list).await;
+    assert_eq!(result["created"], json!(1), "{result}");
+    assert_eq!(result["ignored_columns"], json!(["Farbe"]));
+    let unknown = asked(&service, "?preset=csv", "Farbe,Preis\nbraun,3\n").await;
+    let words = unknown.expect(422)["detail"].to_string();
+    assert!(words.contains("no column for a name"), "{words}");
     for (query, part) in [
         ("?map=Farbe:colour", "not HEADING:COLUMN"),
         (

@@ -150,6 +150,12 @@ async fn an_unlisted_chip_gets_the_page_and_is_recorded_without_a_tag() {
     // A preview and HEAD leave nothing.
     let head = send(&service, Method::HEAD, &chip.url_at(9, None), &[]).await;
     assert_eq!(head.status, 200);
+    let preview = [("user-agent", "WhatsApp/2.24.8 A")];
+    let previewed = send(&service, Method::GET, &chip.url_at(9, None), &preview).await;
+    assert_eq!((previewed.status, &previewed.body), (200, &page.body));
+    let forged = chip.url_at(9, None).replace("ctr=00", "ctr=01");
+    let unknown = send(&service, Method::GET, &forged, &preview).await;
+    assert_eq!(unknown.status, 404);
     assert_eq!(chips(&service).await["items"][0]["last_counter"], 1);
 
     let wrong = url.replace(&url[url.len() - 4..], "0000");

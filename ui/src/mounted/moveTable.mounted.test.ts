@@ -7,7 +7,7 @@ import Table from "../routes/move/Table.svelte";
 import { moving } from "../routes/move/moving.svelte";
 
 const connect = (id: string) => (shell.state = { phase: "ready", connection: { id } } as ShellState);
-const presets = ["Alpha", "Beta"].map((title) => ({ name: title.toLowerCase(), title, about: title, others: "ignore", columns: [] }));
+const presets = ["Alpha", "Beta"].map((title) => ({ name: title.toLowerCase(), title, about: title, columns: [] }));
 const reel = {
   id: 3,
   name: "Bottles",

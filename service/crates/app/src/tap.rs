@@ -373,12 +373,37 @@ fn unmarked(query: &str) -> (&str, bool) {
     (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
-/// The tag at a place, for callers that only show a link to it. Of several templates the place keeps
-/// the one that names the tag.
-pub async fn linked(service: &Service, place: &mut Place) -> Result<Option<CachedTag>, TapError> {
+/// The object of a link.
+pub enum Linked {
+    /// A tag.
+    Tag(CachedTag),
+    /// A chip that is on no tag yet.
+    NoTag,
+    /// No chip and no tag of this service.
+    Nobody,
+}
+
+impl Linked {
+    /// The tag, if the link is that of one.
+    fn tag(self) -> Option<CachedTag> {
+        match self {
+            Self::Tag(tag) => Some(tag),
+            Self::NoTag | Self::Nobody => None,
+        }
+    }
+}
+
+/// The tag or chip at a place, for callers that only show a link to it. Of several templates the
+/// place keeps the one that names it.
+pub async fn linked(service: &Service, place: &mut Place) -> Result<Linked, TapError> {
     Ok(match Named::by(service, Occasion::Visit, place).await? {
-        Named::Tag(tag, _) => Some(tag),
-        Named::Nobody | Named::NoTag(..) | Named::Unlisted(_) => None,
+        Named::Tag(tag, _) => Linked::Tag(tag),
+        Named::NoTag(..) => Linked::NoTag,
+        Named::Unlisted(_) => match unlisted::shown(place) {
+            TapAnswer::NoTag => Linked::NoTag,
+            _ => Linked::Nobody,
+        },
+        Named::Nobody => Linked::Nobody,
     })
 }
 

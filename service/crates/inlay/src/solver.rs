@@ -15,6 +15,7 @@
 //! | `fixed` | URLs that no chip writes into |
 //! | `remarks` | properties of the URLs that explain the answer |
 //! | `windows` | where the MAC's input begins |
+//! | `words` | the parts of a URL, and which of them vary |
 
 mod alike;
 mod apart;
@@ -25,6 +26,7 @@ mod remarks;
 mod shapes;
 mod sources;
 mod windows;
+mod words;
 
 use std::collections::HashSet;
 
@@ -175,8 +177,15 @@ fn answer(urls: &[&str], sources: &[KeySource], budget: &mut Budget<'_>) -> Answ
         };
     };
     let mut proofs = Vec::new();
-    for shape in &shapes {
-        proofs.extend(proofs_of(shape, sources, budget));
+    // A slug can look like a value of a chip, but values are rarely slugs. No MAC verifies both ways,
+    // so the rare case is tried last.
+    let (rare, usual): (Vec<_>, Vec<_>) = shapes.iter().partition(|shape| shape.has_slug_of_hex());
+    for shapes in [usual, rare] {
+        if proofs.is_empty() {
+            for shape in shapes {
+                proofs.extend(proofs_of(shape, sources, budget));
+            }
+        }
     }
     if proofs.is_empty() {
         for shape in &shapes {
@@ -322,6 +331,15 @@ struct Shape {
     codes: Vec<(Option<String>, Filled)>,
     /// The values that it leaves literal.
     unread: Unread,
+}
+
+impl Shape {
+    /// Whether a slug has the form of a chip's value, and not that of most slugs.
+    fn has_slug_of_hex(&self) -> bool {
+        let is_of_hex = |slug: &str| shapes::could_be_code(slug) && !shapes::is_usual_slug(slug);
+        let mut slugs = self.codes.iter().filter_map(|(slug, _)| slug.as_deref());
+        slugs.any(is_of_hex)
+    }
 }
 
 impl Format {

@@ -92,6 +92,58 @@ async fn a_template_needs_keys_that_check_the_codes_of_unlisted_chips() {
     );
 }
 
+/// Without a shared meta key, no code of an unlisted chip names its UID, and every tap is refused.
+#[tokio::test]
+async fn a_template_with_picc_data_needs_a_meta_key_for_its_unlisted_chips() {
+    let service = TestService::start().await;
+    let refused = |answer: Answer| {
+        let body = answer.expect(422);
+        let error = &body["errors"][0];
+        assert_eq!(error["field"], "meta_keys", "{body}");
+        let words = error["message"].as_str().unwrap();
+        assert!(
+            words.contains("add meta_keys") && words.contains("\"refuse\""),
+            "{words}"
+        );
+    };
+    for mode in ["page", "create"] {
+        let mut body = template_json(&settings(ONE_ADDRESS), &[]);
+        body["shared_file_key"] = json!("22".repeat(16));
+        body["unlisted"] = json!(mode);
+        refused(service.admin(Method::POST, "/url-templates", body).await);
+    }
+    // Nobody is known without a key, so nobody is promised anything.
+    let rule = json!({"shared_file_key": "22".repeat(16)});
+    let (template, _) = answering(&service, ONE_ADDRESS, rule).await;
+    let path = format!("/url-templates/{template}");
+    let create = json!({"unlisted": "create"});
+    refused(service.admin(Method::PATCH, &path, create.clone()).await);
+    let keys = format!("{path}/meta-keys");
+    for key in ["11", "33"] {
+        let key = json!({"meta_keys": [key.repeat(16)]});
+        service.admin(Method::POST, &keys, key).await.expect(200);
+    }
+    service.admin_patch(&path, create).await;
+    let checks = service.admin_get(&path).await["meta_key_checks"].clone();
+    let [spare, last] = [1, 0].map(|at| {
+        let check = checks[at].as_str().unwrap();
+        format!("{keys}?meta_key_check={check}")
+    });
+    service
+        .admin(Method::DELETE, &spare, Value::Null)
+        .await
+        .expect(200);
+    refused(service.admin(Method::DELETE, &last, Value::Null).await);
+    // The way out that the words name.
+    service
+        .admin_patch(&path, json!({"unlisted": "refuse"}))
+        .await;
+    service
+        .admin(Method::DELETE, &last, Value::Null)
+        .await
+        .expect(200);
+}
+
 /// NXP's own layout: one meta key for all chips, and file keys of a master key.
 #[tokio::test]
 async fn a_chip_with_a_shared_meta_key_and_a_file_key_of_a_master_key_is_known() {

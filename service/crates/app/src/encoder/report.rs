@@ -4,7 +4,8 @@ use std::io::Read;
 
 use super::Reported;
 use domain::table::counter::{self, Counter, Digits};
-use domain::table::{Sheet, TableFile, damage};
+use domain::table::damage::{self, Damage};
+use domain::table::{Sheet, TableFile};
 
 /// Maximum number of rows: one for each position, and one for each chip that failed.
 const ROWS_MAX: usize = 20_000;
@@ -188,7 +189,8 @@ fn row(
                     .map_err(|_| format!("\"{cell}\" is no position."));
                 row.position = Some(number?);
             }
-            Column::Slug => match damage::of_slug(cell) {
+            // Digits that look rounded can be a slug of the order. A rounded slug is not in it.
+            Column::Slug => match damage::of_slug(cell).filter(|it| *it != Damage::Rounded) {
                 Some(damage) => return Err(damage::words("The slug", damage)),
                 None => row.slug = Some(cell.to_owned()),
             },

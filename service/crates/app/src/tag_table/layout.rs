@@ -103,7 +103,10 @@ impl Layout {
                     plan.columns.push((column, origin));
                 }
                 None if mapped.is_none() && self.refuses_others() => {
-                    return Err(self.unknown(heading));
+                    let names = Column::names();
+                    return Err(format!(
+                        "There is no column \"{heading}\". There are {names}."
+                    ));
                 }
                 None => plan.ignored.push(shown(heading, index)),
             }
@@ -129,23 +132,16 @@ impl Layout {
     }
 
     fn known(&self, heading: &str) -> Option<(Column, Option<Form>)> {
-        let theirs = self.preset.and_then(|preset| preset.column(heading));
-        theirs.or_else(|| Some((Column::parse(heading)?, None)))
+        match self.preset {
+            Some(preset) => preset.column(heading),
+            None => Some((Column::parse(heading)?, None)),
+        }
     }
 
     /// Whether an unknown column makes the file invalid. In a table of Tapdesk, a typo in a heading
-    /// must not lose a column.
+    /// must not lose a column. A list with a preset has columns of its own.
     fn refuses_others(&self) -> bool {
-        self.map.is_empty() && self.preset.is_none_or(Preset::refuses_others)
-    }
-
-    fn unknown(&self, heading: &str) -> String {
-        if let Some(preset) = self.preset {
-            let name = &preset.name;
-            return format!("There is no column \"{heading}\" in the preset \"{name}\".");
-        }
-        let names = Column::names();
-        format!("There is no column \"{heading}\". There are {names}.")
+        self.map.is_empty() && self.preset.is_none()
     }
 }
 
@@ -274,12 +270,40 @@ mod tests {
             ..Layout::default()
         };
         for (preset, names, part) in [
-            ("csv", &["label", "colour"][..], "\"colour\""),
-            ("csv", &["label", "name"], "two columns"),
+            ("csv", &["label", "name"][..], "two columns"),
+            ("csv", &["Name", "name"], "two columns"),
+            ("csv", &["colour", "weight"], "no column for a name"),
             ("gototags", &["Colour"], "no column for a name"),
         ] {
             let refused = columns(&of(preset), names).unwrap_err();
             assert!(refused.contains(part), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_list_with_a_preset_keeps_the_columns_that_are_known_and_names_the_others() {
+        for (preset, names, known, ignored) in [
+            (
+                "csv",
+                &["label", "colour", "", "Language Code"][..],
+                &["name", "language_code"][..],
+                &["colour", "(column 3)"][..],
+            ),
+            (
+                "csv",
+                &["TITLE", "Serial-Number"],
+                &["title", "uid", "name"],
+                &[],
+            ),
+            ("ixkio", &["XUID", "Title"], &["slug", "name"], &["Title"]),
+        ] {
+            let layout = Layout {
+                preset: Some(named(preset).unwrap()),
+                ..Layout::default()
+            };
+            assert_eq!(columns(&layout, names).unwrap(), known, "{preset}");
+            let plan = layout.plan(&header(names)).unwrap();
+            assert_eq!(plan.ignored, ignored, "{preset}");
         }
     }
 

@@ -10,13 +10,17 @@ use super::chip::technology;
 use super::column::{Column, TECHNOLOGY, URL, is_own_export};
 use inlay::Technology;
 
+/// The preset for lists that people wrote themselves.
+const OWN_LISTS: &str = "csv";
+
 /// The known tables, in the order of the user interface.
 static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     let file = include_str!("../../../../data/import-presets.json");
     serde_json::from_str(file).expect("the presets are well-formed")
 });
 
-/// The columns of another service's table.
+/// The columns of another service's table. Those of Tapdesk's own tables are imported as well. Others
+/// are ignored, and the result lists them.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ImportPreset)]
@@ -36,8 +40,6 @@ pub struct Preset {
     /// whose URL template does not define it.
     #[serde(default)]
     pub(super) fixed: BTreeMap<String, String>,
-    /// How to treat other columns. Columns of Tapdesk's own tables are always imported.
-    others: Others,
 }
 
 /// A column of another service.
@@ -72,17 +74,6 @@ pub(super) enum Form {
     MtagId,
 }
 
-/// How to treat an unknown column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = OtherColumns)]
-enum Others {
-    /// The table is refused.
-    Refuse,
-    /// The column is ignored, and the result lists it.
-    Ignore,
-}
-
 /// All presets, in the order of the user interface.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
@@ -101,11 +92,21 @@ pub fn named(name: &str) -> Result<&'static Preset, String> {
 }
 
 impl Preset {
-    /// Tapdesk's column with the meaning of `heading`, and the form of its cells; `None` if the
-    /// preset does not contain it.
+    /// Tapdesk's column with the meaning of `heading`, and the form of its cells; `None` if neither
+    /// the preset nor Tapdesk's own tables contain it.
     pub(super) fn column(&self, heading: &str) -> Option<(Column, Option<Form>)> {
-        let known = self.known(heading)?;
-        Some((Column::parse(&known.ours)?, known.form))
+        match self.known(heading) {
+            Some(known) => Some((Column::parse(&known.ours)?, known.form)),
+            None => Some((Column::parse(&self.own(heading)?)?, None)),
+        }
+    }
+
+    /// The name of the column of Tapdesk's tables that `heading` spells. People spell it in any way.
+    fn own(&self, heading: &str) -> Option<String> {
+        let is_own = |name: &String| Column::parse(name).is_some();
+        let spelt = || plain(heading).collect::<Vec<_>>().join("_");
+        let exact = Some(heading.to_owned()).filter(is_own);
+        exact.or_else(|| (self.name == OWN_LISTS).then(spelt).filter(is_own))
     }
 
     /// The chip of rows that do not name one.
@@ -120,11 +121,6 @@ impl Preset {
         known.find(|known| known.theirs.iter().any(is_it))
     }
 
-    /// Whether an unknown column makes the file invalid.
-    pub(super) fn refuses_others(&self) -> bool {
-        self.others == Others::Refuse
-    }
-
     /// The likely meaning of each column of a table, for a person to confirm: the name of Tapdesk's
     /// column, and whether it is a guess. No two columns get the same meaning.
     pub(super) fn suggest(&self, header: &[String]) -> Vec<Option<(String, bool)>> {
@@ -135,12 +131,7 @@ impl Preset {
                 .known(heading)
                 .filter(|_| !own_export || heading != URL);
             let theirs = theirs.map(|known| (known.ours.clone(), known.guessed));
-            let found = theirs.or_else(|| {
-                let own = |name: String| Column::parse(&name).map(|_| (name, false));
-                let spelt = || plain(heading).collect::<Vec<_>>().join("_");
-                let others = || self.refuses_others().then(spelt).and_then(own);
-                own(heading.clone()).or_else(others)
-            })?;
+            let found = theirs.or_else(|| Some((self.own(heading)?, false)))?;
             if taken.contains(&found.0) {
                 return None;
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::chip::technology;
 use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
 use super::layout::{Layout, Origin, Plan};
+use super::preset::Form;
 use domain::table::counter::{self, Counter, Digits};
 use domain::table::{Encoding, Format, Sheet, TableFile, damage};
 use domain::tag::TagColumn;
@@ -109,6 +110,7 @@ impl<R: Read> Table<R> {
         let (mut with_uid, mut with_chip) = (None, false);
         let uid = self.index_of(UID);
         let chips = [TECHNOLOGY, TEMPLATE, TEMPLATE_ID].map(|name| self.index_of(name));
+        let (mtag, mut converted) = (self.mtag(), None);
         while let Some(line) = self.sheet.next() {
             let number = line.number;
             rows += 1;
@@ -120,6 +122,9 @@ impl<R: Read> Table<R> {
             if has(uid) {
                 with_uid.get_or_insert(number);
                 with_chip |= chips.into_iter().any(has);
+            }
+            if let (Some(index), None) = (mtag, &converted) {
+                converted = self.conversion(index, cells[index].trim(), number);
             }
             let Some(of) = self.counter else {
                 continue;
@@ -138,7 +143,7 @@ impl<R: Read> Table<R> {
             }
         }
         let notes = self.sheet.notes().iter().cloned();
-        let notes = notes.chain(hexadecimal).collect();
+        let notes = notes.chain(hexadecimal).chain(converted).collect();
         Survey {
             rows,
             rows_after,
@@ -159,6 +164,24 @@ impl<R: Read> Table<R> {
             Origin::Cell(index) if *column == Column::Inlay(member) => Some(*index),
             _ => None,
         })
+    }
+
+    /// The index of the cell with the decimal id of a Blue Bite mTAG.
+    fn mtag(&self) -> Option<usize> {
+        let mut columns = self.plan.columns.iter();
+        columns.find_map(|(_, origin)| match origin {
+            Origin::Formed(index, Form::MtagId) => Some(*index),
+            _ => None,
+        })
+    }
+
+    /// A note for people, if the id in a cell becomes another text as a slug.
+    fn conversion(&self, index: usize, cell: &str, row: u32) -> Option<String> {
+        let slug = Form::MtagId.read(cell);
+        let heading = &self.sheet.header()[index];
+        (slug != cell).then(|| format!(
+            "Decimal numbers in the column \"{heading}\" are read as Blue Bite's ids, which its URLs have in base 36 after \"n\": \"{cell}\" in row {row} is the slug \"{slug}\". To keep the numbers as slugs, import with preset=csv and map={heading}:slug."
+        ))
     }
 
     /// At most `rows` rows after row number `after`.
@@ -232,7 +255,10 @@ impl<R: Read> Table<R> {
                 // An apostrophe marks a text that is not a number, as an export writes it.
                 let meant = plain.strip_prefix('\'');
                 if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
-                    return Err(damage::words(&name, damage));
+                    let why = damage::words(&name, damage);
+                    return Err(format!(
+                        "{why} If this is the slug, write an apostrophe before it."
+                    ));
                 }
                 Ok(Cell::Text(meant.unwrap_or(plain).to_owned()))
             }
@@ -278,6 +304,7 @@ impl<R: Read> Iterator for Table<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tag_table::layout::Mapped;
     use crate::tag_table::preset::named;
 
     fn table<'a>(file: &'a str, layout: &Layout) -> Table<&'a [u8]> {
@@ -347,6 +374,32 @@ mod tests {
                 "{cell}"
             );
         }
+    }
+
+    #[test]
+    fn the_first_id_of_bluebite_that_becomes_another_slug_is_named() {
+        let file = "Name,mTAG ID\nA,nilpps\nB,1042\nC,1043\n";
+        let notes = table(file, &of("bluebite")).survey(0).notes;
+        let [note] = &notes[..] else {
+            panic!("{notes:?}");
+        };
+        assert!(
+            note.contains("\"1042\" in row 3 is the slug \"nsy\""),
+            "{note}"
+        );
+        // The way out that the note names.
+        assert!(note.contains("preset=csv and map=mTAG ID:slug."), "{note}");
+        let kept = Layout {
+            map: vec![
+                Mapped::parse("mTAG ID:slug").unwrap(),
+                Mapped::parse("Name:name").unwrap(),
+            ],
+            ..of("csv")
+        };
+        assert!(table(file, &kept).survey(0).notes.is_empty());
+        assert_eq!(rows(file, &kept)[1].as_ref().unwrap()[..], ["B", "1042"]);
+        let file = "Name,mTAG ID\nA,nilpps\n";
+        assert!(table(file, &of("bluebite")).survey(0).notes.is_empty());
     }
 
     #[test]

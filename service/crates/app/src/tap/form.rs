@@ -55,7 +55,7 @@ pub enum FormAnswer {
 
 /// Whether the tag at a place has a page, the only destination that has forms.
 pub async fn takes_forms(service: &Service, place: &mut Place) -> Result<bool, TapError> {
-    let tag = linked(service, place).await?;
+    let tag = linked(service, place).await?.tag();
     Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
 }
 
@@ -69,7 +69,7 @@ fn leads_to_a_page(tag: &CachedTag) -> bool {
 /// The one operation that uses the key decides whether the key may be used. The reads before and
 /// after it only determine the words of the answer.
 pub async fn submit(service: &Service, mut sent: SentForm<'_>) -> Result<FormAnswer, TapError> {
-    let Some(tag) = linked(service, &mut sent.place).await? else {
+    let Some(tag) = linked(service, &mut sent.place).await?.tag() else {
         return Ok(FormAnswer::NoSuchTag);
     };
     if !leads_to_a_page(&tag) {

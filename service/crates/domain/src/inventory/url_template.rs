@@ -118,12 +118,19 @@ pub enum InvalidUrlTemplate {
         "Unlisted chips need keys that check their codes: send master_key_ids or shared_file_key."
     )]
     UnlistedWithoutKeys,
+    /// The template has no key to decrypt the UID of an unlisted chip.
+    #[error(
+        "Unlisted chips need a shared meta key, because it opens {{picc}}: add meta_keys or a master key that shares one, or set unlisted to \"refuse\" first."
+    )]
+    UnlistedUnopened,
 }
 
 impl OfField for InvalidUrlTemplate {
     fn field(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::NothingToOpen | Self::TooManyKeys(_) => "meta_keys".into(),
+            Self::NothingToOpen | Self::TooManyKeys(_) | Self::UnlistedUnopened => {
+                "meta_keys".into()
+            }
             Self::NotShared(_) | Self::TooManyMasterKeys(_) => "master_key_ids".into(),
             Self::CreateLimit => "create_limit".into(),
             Self::NoAesKey => "shared_file_key".into(),
@@ -201,6 +208,10 @@ impl UrlTemplateFields {
         }
         if !self.has_file_keys() {
             return Err(InvalidUrlTemplate::UnlistedWithoutKeys);
+        }
+        // An unlisted chip has no keys of its own, so only a shared one tells its UID.
+        if self.template.has(Field::Picc) && !self.keys.iter().any(|key| key.opens) {
+            return Err(InvalidUrlTemplate::UnlistedUnopened);
         }
         Ok(())
     }

@@ -52,6 +52,12 @@ pub fn read(cell: &str, said: Option<Digits>, decimal: bool) -> Result<Counter, 
     let number = |radix| u32::from_str_radix(digits, radix).map_err(|_| none());
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     let has_zeros = digits.len() > 1 && digits.starts_with('0');
+    if said == Some(Digits::Decimal) && prefixed.is_none() && !is_plain {
+        let (length, is) = (digits.len(), number(16)?);
+        return Err(format!(
+            "\"{cell}\" is no decimal counter: it has {length} hexadecimal digits, and is {is} if it is hexadecimal. Say counter=hex to read it so."
+        ));
+    }
     Ok(match said {
         Some(Digits::Decimal) if prefixed.is_none() => Counter::Is(number(10)?),
         Some(_) => Counter::Is(number(16)?),
@@ -114,7 +120,15 @@ mod tests {
             let refused = read(cell, Some(Digits::Hex), false).unwrap_err();
             assert!(refused.contains(part), "{cell}: {refused}");
         }
-        assert!(read("00001E", Some(Digits::Decimal), false).is_err());
+        assert_eq!(
+            read("00001E", Some(Digits::Decimal), false).unwrap_err(),
+            "\"00001E\" is no decimal counter: it has 6 hexadecimal digits, and is 30 if it is \
+             hexadecimal. Say counter=hex to read it so."
+        );
+        for cell in ["123456789A", "4294967296"] {
+            let refused = read(cell, Some(Digits::Decimal), false).unwrap_err();
+            assert_eq!(refused, format!("\"{cell}\" is no counter."));
+        }
         assert!(read("4294967296", None, true).is_err());
     }
 

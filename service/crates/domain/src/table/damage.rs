@@ -49,18 +49,24 @@ pub fn of_key(cell: &str) -> Option<Damage> {
     if !is_key {
         return of_hex(cell, 32);
     }
-    // A number has 15 digits in a spreadsheet, and zeros after them.
-    let zeros = plain.len() - plain.trim_end_matches('0').len();
-    let is_rounded = is_digits(&plain) && !plain.starts_with('0') && zeros >= plain.len() - 15;
+    is_rounded(&plain).then_some(Damage::Rounded)
+}
+
+/// Whether digits are those of a number that a spreadsheet rounded: it keeps 15 of them, with zeros
+/// after these.
+fn is_rounded(plain: &str) -> bool {
+    const KEPT: usize = 15;
+    let kept = plain.trim_end_matches('0').len();
     // Many test keys are one digit and zeros, but a rounded number has further digits.
-    let some = plain[..plain.len() - zeros].len() > 2;
-    (is_rounded && some).then_some(Damage::Rounded)
+    let is_number = is_digits(plain) && !plain.starts_with('0') && kept > 2;
+    is_number && plain.len() > KEPT && kept <= KEPT
 }
 
 /// The damage of a slug. If it really has the form of a number or a date, its owner writes an
 /// apostrophe before it. Digits can be a slug.
 pub fn of_slug(cell: &str) -> Option<Damage> {
-    of_number(cell)
+    let rounded = || is_rounded(cell.trim()).then_some(Damage::Rounded);
+    of_number(cell).or_else(rounded)
 }
 
 /// The damage of a text that a spreadsheet could read as a number.
@@ -268,8 +274,15 @@ mod tests {
 
     #[test]
     fn a_slug_that_became_a_number_or_a_date_is_known() {
-        use Damage::{Date, Scientific, Separated};
+        use Damage::{Date, Rounded, Scientific, Separated};
         for (cell, expected) in [
+            ("1234567890123450000", Some(Rounded)),
+            ("1234567890123450", Some(Rounded)),
+            ("123456789012340", None),
+            ("1234567890123456", None),
+            ("12345678901234560", None),
+            ("1000000000000000", None),
+            ("0234567890123450000", None),
             ("1.23457E+18", Some(Scientific)),
             ("1E+05", Some(Scientific)),
             ("41", None),

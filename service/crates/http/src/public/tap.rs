@@ -18,7 +18,7 @@ use crate::public::AsService;
 use app::prove_address;
 use app::service::Service;
 use app::tag_address;
-use app::tap::{self, HeldKey, KeyCookie, Place, Tap, TapAnswer, TapError};
+use app::tap::{self, HeldKey, KeyCookie, Linked, Place, Tap, TapAnswer, TapError};
 use domain::interaction::TapOrigin;
 use domain::rolling_key::RollingKey;
 use domain::visitor::Visitor;
@@ -132,13 +132,14 @@ async fn at(
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
             return match tap::linked(service, &mut place).await {
-                Ok(Some(tag)) => {
+                Ok(Linked::Tag(tag)) => {
                     if !tag.simulated() {
                         service.count_preview();
                     }
                     pages::preview(&tag)
                 }
-                Ok(None) => respond(service, TapAnswer::NoSuchTag, &visitor),
+                Ok(Linked::NoTag) => respond(service, TapAnswer::NoTag, &visitor),
+                Ok(Linked::Nobody) => respond(service, TapAnswer::NoSuchTag, &visitor),
                 Err(error) => error::refused_tap(error),
             };
         }

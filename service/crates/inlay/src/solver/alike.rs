@@ -139,8 +139,11 @@ impl Proof {
             })
         });
         let of_any: Vec<_> = of_any.collect();
-        all.extend(of_any);
-        all
+        // A form that names tags makes the name likelier than a literal text.
+        let mut named: Vec<_> = all.iter().filter_map(forms::with_name).collect();
+        named.extend(all);
+        named.extend(of_any);
+        named
     }
 
     /// The positions at which all file data have letters of a tamper loop.
@@ -160,15 +163,19 @@ impl Proof {
 }
 
 impl Format {
+    /// Whether the URLs name more than one chip.
+    pub(super) fn is_of_several_chips(&self) -> bool {
+        self.reads.iter().any(|read| read.0 != self.reads[0].0)
+    }
+
     /// The template with a placeholder in place of a path segment that may name one tag of many. If
     /// chips share the segment, it does not name a tag.
     fn with_any_name(&self) -> Vec<TemplateSettings> {
         let text = &self.settings.template;
-        let several = self.reads.iter().any(|read| read.0 != self.reads[0].0);
         let host = text.find("://").map_or(0, |at| at + 3);
         let path = text[host..].find('/').map_or(text.len(), |at| host + at);
         let end = text.find('?').unwrap_or(text.len());
-        if several || path >= end {
+        if self.is_of_several_chips() || path >= end {
             return Vec::new();
         }
         let mut found = Vec::new();

@@ -28,7 +28,11 @@ pub(super) fn all(urls: &[&str]) -> Vec<Format> {
     let mut places = (0..parts.len()).filter(|at| differs(*at));
     let place = match (places.next(), places.next()) {
         (Some(place), None) => place,
-        (None, None) if is_of_service && parts.len() == 1 => 0,
+        (None, None)
+            if is_of_service && parts.len() == 1 && !shapes::is_word_of_address(parts[0]) =>
+        {
+            0
+        }
         _ => return Vec::new(),
     };
     let (scheme, _) = url.split_once("://").unwrap_or_default();
@@ -48,8 +52,7 @@ pub(super) fn all(urls: &[&str]) -> Vec<Format> {
     };
     let names = |(request, _): &(Request<'_>, &str)| {
         let found = template.read(request);
-        let slug = found.and_then(|found| found.slug);
-        slug.is_some_and(|slug| shapes::is_name(&slug))
+        found.is_some_and(|found| found.slug.is_some())
     };
     if !requests.iter().all(names) {
         return Vec::new();

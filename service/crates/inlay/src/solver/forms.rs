@@ -1,7 +1,7 @@
 //! Forms of URLs that other services publish. A code that nobody can check fits several templates;
 //! of these, the published one is likely.
 
-use super::Format;
+use super::{Format, shapes};
 use crate::slug::is_slug;
 use crate::template::{Field, Template, TemplateSettings};
 
@@ -75,41 +75,39 @@ impl Format {
     }
 }
 
-/// The format with `{slug}` in place of the first segment, if that names the tags of its form. The
-/// form's own path follows it, and nothing else.
-fn with_name(format: Format) -> Format {
+/// The format with `{slug}` in place of the first segment, if its form has the tag's name there. The
+/// form's own path follows it, and nothing else. A segment that several chips share names none.
+pub(super) fn with_name(format: &Format) -> Option<Format> {
     let text = &format.settings.template;
+    let form = of(text).filter(|form| form.names_tags && !text.contains("{slug}"))?;
     let host = text.find("://").map_or(0, |at| at + 3);
-    let path = text[host..].find('/').map(|at| host + at + 1);
-    let form = of(text).filter(|form| form.names_tags && !text.contains("{slug}"));
-    let (Some(path), Some(form)) = (path, form) else {
-        return format;
-    };
+    let path = text[host..].find('/').map(|at| host + at + 1)?;
     let end = text[path..]
         .find(['/', '?'])
         .map_or(text.len(), |at| path + at);
     let rest = text[end..].split('?').next().unwrap_or_default();
-    if rest != form.path {
-        return format;
-    }
-    if !is_slug(&text[path..end]) {
-        return format;
+    let name = &text[path..end];
+    let names_tag = is_slug(name) && !shapes::is_word_of_address(name);
+    if rest != form.path || !names_tag || format.is_of_several_chips() {
+        return None;
     }
     let settings = TemplateSettings {
         template: format!("{}{}{}", &text[..path], Field::Slug, &text[end..]),
         lookup: None,
         ..format.settings.clone()
     };
-    match Template::new(settings.clone()) {
-        Ok(_) => Format { settings, ..format },
-        Err(_) => format,
-    }
+    Template::new(settings.clone()).ok()?;
+    Some(Format {
+        settings,
+        ..format.clone()
+    })
 }
 
 /// Of templates that no MAC proved, those of a published form, if there are any.
 pub(super) fn published(formats: Vec<Format>) -> Vec<Format> {
     let mut named: Vec<Format> = Vec::new();
-    for format in formats.into_iter().map(with_name) {
+    for format in formats {
+        let format = with_name(&format).unwrap_or(format);
         if !named.contains(&format) {
             named.push(format);
         }

@@ -1,6 +1,7 @@
 //! The possible templates of a URL, by its lengths and characters.
 
 use super::Shape;
+use super::words::{self, Kind, Word, is_name_in_query};
 use crate::slug::is_slug;
 use crate::technology::{Family, Mode, Technology};
 use crate::template::{Field, Filled, Lookup, MacStart, Request, Template, TemplateSettings};
@@ -10,6 +11,25 @@ use crate::template::{Field, Filled, Lookup, MacStart, Request, Template, Templa
 const STEPS_MAX: usize = 5_000;
 /// The longest URL that is read, in bytes: a chip holds half as much.
 pub(super) const URL_MAX: usize = 512;
+
+/// Words that owners put before the query of all their tags' URLs.
+const ADDRESS_WORDS: [&str; 15] = [
+    "check",
+    "item",
+    "items",
+    "nfc",
+    "p",
+    "product",
+    "products",
+    "scan",
+    "t",
+    "tag",
+    "tags",
+    "tap",
+    "taps",
+    "verification",
+    "verify",
+];
 
 /// The technologies that can be distinguished. One stands for all that write the same URLs.
 const PROFILES: [(Technology, Mode); 9] = [
@@ -29,20 +49,18 @@ pub(super) fn all(urls: &[&str]) -> Option<Vec<Shape>> {
     if urls.iter().any(|url| url.len() > URL_MAX) {
         return None;
     }
-    let Some(words) = urls.first().and_then(|url| words(url)) else {
+    let Some(words) = urls.first().and_then(|url| words::of(url)) else {
         return Some(Vec::new());
     };
-    let others: Vec<_> = urls[1..]
-        .iter()
-        .filter_map(|url| self::words(url))
-        .collect();
+    let others = urls[1..].iter().filter_map(|url| words::of(url));
+    let varies = words::varying(&words, &others.collect::<Vec<_>>());
     let mut shapes: Vec<Shape> = Vec::new();
     for (technology, mode) in PROFILES {
         let mut reading = Readings {
             technology,
             mode,
             words: &words,
-            others: &others,
+            varies: &varies,
             steps: 0,
             found: Vec::new(),
         };
@@ -99,25 +117,39 @@ fn is_worth_a_slug(template: &Template, codes: &[(Option<String>, Filled)]) -> b
 /// Whether a segment looks as if it named one tag of many: it has a number that is not part of a
 /// chip's name.
 fn is_numbered(segment: &str) -> bool {
+    without_chips(segment).bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The segment without the names of chips.
+fn without_chips(segment: &str) -> String {
     let chips = Technology::ALL.map(Technology::as_str);
     let makes = chips.map(|chip| chip.split_once("dna").map_or(chip, |(make, _)| make));
     let makes = makes.into_iter().chain(["424dna"]);
-    let rest = makes.fold(segment.to_owned(), |rest, make| rest.replace(make, ""));
-    rest.bytes().any(|b| b.is_ascii_digit())
+    makes.fold(segment.to_owned(), |rest, make| rest.replace(make, ""))
+}
+
+/// Whether a segment is a usual word of an address, a version or the name of a chip: all tags of an
+/// owner have it, so one URL with it does not name a tag.
+pub(super) fn is_word_of_address(segment: &str) -> bool {
+    let lower = segment.to_ascii_lowercase();
+    let names_chip = without_chips(&lower) != lower && !is_numbered(&lower);
+    names_chip || is_version(&lower) || ADDRESS_WORDS.contains(&&*lower)
+}
+
+/// Whether a segment is `v` with a number, or without one.
+fn is_version(segment: &str) -> bool {
+    let is_number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    segment.strip_prefix('v').is_some_and(is_number)
 }
 
 /// Whether a path segment looks as if it named a tag, in a form that is seldom a slug: it is short,
 /// or has other characters. A version number is not such a name.
 pub(super) fn is_name_elsewhere(segment: &str) -> bool {
-    let is_version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let version = segment.strip_prefix('v').is_some_and(is_version);
     let literal = !segment.contains(['{', '}']);
-    literal && !version && !is_usual_slug(segment) && is_numbered(&segment.to_ascii_lowercase())
-}
-
-/// Whether a text is likely the name of a tag, and not a word of the address.
-pub(super) fn is_name(text: &str) -> bool {
-    is_slug(text) && (is_usual_slug(text) || is_name_elsewhere(text))
+    literal
+        && !is_version(segment)
+        && !is_usual_slug(segment)
+        && is_numbered(&segment.to_ascii_lowercase())
 }
 
 /// The placeholder for such a name: `{slug}` if a tag can have it as its slug.
@@ -129,118 +161,9 @@ pub(super) fn placeholder_of_name(name: &str) -> Field {
     }
 }
 
-/// A part of a URL between separators.
-struct Word<'a> {
-    text: &'a str,
-    /// The characters before it: they are literal.
-    before: &'a str,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Scheme and host, or the name of a parameter: always literal.
-    Fixed,
-    /// The first name of a host: literal, or the slug.
-    Label,
-    /// A whole path segment.
-    Segment,
-    /// A whole value of a parameter.
-    Value,
-    /// A part of a segment or value.
-    Part,
-}
-
-/// A URL's words. Adjacent values of a chip have an `x` between them, which is not a hex digit.
-fn words(url: &str) -> Option<Vec<Word<'_>>> {
-    let (_, rest) = url.split_once("://")?;
-    let scheme = url.len() - rest.len();
-    let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
-    let host = scheme + rest.find(['/', '?']).unwrap_or(rest.len());
-    let end = url.split_once('#').map_or(url.len(), |(url, _)| url.len());
-    let name = &url[scheme..host];
-    let label = scheme + name.find('.').unwrap_or(name.len());
-    let mut words = vec![
-        Word {
-            text: &url[scheme..label],
-            before: &url[..scheme],
-            kind: Kind::Label,
-        },
-        Word {
-            text: &url[label..host],
-            before: "",
-            kind: Kind::Fixed,
-        },
-    ];
-    let mut at = host;
-    let mut in_query = false;
-    while at < end {
-        let separator = url[at..].chars().next()?;
-        in_query |= separator == '?';
-        let start = at + separator.len_utf8();
-        let outer = |c: char| {
-            if in_query {
-                c == '&' || c == '='
-            } else {
-                c == '/' || c == '?'
-            }
-        };
-        let stop = url[start..end]
-            .find(outer)
-            .map_or(end, |length| start + length);
-        let chunk = &url[start..stop];
-        let is_name = in_query && url[stop..end].starts_with('=') && separator != '=';
-        let whole = match (is_name, in_query) {
-            (true, _) => Kind::Fixed,
-            (false, true) => Kind::Value,
-            (false, false) => Kind::Segment,
-        };
-        let is_whole = whole == Kind::Fixed || is_usual_slug(chunk);
-        if is_whole || !chunk.contains(inner) || (in_query && is_name_in_query(chunk)) {
-            words.push(Word {
-                text: chunk,
-                before: &url[at..start],
-                kind: whole,
-            });
-        } else {
-            let mut before = at;
-            for part in chunk.split(inner) {
-                let from = part.as_ptr() as usize - url.as_ptr() as usize;
-                words.push(Word {
-                    text: part,
-                    before: &url[before..from],
-                    kind: Kind::Part,
-                });
-                before = from + part.len();
-            }
-        }
-        at = stop;
-    }
-    Some(words)
-}
-
-/// Whether a character can stand between two values of a chip.
-const fn inner(c: char) -> bool {
-    !c.is_ascii_alphanumeric() || c == 'x'
-}
-
-/// Whether the value of a parameter looks as if it named a tag, such as `AbC123xy`, and no part of
-/// it could be a chip's UID or code. A counter and a state of a loop do not make it a run of values
-/// if other letters are beside them.
-fn is_name_in_query(value: &str) -> bool {
-    let is_long = |part: &str| part.len() >= 8 && could_be_code(part);
-    let of_chip = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'O' | b'I');
-    let is_run = || value.split(inner).all(|part| part.bytes().all(of_chip));
-    let is_short = || !value.split(inner).any(could_be_code);
-    is_slug(value)
-        && is_name_elsewhere(value)
-        && !value.split(inner).any(is_long)
-        && (!is_run() || is_short())
-}
-
 /// Whether a text has the form of most slugs. A text in capitals or with other separators could as
 /// well be a code, or several words.
-fn is_usual_slug(text: &str) -> bool {
+pub(super) fn is_usual_slug(text: &str) -> bool {
     let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     (6..=32).contains(&text.len()) && text.bytes().all(legal)
 }
@@ -284,7 +207,8 @@ struct Readings<'a> {
     technology: Technology,
     mode: Mode,
     words: &'a [Word<'a>],
-    others: &'a [Vec<Word<'a>>],
+    /// Of each word, whether the piece of the URL that it begins differs between the URLs.
+    varies: &'a [bool],
     steps: usize,
     found: Vec<(TemplateSettings, Unread)>,
 }
@@ -340,26 +264,29 @@ impl Readings<'_> {
         if word.kind == Kind::Value && is_name_in_query(word.text) {
             self.with(&before, Field::Slug, index + 1);
         }
-        let other = |words: &Vec<Word<'_>>| {
-            words
-                .get(index)
-                .is_some_and(|other| other.text != word.text)
-        };
+        let varies = self.varies[index];
+        // Usual slugs are above.
+        if varies
+            && let Some(piece) = &word.piece
+            && piece.in_path
+            && is_slug(piece.text)
+            && !is_usual_slug(piece.text)
+        {
+            let mut named = before.clone();
+            named.leaves(piece.text);
+            self.with(&named, Field::Slug, index + piece.words);
+        }
         let is_name = || is_name_elsewhere(word.text) && !could_be_code(word.text);
-        let open = match word.kind {
-            Kind::Value => Some(Field::Any),
-            Kind::Segment if is_name() => Some(placeholder_of_name(word.text)),
-            Kind::Segment | Kind::Fixed | Kind::Label | Kind::Part => None,
+        let is_open = match word.kind {
+            Kind::Value => true,
+            Kind::Segment => !is_slug(word.text) && is_name(),
+            Kind::Fixed | Kind::Label | Kind::Part => false,
         };
-        match open.filter(|_| self.others.iter().any(other)) {
-            Some(Field::Any) => {
-                let mut any = before.clone();
-                any.leaves(word.text);
-                any.text += "{*}";
-                self.extend(&mut any, index + 1);
-            }
-            Some(field) => self.with(&before, field, index + 1),
-            None => {}
+        if varies && is_open {
+            let mut any = before.clone();
+            any.leaves(word.text);
+            any.text += "{*}";
+            self.extend(&mut any, index + 1);
         }
         let mut literal = before;
         literal.leaves(word.text);
@@ -432,7 +359,7 @@ fn is_value(text: &str) -> bool {
 }
 
 /// Whether the text has the characters of a code's values, and is as long as the shortest counter.
-fn could_be_code(text: &str) -> bool {
+pub(super) fn could_be_code(text: &str) -> bool {
     text.len() >= 6 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 

@@ -31,7 +31,7 @@ pub struct ImportResult {
     /// Headings of columns that were ignored.
     pub(super) ignored_columns: Vec<String>,
     /// Further information for people: the encoding if it was a guess, the sheet that was read,
-    /// hexadecimal counters.
+    /// hexadecimal counters, ids that became other slugs.
     pub(super) notes: Vec<String>,
     /// The result of each row.
     pub(super) results: Vec<RowResult>,

@@ -15,7 +15,7 @@ use crate::public;
 use app::inlays::open_keys;
 use app::payload;
 use app::service::Service;
-use app::tap::{self, Place, Tap, TapAnswer};
+use app::tap::{self, Linked, Place, Tap, TapAnswer};
 use domain::clock::Stopwatch;
 use domain::entropy;
 use domain::field_error::FieldError;
@@ -278,8 +278,8 @@ async fn code(
 /// Opens the URL of a tag like a messenger that previews a link.
 async fn preview(service: &Service, place: &mut Place) -> Result<Followed, ApiError> {
     let status = match tap::linked(service, place).await? {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::NOT_FOUND,
+        Linked::Tag(_) | Linked::NoTag => StatusCode::OK,
+        Linked::Nobody => StatusCode::NOT_FOUND,
     };
     Ok(Followed {
         status: status.as_u16(),
