@@ -14,6 +14,7 @@ use crate::StorageError;
 use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresStorage;
+use crate::shared::operation::{Changing, Erased, Reading, typed, unerased};
 use crate::shared::{Change, Read, callers};
 use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
@@ -189,7 +190,7 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.read_within(name, Moment::Each, arguments, operation)
+        typed(self.read_within(name, Moment::Each, Box::new((arguments, operation))))
     }
 
     /// Runs a reading operation whose statements all see the same moment, within reach.
@@ -203,28 +204,20 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.read_within(name, Moment::Same, arguments, operation)
+        typed(self.read_within(name, Moment::Same, Box::new((arguments, operation))))
     }
 
-    fn read_within<A, T>(
+    fn read_within(
         &self,
         name: &'static str,
         moment: Moment,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> BoxFuture<'_, Result<T, StorageError>>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        Box::pin(async move {
-            if !self.is_limited() {
-                return each!(self, db => db.run_read(name, moment, arguments, operation).await);
-            }
-            let called = (arguments, operation, self.reach().clone());
-            let read: Read<_, T> = |db, called| Box::pin(callers::read(db, called));
-            each!(self, db => db.run_read(name, moment, called, read).await)
-        })
+        mut operation: Box<dyn Reading>,
+    ) -> BoxFuture<'_, Result<Erased, StorageError>> {
+        if self.is_limited() {
+            let reach = self.reach().clone();
+            operation = Box::new(callers::Limited { operation, reach });
+        }
+        Box::pin(async move { each!(self, db => db.run_read(name, moment, operation).await) })
     }
 
     /// Runs a writing operation in a transaction, within reach, and returns after its commit is on
@@ -239,48 +232,64 @@ impl Access {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        typed(self.change_within(name, Box::new((arguments, operation))))
+    }
+
+    fn change_within(
+        &self,
+        name: &'static str,
+        operation: Box<dyn Changing>,
+    ) -> BoxFuture<'_, Result<Erased, StorageError>> {
         Box::pin(async move {
             let Some(caller) = self.caller() else {
-                return self.run_change(name, arguments, operation).await;
+                return each!(self, db => db.run_change(name, operation).await);
             };
-            let on_behalf = (arguments, operation, Arc::clone(caller));
-            let change: Change<_, (T, bool)> =
-                |tx, on_behalf| Box::pin(callers::change(tx, on_behalf));
-            let (changed, recorded) = self.run_change(name, on_behalf, change).await?;
+            let on_behalf = Box::new(callers::OnBehalf {
+                operation,
+                caller: Arc::clone(caller),
+            });
+            let changed = each!(self, db => db.run_change(name, on_behalf).await)?;
+            let callers::Changed { result, recorded } = unerased(changed);
             if recorded {
                 caller.set_recorded();
             }
-            Ok(changed)
+            Ok(result)
         })
     }
 
     /// Like [`Self::read`], for data that every caller may see.
-    pub(crate) async fn run_read<A, T>(
+    pub(crate) fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
         operation: Read<A, T>,
-    ) -> Result<T, StorageError>
+    ) -> BoxFuture<'_, Result<T, StorageError>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        each!(self, db => db.run_read(name, Moment::Each, arguments, operation).await)
+        let operation: Box<dyn Reading> = Box::new((arguments, operation));
+        typed(Box::pin(async move {
+            each!(self, db => db.run_read(name, Moment::Each, operation).await)
+        }))
     }
 
     /// Like [`Self::change`], for work of the service that a request only causes: the audit log
     /// does not mention it.
-    pub(crate) async fn run_change<A, T>(
+    pub(crate) fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,
         operation: Change<A, T>,
-    ) -> Result<T, StorageError>
+    ) -> BoxFuture<'_, Result<T, StorageError>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        each!(self, db => db.run_change(name, arguments, operation).await)
+        let operation: Box<dyn Changing> = Box::new((arguments, operation));
+        typed(Box::pin(async move {
+            each!(self, db => db.run_change(name, operation).await)
+        }))
     }
 
     /// Runs a single statement as a transaction of its own, which waits for no other transaction.

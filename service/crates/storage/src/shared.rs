@@ -29,6 +29,7 @@ mod key_rotation;
 mod mail;
 mod master_keys;
 pub(super) mod notifications;
+pub(super) mod operation;
 mod reports;
 mod sheets;
 mod submissions;

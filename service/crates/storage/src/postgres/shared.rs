@@ -15,7 +15,8 @@ use super::taps::record;
 use super::transaction::Write;
 use crate::access::Moment;
 use crate::shared::dialect::Dialect;
-use crate::shared::{Change, Query, Question, Read, Transaction};
+use crate::shared::operation::{Changing, Erased, Reading};
+use crate::shared::{Query, Question, Transaction};
 use crate::value::{Columns, Row, Value, unreadable};
 use crate::{Event, StorageError};
 use domain::clock::{Stopwatch, Timestamp};
@@ -100,27 +101,22 @@ impl Transaction for Write {
 
 impl PostgresStorage {
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_read<A, T>(
+    pub(crate) async fn run_read(
         &self,
         name: &'static str,
         moment: Moment,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+        operation: Box<dyn Reading>,
+    ) -> Result<Erased, StorageError> {
         match moment {
             Moment::Each => {
                 let session = self.session().await?;
                 let mut reader = Reader(&session);
-                self.contained(operation(&mut reader, &arguments)).await
+                self.contained(operation.run(&mut reader)).await
             }
             Moment::Same => {
                 let snapshot = self.snapshot().await?;
                 let mut reader = Reader(&snapshot);
-                let read = self.contained(operation(&mut reader, &arguments)).await?;
+                let read = self.contained(operation.run(&mut reader)).await?;
                 snapshot.end().await?;
                 Ok(read)
             }
@@ -128,18 +124,13 @@ impl PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_change<A, T>(
+    pub(crate) async fn run_change(
         &self,
         name: &'static str,
-        arguments: A,
-        operation: Change<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+        operation: Box<dyn Changing>,
+    ) -> Result<Erased, StorageError> {
         let mut write = self.begin().await?;
-        let changed = self.contained(operation(&mut write, &arguments)).await;
+        let changed = self.contained(operation.run(&mut write)).await;
         self.end(write, changed).await
     }
 

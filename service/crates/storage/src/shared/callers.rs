@@ -6,9 +6,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
 use super::dialect::Dialect;
-use super::{Change, Query, Question, Read, TagCounts, Transaction, audit, groups};
+use super::operation::{Changing, Erased, Reading};
+use super::{Query, Question, TagCounts, Transaction, audit, groups};
 use crate::value::{Row, Value};
 use crate::{CachedPart, Event, StorageError};
 use domain::audit::Note;
@@ -19,28 +21,62 @@ use domain::interaction::{NewInteraction, Recorded};
 use domain::scope::Reach;
 use inlay::counter::{CounterState, MirrorState};
 
-/// Runs a reading operation for a caller with this reach.
-pub(crate) async fn read<A, T>(
-    db: &mut (dyn Query + '_),
-    (arguments, operation, reach): &(A, Read<A, T>, Reach),
-) -> Result<T, StorageError> {
-    let db = &mut Called::new(db, reach);
-    operation(db, arguments).await
+/// A reading operation for a caller with this reach.
+pub(crate) struct Limited {
+    pub(crate) operation: Box<dyn Reading>,
+    pub(crate) reach: Reach,
 }
 
-/// Runs a writing operation for `caller`. Also returns whether it wrote a row to the audit log.
-pub(crate) async fn change<A, T>(
-    tx: &mut (dyn Transaction + '_),
-    (arguments, operation, caller): &(A, Change<A, T>, Arc<Caller>),
-) -> Result<(T, bool), StorageError> {
-    let mut db = Called::new(tx, &caller.reach);
-    let changed = operation(&mut db, arguments).await?;
-    let Called { wrote, note, .. } = db;
-    if !wrote || caller.is_recorded() {
-        return Ok((changed, false));
+impl Reading for Limited {
+    fn run<'t>(
+        &'t self,
+        db: &'t mut (dyn Query + 't),
+    ) -> BoxFuture<'t, Result<Erased, StorageError>> {
+        Box::pin(async move {
+            let mut db = Called::new(db, &self.reach);
+            self.operation.run(&mut db).await
+        })
     }
-    audit::record(tx, caller, note).await?;
-    Ok((changed, true))
+}
+
+/// A writing operation for a caller. Its result is a [`Changed`].
+pub(crate) struct OnBehalf {
+    pub(crate) operation: Box<dyn Changing>,
+    pub(crate) caller: Arc<Caller>,
+}
+
+/// The outcome of [`OnBehalf`].
+pub(crate) struct Changed {
+    /// The result of the operation.
+    pub(crate) result: Erased,
+    /// Whether it wrote a row to the audit log.
+    pub(crate) recorded: bool,
+}
+
+impl Changing for OnBehalf {
+    fn run<'t>(
+        &'t self,
+        tx: &'t mut (dyn Transaction + 't),
+    ) -> BoxFuture<'t, Result<Erased, StorageError>> {
+        Box::pin(async move {
+            let changed = self.change(tx).await?;
+            Ok(Box::new(changed) as Erased)
+        })
+    }
+}
+
+impl OnBehalf {
+    async fn change(&self, tx: &mut (dyn Transaction + '_)) -> Result<Changed, StorageError> {
+        let Self { operation, caller } = self;
+        let mut db = Called::new(tx, &caller.reach);
+        let result = operation.run(&mut db).await?;
+        let Called { wrote, note, .. } = db;
+        let recorded = wrote && !caller.is_recorded();
+        if recorded {
+            audit::record(tx, caller, note).await?;
+        }
+        Ok(Changed { result, recorded })
+    }
 }
 
 /// A database as a caller sees it.

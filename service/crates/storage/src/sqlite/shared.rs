@@ -16,7 +16,8 @@ use super::taps::record;
 use super::writer::Write;
 use crate::access::Moment;
 use crate::shared::dialect::Dialect;
-use crate::shared::{Change, Query, Read, TagCounts, Transaction};
+use crate::shared::operation::{Changing, Erased, Reading};
+use crate::shared::{Query, TagCounts, Transaction};
 use crate::value::{Columns, Row, Value, unreadable, values};
 use crate::{CachedPart, Event, StorageError};
 use domain::clock::Timestamp;
@@ -141,24 +142,19 @@ impl SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_read<A, T>(
+    pub(crate) async fn run_read(
         &self,
         name: &'static str,
         moment: Moment,
-        arguments: A,
-        operation: Read<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+        operation: Box<dyn Reading>,
+    ) -> Result<Erased, StorageError> {
         let folded = self.writer.folded().clone();
         self.read_long(move |connection| {
             folded.exactly(|| match moment {
-                Moment::Each => ask(connection, &folded, operation, &arguments),
+                Moment::Each => ask(connection, &folded, &*operation),
                 Moment::Same => {
                     let snapshot = connection.unchecked_transaction()?;
-                    ask(&snapshot, &folded, operation, &arguments)
+                    ask(&snapshot, &folded, &*operation)
                 }
             })
         })
@@ -166,19 +162,14 @@ impl SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    pub(crate) async fn run_change<A, T>(
+    pub(crate) async fn run_change(
         &self,
         name: &'static str,
-        arguments: A,
-        operation: Change<A, T>,
-    ) -> Result<T, StorageError>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+        operation: Box<dyn Changing>,
+    ) -> Result<Erased, StorageError> {
         self.write(move |write| {
             let mut command = Command(SendWrapper::new(write));
-            at_once(operation(&mut command, &arguments))
+            at_once(operation.run(&mut command))
         })
         .await
     }
@@ -196,17 +187,16 @@ impl SqliteStorage {
 }
 
 /// Runs a reading operation on a connection.
-fn ask<A, T>(
+fn ask(
     connection: &Connection,
     folded: &Folded,
-    operation: Read<A, T>,
-    arguments: &A,
-) -> Result<T, StorageError> {
+    operation: &dyn Reading,
+) -> Result<Erased, StorageError> {
     let mut reader = Reader {
         connection: SendWrapper::new(connection),
         folded,
     };
-    at_once(operation(&mut reader, arguments))
+    at_once(operation.run(&mut reader))
 }
 
 /// The result of an operation. It waits only for the database, which answers at once.
