@@ -118,13 +118,15 @@ fn a_name_like_a_value_of_a_chip_is_a_slug_with_file_keys_of_their_own_too() {
     assert_eq!(found, (Certainty::Proved, vec![PLAIN.to_owned()]));
 }
 
-/// Words of an address, versions and names of chips are the same for all tags.
+/// Words of an address, single letters, versions and names of chips are the same for all tags.
 #[test]
 fn words_of_an_address_are_no_names() {
     for word in [
         "v",
         "v2",
         "t",
+        "r",
+        "B",
         "tag",
         "products",
         "Verify",

@@ -12,17 +12,15 @@ const STEPS_MAX: usize = 5_000;
 /// The longest URL that is read, in bytes: a chip holds half as much.
 pub(super) const URL_MAX: usize = 512;
 
-/// Words that owners put before the query of all their tags' URLs.
-const ADDRESS_WORDS: [&str; 15] = [
+/// Words that owners put before the query of all their tags' URLs, beside single letters.
+const ADDRESS_WORDS: [&str; 13] = [
     "check",
     "item",
     "items",
     "nfc",
-    "p",
     "product",
     "products",
     "scan",
-    "t",
     "tag",
     "tags",
     "tap",
@@ -128,12 +126,13 @@ fn without_chips(segment: &str) -> String {
     makes.fold(segment.to_owned(), |rest, make| rest.replace(make, ""))
 }
 
-/// Whether a segment is a usual word of an address, a version or the name of a chip: all tags of an
-/// owner have it, so one URL with it does not name a tag.
+/// Whether a segment is a usual word of an address, a single letter, a version or the name of a chip:
+/// all tags of an owner have it, so one URL with it does not name a tag.
 pub(super) fn is_word_of_address(segment: &str) -> bool {
     let lower = segment.to_ascii_lowercase();
     let names_chip = without_chips(&lower) != lower && !is_numbered(&lower);
-    names_chip || is_version(&lower) || ADDRESS_WORDS.contains(&&*lower)
+    let is_letter = matches!(lower.as_bytes(), [byte] if byte.is_ascii_lowercase());
+    names_chip || is_letter || is_version(&lower) || ADDRESS_WORDS.contains(&&*lower)
 }
 
 /// Whether a segment is `v` with a number, or without one.
