@@ -7,6 +7,7 @@ use tapdesk_service::clock::{Stopwatch, Timestamp};
 use tapdesk_service::storage::{ClaimedMessage, DeliveryEnd, Lane, Tried};
 use tapdesk_tests::{Receiver, TestService};
 
+use super::database::execute;
 use super::{HOUR, alert, due, notification, put, sent, start};
 
 const MINUTE: i64 = HOUR / 60;
@@ -38,6 +39,18 @@ async fn a_mail_server_that_does_not_answer_delays_no_chat() {
     // An attempt of a mail takes two minutes, and four are made at once.
     assert!(waiting.elapsed() < Duration::from_mins(1));
     assert!(server.taken().is_empty());
+}
+
+#[tokio::test]
+async fn a_read_that_fails_before_an_attempt_delays_no_mail() {
+    let (service, server) = start().await;
+    notification(&service, Value::Null).await;
+    alert(&service, None).await;
+    execute(&service, "ALTER TABLE mail RENAME TO away").await;
+    let round = tapdesk_service::notifications::run_due(service.service());
+    assert!(round.await.is_err());
+    execute(&service, "ALTER TABLE away RENAME TO mail").await;
+    sent(&service, &server, 1).await;
 }
 
 #[tokio::test]

@@ -91,11 +91,14 @@ async fn begin<'a>(
     if free == 0 {
         return Ok(false);
     }
-    let claimed = service.storage.claim_messages(lane, free).await?;
-    if claimed.is_empty() {
+    // Most rounds find nothing, and need no transaction, for which taps wait.
+    if !service.storage.are_messages_due(lane).await? {
         return Ok(false);
     }
+    // Nothing fails between the claim and the attempts: what was claimed would wait for its lease.
     let channels = Channels::current(service, channels).await?;
+    let claimed = service.storage.claim_messages(lane, free).await?;
+    let begun = !claimed.is_empty();
     for one in claimed {
         let delivered = deliver(service, Arc::clone(&channels), one);
         attempts.push(Box::pin(async move {
@@ -105,7 +108,7 @@ async fn begin<'a>(
             }
         }));
     }
-    Ok(true)
+    Ok(begun)
 }
 
 /// How many mails may be attempted at once.

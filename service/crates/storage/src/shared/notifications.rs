@@ -119,6 +119,15 @@ impl Access {
         .await
     }
 
+    /// Whether deliveries of a lane are due.
+    pub async fn are_messages_due(&self, lane: Lane) -> Result<bool, StorageError> {
+        let now = self.now().await?;
+        self.read("messages_due", (lane, now), |db, (lane, now)| {
+            Box::pin(deliver::is_due(db, *lane, *now))
+        })
+        .await
+    }
+
     /// Claims at most `limit` due deliveries of a lane. No other caller gets them before their lease
     /// ends.
     pub async fn claim_messages(
@@ -126,14 +135,6 @@ impl Access {
         lane: Lane,
         limit: usize,
     ) -> Result<Vec<ClaimedMessage>, StorageError> {
-        let now = self.now().await?;
-        // Most rounds find nothing, and need no transaction, for which taps wait.
-        let due = self.read("messages_due", (lane, now), |db, (lane, now)| {
-            Box::pin(deliver::is_due(db, *lane, *now))
-        });
-        if !due.await? {
-            return Ok(Vec::new());
-        }
         self.change("claim_messages", (lane, limit), |tx, (lane, limit)| {
             Box::pin(deliver::claim(tx, *lane, *limit))
         })
