@@ -106,7 +106,7 @@ async fn raise(service: &TestService, group: Option<&Value>) -> i64 {
     for _ in 0..12 {
         service.tap(&url).await;
     }
-    tapdesk_service::housekeeping::sweep(service.service())
+    tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("the alert is raised");
     tag.id

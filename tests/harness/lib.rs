@@ -89,16 +89,25 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(
 pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
     time: Duration,
     what: &str,
-    mut question: impl FnMut() -> F,
+    question: impl FnMut() -> F,
 ) -> T {
+    let answer = poll(time, question).await;
+    answer.unwrap_or_else(|| panic!("waited in vain: {what}"))
+}
+
+/// Calls `question` repeatedly until it returns a value, for at most `time`.
+async fn poll<T, F: Future<Output = Option<T>>>(
+    time: Duration,
+    mut question: impl FnMut() -> F,
+) -> Option<T> {
     const PAUSE: Duration = Duration::from_millis(10);
     for _ in 0..time.as_millis() / PAUSE.as_millis() {
         if let Some(answer) = question().await {
-            return answer;
+            return Some(answer);
         }
         tokio::time::sleep(PAUSE).await;
     }
-    panic!("waited in vain: {what}");
+    None
 }
 
 /// Repeats `attempt` until it succeeds, at most `most` times, and returns its value. For a promise

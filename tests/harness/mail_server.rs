@@ -7,13 +7,16 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::{PATIENCE, eventually};
+use crate::{PATIENCE, poll};
 
+/// Pause between two looks whether a silent server still is one.
+const LOOK: Duration = Duration::from_millis(50);
 /// Most bytes of a line that the server reads.
 const LINE_MAX: usize = 64 * 1024;
 
@@ -183,7 +186,7 @@ impl MailServer {
         self.rules().hangs_up = does;
     }
 
-    /// Whether connections are accepted and get no byte.
+    /// Whether connections are accepted and get no byte. Afterwards, those that wait are closed.
     pub fn be_silent(&self, is: bool) {
         self.rules().is_silent = is;
     }
@@ -223,12 +226,18 @@ impl MailServer {
     }
 
     /// Waits for the first `count` mails, and returns them.
+    ///
+    /// # Panics
+    /// When they do not come. The numbers show whether the sender or the conversation is late.
     pub async fn wait_for(&self, count: usize) -> Vec<TakenMail> {
-        eventually("mails", async || {
+        let all = poll(PATIENCE, async || {
             let taken = self.taken();
             (taken.len() >= count).then_some(taken)
+        });
+        all.await.unwrap_or_else(|| {
+            let (came, connections) = (self.taken().len(), self.connections());
+            panic!("waited in vain for {count} mails: {came} came in {connections} connections")
         })
-        .await
     }
 
     fn rules(&self) -> MutexGuard<'_, Rules> {
@@ -290,10 +299,16 @@ fn talk(connection: &TcpStream, encryption: &Encryption, rules: &Mutex<Rules>) -
     let rules = || rules.lock().unwrap_or_else(PoisonError::into_inner);
     rules().connections += 1;
     if rules().is_silent {
-        // The client loses its patience, however long that takes.
-        connection.set_read_timeout(None)?;
+        // The client loses its patience, however long that takes, or the server hangs up.
+        connection.set_read_timeout(Some(LOOK))?;
         let mut client = connection;
-        while client.read(&mut [0])? > 0 {}
+        while rules().is_silent {
+            match client.read(&mut [0]) {
+                Ok(0) => break,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+                _ => {}
+            }
+        }
         return Ok(());
     }
     let (mut wire, mut is_encrypted) = match encryption {

@@ -24,7 +24,7 @@ async fn a_message_has_no_uid_no_value_and_nothing_of_a_visitor() {
         let visitor = service.get(&url).header("user-agent", "Claras phone");
         visitor.answer().await;
     }
-    tapdesk_service::housekeeping::sweep(service.service())
+    tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("the alert is raised");
     // The data of this alert has the UID, as that of the housekeeping.

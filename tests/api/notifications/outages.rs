@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Stopwatch, Timestamp};
 use tapdesk_service::storage::{ClaimedMessage, DeliveryEnd, Lane, Tried};
-use tapdesk_tests::{Receiver, TestService};
+use tapdesk_tests::{MailServer, Receiver, TestService, eventually};
 
 use super::database::execute;
-use super::{HOUR, alert, due, notification, put, sent, start};
+use super::{HOUR, alert, due, notification, put, send_by, sent, start};
 
 const MINUTE: i64 = HOUR / 60;
 
@@ -38,6 +38,26 @@ async fn a_mail_server_that_does_not_answer_delays_no_chat() {
     chat.wait_for(1).await;
     // An attempt of a mail takes two minutes, and four are made at once.
     assert!(waiting.elapsed() < Duration::from_mins(1));
+    assert!(server.taken().is_empty());
+}
+
+#[tokio::test]
+async fn a_mail_on_its_way_while_another_server_is_set_goes_to_that_one_at_once() {
+    let (service, server) = start().await;
+    notification(&service, Value::Null).await;
+    server.be_silent(true);
+    alert(&service, None).await;
+    let other = MailServer::start();
+    let set = async {
+        eventually("an attempt begins", async || {
+            (server.connections() > 0).then_some(())
+        })
+        .await;
+        send_by(&service, &other).await;
+        server.be_silent(false);
+    };
+    tokio::join!(due(&service), set);
+    sent(&service, &other, 1).await;
     assert!(server.taken().is_empty());
 }
 

@@ -21,7 +21,7 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     for _ in 0..20 {
         service.tap(&copied).await;
     }
-    tapdesk_service::housekeeping::sweep(service.service())
+    tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("the alert is raised");
     let told = receiver.wait_for(1).await[0].json();
@@ -31,7 +31,7 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     assert!(told["data"]["message"].is_string(), "{told}");
     // The alert is sent once.
     service.tap(&copied).await;
-    tapdesk_service::housekeeping::sweep(service.service())
+    tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("nothing is left");
     let test = format!("/webhooks/{id}/test");
@@ -57,7 +57,7 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
     let look = async |mebibytes: u32| {
         let setting = json!({"disk_low_mebibytes": mebibytes});
         service.admin_patch("/settings", setting).await;
-        tapdesk_service::housekeeping::sweep(service.service())
+        tapdesk_service::housekeeping::raise_alerts(service.service())
             .await
             .expect("it is looked at");
     };
@@ -145,13 +145,39 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
     file.busy_timeout(PATIENCE).unwrap();
     file.execute_batch("ALTER TABLE outbox RENAME TO away")
         .unwrap();
-    let swept = tapdesk_service::housekeeping::sweep(service.service()).await;
+    let swept = tapdesk_service::housekeeping::raise_alerts(service.service()).await;
     swept.expect_err("no alert can be written");
     file.execute_batch("ALTER TABLE away RENAME TO outbox")
         .unwrap();
     let _house = service.keep_house();
     let told = receiver.wait_for(2).await;
     assert_eq!(tags_of(&told), copied);
+}
+
+/// A missing table stands for rows that cannot be removed.
+#[tokio::test]
+async fn sqlite_a_removal_that_fails_delays_no_alert() {
+    let service = TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let receiver = Receiver::start().await;
+    let events = json!({"events": ["alert.copied_url"]});
+    webhook(&service, &receiver, events).await;
+    let (tag, mut inlay) = service.bottle().await;
+    let url = inlay.url(&tag);
+    for _ in 0..12 {
+        service.tap(&url).await;
+    }
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(PATIENCE).unwrap();
+    file.execute_batch("ALTER TABLE unlisted_chips RENAME TO away")
+        .unwrap();
+    let swept = tapdesk_service::housekeeping::sweep(service.service()).await;
+    swept.expect_err("the removal fails");
+    let _house = service.keep_house();
+    assert_eq!(tags_of(&receiver.wait_for(1).await), [json!(tag.id)]);
 }
 
 /// A missing table stands for a database that fails.

@@ -4,6 +4,7 @@ import { cleanup, render } from "vitest-browser-svelte";
 import Palette from "../lib/frame/palette/Palette.svelte";
 import type { ShellState } from "../lib/shell/desktop";
 import { shell } from "../lib/shell/shell.svelte";
+import { router } from "../lib/window/router.svelte";
 import { shortcuts } from "../lib/window/shortcuts.svelte";
 
 const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status });
@@ -59,4 +60,34 @@ test("a search that fails says so instead of saying that there is nothing", asyn
   await userEvent.keyboard("y");
   await expect.element(palette.getByText("No results for “zzqxy”.")).toBeVisible();
   expect(palette.getByRole("alert").query()).toBeNull();
+});
+
+test("Enter opens a result of the words as they are, and nothing once the palette is closed", async () => {
+  const answers = new Map<string | null, (answer: Response) => void>();
+  tags = (q) => new Promise<Response>((resolve) => answers.set(q, resolve));
+  const answer = async (q: string, id: number) => {
+    await vi.waitFor(() => expect(answers.has(q)).toBe(true));
+    answers.get(q)?.(json({ items: [{ id, name: `Tag ${id}`, slug: `s${id}`, attributes: {} }], next: null }));
+  };
+  const go = vi.spyOn(router, "go").mockImplementation(() => undefined);
+  const palette = await open();
+  await userEvent.keyboard("zzq");
+  await answer("zzq", 1);
+  await expect.element(palette.getByRole("option", { name: /Tag 1/ })).toBeVisible();
+  await userEvent.keyboard("x{Enter}");
+  await answer("zzqx", 2);
+  await vi.waitFor(() => expect(go.mock.calls).toEqual([["tags", 2, {}]]));
+  shortcuts.palette = true;
+  await expect.element(palette.getByPlaceholder(/Search tags/)).toHaveFocus();
+  await userEvent.keyboard("zzqy{Enter}{Escape}");
+  await vi.waitFor(() => expect(shortcuts.palette).toBe(false));
+  await vi.waitFor(() => expect(answers.has("zzqy") || asked.at(-1) === "zzqx").toBe(true));
+  answers.get("zzqy")?.(json({ items: [{ id: 3, name: "Tag 3", slug: "s3", attributes: {} }], next: null }));
+  // A later search is answered after the one that was left behind.
+  shortcuts.palette = true;
+  await expect.element(palette.getByPlaceholder(/Search tags/)).toHaveFocus();
+  await userEvent.keyboard("{Control>}a{/Control}zzqz");
+  await answer("zzqz", 4);
+  await expect.element(palette.getByRole("option", { name: /Tag 4/ })).toBeVisible();
+  expect(go).toHaveBeenCalledTimes(1);
 });

@@ -1,11 +1,11 @@
 //! Recurring work. Expired keys, old visitors and old interactions are removed, so that nothing
-//! grows without limit. Imports that a crash interrupted are finished. Webhooks and notifications
-//! are delivered. Taps are counted for reports. Scheduled backups are made. Settings are read again,
+//! grows without limit. Imports that a crash interrupted are finished. Alerts are raised. Webhooks
+//! and notifications are delivered. Taps are counted for reports. Scheduled backups are made. Settings are read again,
 //! so that all nodes of a database use the same ones. After a start, tags are read into memory.
 
+mod alerts;
+
 use std::convert::Infallible;
-use std::iter;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -16,9 +16,10 @@ use crate::service::Service;
 use crate::webhook_delivery::{self, raise};
 use domain::clock::{Millis, Timestamp};
 use domain::webhook::{Alert, EventKind};
-use inlay::Uid;
 use storage::panics;
 use storage::{StorageError, finish_import};
+
+pub use alerts::raise_alerts;
 
 /// Pause between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -47,6 +48,7 @@ pub async fn run(service: &Service) -> Infallible {
     tokio::select! {
         never = panics::restarted(panicked, || follow(service)) => never,
         never = panics::restarted(panicked, || remove(service)) => never,
+        never = panics::restarted(panicked, || alerts::run(service)) => never,
         never = panics::restarted(panicked, || fill(service)) => never,
         never = panics::restarted(panicked, || count(service)) => never,
         never = panics::restarted(panicked, || back_up(service)) => never,
@@ -132,82 +134,6 @@ async fn remove(service: &Service) -> Infallible {
     }
 }
 
-/// Raises an alert once when disk space becomes low. It is raised again only after free space was a
-/// quarter above the limit, so that space around the limit does not raise it repeatedly.
-async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
-    let limit = u64::from(service.settings().disk_low_mebibytes) << 20;
-    let Some(free) = service.storage.free_space() else {
-        return Ok(());
-    };
-    let is_low = free < limit;
-    if is_low && !service.disk_low.swap(true, Ordering::Relaxed) {
-        let mebibytes = free >> 20;
-        let message = format!(
-            "The disk of the database has {mebibytes} MiB left. When it is full, taps are redirected without a \
-             key and nothing is saved: make room, or keep interactions for a shorter time."
-        );
-        tracing::warn!("{message}");
-        let data = json!({"free_mebibytes": mebibytes, "limit_mebibytes": limit >> 20});
-        let raised = raise(service, Alert::new(EventKind::AlertDiskLow, &message, data)).await;
-        if raised.is_err() {
-            // The alert could not be stored, so the next round raises it again.
-            service.disk_low.store(false, Ordering::Relaxed);
-        }
-        return raised;
-    }
-    if free >= limit.saturating_add(limit / 4) {
-        service.disk_low.store(false, Ordering::Relaxed);
-    }
-    Ok(())
-}
-
-/// Raises an alert for each chip that got too many wrong codes. An alert that cannot be stored is
-/// raised again in the next round.
-async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
-    // No alert is raised for chips that do not exist.
-    service.guesses_at_nobody.take_reached();
-    let mut reached = service.guesses.take_reached().into_iter();
-    while let Some(uid) = reached.next() {
-        if let Err(error) = tell_guess(service, uid).await {
-            service.guesses.put_back(iter::once(uid).chain(reached));
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
-    let inlay = service.storage.chip_state(uid).await?.inlay;
-    let tag_id = inlay.as_ref().and_then(|inlay| inlay.fields.tag_id);
-    let mut alert = Alert::new(
-        EventKind::AlertInlayGuessed,
-        "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
-        json!({"uid": uid, "inlay_id": inlay.map(|inlay| inlay.id), "tag_id": tag_id}),
-    );
-    alert.about.tag_id = tag_id;
-    raise(service, alert).await
-}
-
-/// Raises an alert for each one-time URL that was opened too often, in the same way.
-async fn tell_copies(service: &Service) -> Result<(), StorageError> {
-    let mut reached = service.copies.take_reached().into_iter();
-    while let Some((tag_id, counter)) = reached.next() {
-        let mut alert = Alert::new(
-            EventKind::AlertCopiedUrl,
-            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
-            json!({"tag_id": tag_id, "counter": counter}),
-        );
-        alert.about.tag_id = Some(tag_id);
-        if let Err(error) = raise(service, alert).await {
-            service
-                .copies
-                .put_back(iter::once((tag_id, counter)).chain(reached));
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
 /// Removes stored webhook events, sent or not, when the taps or submissions in them are removed
 /// because of their age.
 async fn forget_old_events(service: &Service, now: Timestamp) -> Result<(), StorageError> {
@@ -273,9 +199,6 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
         tokio::task::yield_now().await;
     }
     service.storage.forget_deleted().await?;
-    tell_guesses(service).await?;
-    tell_copies(service).await?;
-    look_at_disk(service).await?;
     // Comes last, because it may take long and must not delay the removal of expired data.
     for (import, decided) in service.storage.abandoned_imports().await? {
         finish_import(&service.storage, import, decided).await?;

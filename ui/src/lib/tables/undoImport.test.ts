@@ -40,7 +40,7 @@ test("an undo restores former values, and says so", () => {
     { row: 5, outcome: "updated", id: 5, slug: "same" },
   ] as unknown as TagImportRow[];
   const changed = changedBy(rows);
-  expect(formerTable(changed).split("\r\n")).toEqual(['"slug","data:a","name","title"', '"b","(delete)","Old",""', '"c","","","\'=T"']);
+  expect(formerTable(changed).split("\r\n")).toEqual(['"slug","data:a","name","title"', '"\'b","(delete)","Old",""', '"\'c","","","\'=T"']);
   expect(undoWords({ results: rows, created_groups: [] })).toBe(
     "Undo deletes 1 new tag, deletes 1 new inlay for good and restores the former values of 2 tags, even where they were changed again since.",
   );

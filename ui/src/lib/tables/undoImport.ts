@@ -46,10 +46,13 @@ export function undoWords({ results, created_groups }: Done): string {
   return `Undo ${parts.length > 0 ? `${parts.join(", ")} and ` : ""}${last}.`;
 }
 
-/** A table that restores these tags; an empty cell leaves a value unchanged. */
+/**
+ * A table that restores these tags; an empty cell leaves a value unchanged. An import takes a slug after
+ * an apostrophe as it is, even if it looks like a number or a date.
+ */
 export function formerTable(changed: ReturnType<typeof changedBy>): string {
   const columns = [...new Set(changed.flatMap(({ before }) => Object.keys(before)))].sort();
-  const rows = changed.map(({ slug, before }) => [slug, ...columns.map((column) => before[column] ?? "")]);
+  const rows = changed.map(({ slug, before }) => [`'${slug}`, ...columns.map((column) => before[column] ?? "")]);
   return formatCsv(["slug", ...columns], rows);
 }
 
@@ -128,8 +131,9 @@ export async function undoImport(file: string, { results, created_groups: groups
   const { tags, inlays } = createdBy(results);
   const steps = tags.length + inlays.length + changedBy(results).length + groups.length;
   await works.run(`Undoing the import of ${file}`, steps, async (work) => {
-    await eraseInlays(inlays, work);
+    // Inlays are gone for good, so they are deleted after the step that can be refused.
     await restore(results, work);
+    await eraseInlays(inlays, work);
     const { stopped } = await sendAll(tagDeletions(tags), work);
     if (stopped) throw stopped;
     // Tags leave the groups first.

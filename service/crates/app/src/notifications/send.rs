@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,11 +58,15 @@ pub(super) async fn run(service: &Service, lane: Lane) -> Infallible {
 /// there were any. A slow one holds only its own place.
 pub(super) async fn due(service: &Service, lane: Lane) -> Result<bool, StorageError> {
     let mut attempts = Attempts::new();
-    let mut channels = None;
+    let mut open = None;
     let mut any = false;
     loop {
-        match begin(service, lane, &mut channels, &mut attempts).await {
-            Ok(begun) => any |= begun,
+        let claim = claim(service, lane, &mut open, attempts.len());
+        match beside(claim, &mut attempts).await {
+            Ok(begun) => {
+                any |= !begun.is_empty();
+                attempts.extend(begun);
+            }
             Err(error) if attempts.is_empty() => return Err(error),
             // The attempts in progress end first, so that their results are not lost.
             Err(_) => {}
@@ -76,39 +81,58 @@ pub(super) async fn due(service: &Service, lane: Lane) -> Result<bool, StorageEr
     }
 }
 
-/// Begins attempts while places are free. Returns whether any began.
-async fn begin<'a>(
+/// The output of `work`, which may wait for the database. The attempts in progress go on meanwhile:
+/// mail servers limit the time of a conversation, too.
+async fn beside<T>(work: impl Future<Output = T>, attempts: &mut Attempts<'_>) -> T {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            Some(()) = attempts.next() => {}
+        }
+    }
+}
+
+/// Claims due deliveries for the places that `busy` attempts leave free. Returns their attempts.
+async fn claim<'a>(
     service: &'a Service,
     lane: Lane,
-    channels: &mut Option<Arc<Channels>>,
-    attempts: &mut Attempts<'a>,
-) -> Result<bool, StorageError> {
+    open: &mut Option<Arc<Channels>>,
+    busy: usize,
+) -> Result<Vec<BoxFuture<'a, ()>>, StorageError> {
     let all = match lane {
         Lane::Mail => mails_at_once(service).await?,
         Lane::Chat => AT_ONCE,
     };
-    let free = all.saturating_sub(attempts.len());
+    let free = all.saturating_sub(busy);
     if free == 0 {
-        return Ok(false);
+        return Ok(Vec::new());
     }
     // Most rounds find nothing, and need no transaction, for which taps wait.
     if !service.storage.are_messages_due(lane).await? {
-        return Ok(false);
+        return Ok(Vec::new());
     }
     // Nothing fails between the claim and the attempts: what was claimed would wait for its lease.
-    let channels = Channels::current(service, channels).await?;
+    let channels = Channels::current(service, open).await?;
     let claimed = service.storage.claim_messages(lane, free).await?;
-    let begun = !claimed.is_empty();
-    for one in claimed {
-        let delivered = deliver(service, Arc::clone(&channels), one);
-        attempts.push(Box::pin(async move {
-            // A panic is one failure, and the delivery is repeated after its lease.
-            if AssertUnwindSafe(delivered).catch_unwind().await.is_err() {
-                service.metrics.task_panic();
-            }
-        }));
-    }
-    Ok(begun)
+    let attempts = claimed
+        .into_iter()
+        .map(|one| delivery(service, Arc::clone(&channels), one));
+    Ok(attempts.collect())
+}
+
+/// A delivery. A panic is one failure, and the delivery is repeated after its lease.
+fn delivery(
+    service: &Service,
+    channels: Arc<Channels>,
+    claimed: ClaimedMessage,
+) -> BoxFuture<'_, ()> {
+    let delivered = AssertUnwindSafe(deliver(service, channels, claimed)).catch_unwind();
+    Box::pin(async move {
+        if delivered.await.is_err() {
+            service.metrics.task_panic();
+        }
+    })
 }
 
 /// How many mails may be attempted at once.
@@ -128,7 +152,7 @@ async fn deliver(service: &Service, channels: Arc<Channels>, claimed: ClaimedMes
     let sent = attempt(service, &channels, &claimed).await;
     let mut failing = false;
     let now = loop {
-        match finish(service, &claimed, &sent).await {
+        match finish(service, &channels, &claimed, &sent).await {
             Ok(now) => break now,
             Err(error) => {
                 if !failing {
@@ -180,6 +204,7 @@ async fn attempt(
 /// counts.
 async fn finish(
     service: &Service,
+    channels: &Channels,
     claimed: &ClaimedMessage,
     sent: &Result<(), Unsent>,
 ) -> Result<Timestamp, StorageError> {
@@ -189,11 +214,15 @@ async fn finish(
         Err(Unsent { failure, .. }) => {
             let [chance] = entropy::bytes::<1>(&*service.entropy);
             match next_attempt(claimed.at, claimed.attempt, now, failure, chance) {
-                Some(at) => DeliveryEnd::Again {
-                    at,
-                    unsure: failure.unsure,
-                    error: failure.why.clone(),
-                },
+                Some(at) => {
+                    // Somebody set the mail server right during the attempt, and expects the mail.
+                    let is_due = !failure.unsure && channels.are_former(service, claimed).await?;
+                    DeliveryEnd::Again {
+                        at: if is_due { now } else { at },
+                        unsure: failure.unsure,
+                        error: failure.why.clone(),
+                    }
+                }
                 None => DeliveryEnd::GivenUp(failure.why.clone()),
             }
         }
@@ -262,6 +291,19 @@ impl Channels {
         });
         *open = Some(Arc::clone(&channels));
         Ok(channels)
+    }
+
+    /// Whether a mail was sent by settings that were replaced since.
+    async fn are_former(
+        &self,
+        service: &Service,
+        claimed: &ClaimedMessage,
+    ) -> Result<bool, StorageError> {
+        if claimed.recipient.is_empty() {
+            return Ok(false);
+        }
+        let stored = service.storage.mail_server().await?;
+        Ok(stored.map(|stored| stored.revision()) != self.server)
     }
 
     pub(super) async fn mail(

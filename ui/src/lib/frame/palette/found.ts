@@ -53,8 +53,10 @@ const asking =
     });
   };
 
-/** Named things of kinds with few items. */
-async function named(ask: Ask): Promise<(Entry & { words: string })[]> {
+/** Named things of kinds with few items, and the reason why some could not be loaded. */
+async function named(): Promise<{ entries: (Entry & { words: string })[]; failure: unknown }> {
+  let failure: unknown = null;
+  const ask = asking((error) => (failure ??= error));
   const [templates, runs, orders, sheets] = await Promise.all([
     ask("templates", () => lookup("/url-templates", { limit: NAMED }).load()),
     ask("encode", () => lookup("/encoding-runs", { limit: NAMED }).load()),
@@ -62,7 +64,7 @@ async function named(ask: Ask): Promise<(Entry & { words: string })[]> {
     ask("sheets", () => lookup("/sheets", { limit: NAMED }).load()),
   ]);
   const open = (id: string) => ({ run: () => router.go("encode", id, {}) });
-  return [
+  const entries = [
     ...templates.items.map(({ id, name, template, technology }) => ({
       ...entry("templates", id, "templates", name, { about: chipName(technology) }),
       words: `${name} ${template}`,
@@ -71,6 +73,7 @@ async function named(ask: Ask): Promise<(Entry & { words: string })[]> {
     ...orders.items.map(({ id, name }) => ({ ...entry("orders", id, "encode", name, open(orderAddress(id))), words: name })),
     ...sheets.items.map(({ id, name }) => ({ ...entry("sheets", id, "sheets", name), words: name })),
   ];
+  return { entries, failure };
 }
 
 /** Whether a thing belongs to the world that the screens show. */
@@ -122,13 +125,7 @@ export function searching(): (q: string) => Promise<Found> {
   let names: ReturnType<typeof named> | null = null;
   return async (q) => {
     let failure: unknown = null;
-    const failed = (error: unknown) => void (failure ??= error);
-    const ask = asking(failed);
-    // What could not be loaded is loaded again for the next words.
-    const askOnce = asking((error) => {
-      names = null;
-      failed(error);
-    });
+    const ask = asking((error) => (failure ??= error));
     const [uid, part] = [uidOf(q), uidPart(q)];
     const [tags, groups, experiences, inlays, submissions, byName, byNumber, byPart] = await Promise.all([
       ask("tags", () => get("/tags", { q, limit: TAGS, simulated: demoWorld.simulated })),
@@ -136,14 +133,19 @@ export function searching(): (q: string) => Promise<Found> {
       ask("experiences", () => get("/experiences", { q, limit: FEW })),
       ask("inlays", async () => (uid ? get("/inlays", { uid, simulated: demoWorld.on }) : none())),
       ask("submissions", () => get("/submissions", { q, limit: FEW, simulated: demoWorld.simulated })),
-      (names ??= named(askOnce)),
+      (names ??= named()),
       numbered(q),
       ask("inlays", async () => (part ? get("/inlays", { uid_part: part, limit: FEW, simulated: demoWorld.on }) : none())),
     ]);
+    if (byName.failure !== null) {
+      // Each search that waited for them says it, and the next words load them again.
+      names = null;
+      failure ??= byName.failure;
+    }
     const inlayEntries = [...inlays.items, ...byPart.items].map(({ id, uid, technology }) =>
       entry("inlays", id, "inlays", uid, { about: chipName(technology) }),
     );
-    const of = (kind: Kind) => byName.filter(({ key, words }) => key.startsWith(`${kind} `) && contains(words, q)).slice(0, FEW);
+    const of = (kind: Kind) => byName.entries.filter(({ key, words }) => key.startsWith(`${kind} `) && contains(words, q)).slice(0, FEW);
     const first = (kind: Kind) => byNumber.filter(({ key }) => key.startsWith(kind));
     const found: Group[] = [
       {

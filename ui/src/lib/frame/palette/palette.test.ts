@@ -187,6 +187,15 @@ test("a kind that cannot be searched is said, beside what the others found", asy
   expect(again.groups.find(({ title }) => title === "Test sheets")?.entries).toHaveLength(1);
 });
 
+test("of two searches at once, both say that things with names could not be loaded", async () => {
+  failing.set("sheets", 503);
+  const search = searching();
+  const found = await Promise.all([search("Ma"), search("May")]);
+  expect(found.map(({ failure }) => failure)).not.toContain(null);
+  failing.clear();
+  expect((await search("May b")).failure).toBeNull();
+});
+
 test("actions are found by the words that people use for them", () => {
   const found = (words: string) => names(actionGroup([], words, screenActions));
   expect(found("export")).toEqual([

@@ -1,0 +1,123 @@
+//! Alerts about taps and about the disk. They have their own rounds: no removal of old data delays
+//! them, and none that fails holds them back.
+
+use std::convert::Infallible;
+use std::iter;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::service::Service;
+use crate::webhook_delivery::raise;
+use domain::webhook::{Alert, EventKind};
+use inlay::Uid;
+use storage::StorageError;
+
+/// Pause between two rounds. Most find nothing in memory and look at the disk only.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Raises alerts until the future is dropped, which may happen at any time.
+pub(super) async fn run(service: &Service) -> Infallible {
+    let mut failing = false;
+    loop {
+        let raised = raise_alerts(service).await;
+        if let Err(error) = &raised {
+            service.metrics.housekeeping_failure();
+            if !failing {
+                tracing::warn!("alerts have to wait: {error}");
+            }
+        }
+        failing = raised.is_err();
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Raises the alerts that are due: for chips that got too many wrong codes, for one-time URLs that
+/// were copied, and for a disk with little room. Each kind is tried, even if another one fails.
+///
+/// # Errors
+///
+/// If an alert cannot be stored. The next call raises it.
+pub async fn raise_alerts(service: &Service) -> Result<(), StorageError> {
+    let guesses = tell_guesses(service).await;
+    let copies = tell_copies(service).await;
+    let disk = look_at_disk(service).await;
+    guesses.and(copies).and(disk)
+}
+
+/// Raises an alert once when disk space becomes low. It is raised again only after free space was a
+/// quarter above the limit, so that space around the limit does not raise it repeatedly.
+async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
+    let limit = u64::from(service.settings().disk_low_mebibytes) << 20;
+    let Some(free) = service.storage.free_space() else {
+        return Ok(());
+    };
+    let is_low = free < limit;
+    if is_low && !service.disk_low.swap(true, Ordering::Relaxed) {
+        let mebibytes = free >> 20;
+        let message = format!(
+            "The disk of the database has {mebibytes} MiB left. When it is full, taps are redirected without a \
+             key and nothing is saved: make room, or keep interactions for a shorter time."
+        );
+        tracing::warn!("{message}");
+        let data = json!({"free_mebibytes": mebibytes, "limit_mebibytes": limit >> 20});
+        let raised = raise(service, Alert::new(EventKind::AlertDiskLow, &message, data)).await;
+        if raised.is_err() {
+            // The alert could not be stored, so the next round raises it again.
+            service.disk_low.store(false, Ordering::Relaxed);
+        }
+        return raised;
+    }
+    if free >= limit.saturating_add(limit / 4) {
+        service.disk_low.store(false, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Raises an alert for each chip that got too many wrong codes. An alert that cannot be stored is
+/// raised again in the next round.
+async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
+    // No alert is raised for chips that do not exist.
+    service.guesses_at_nobody.take_reached();
+    let mut reached = service.guesses.take_reached().into_iter();
+    while let Some(uid) = reached.next() {
+        if let Err(error) = tell_guess(service, uid).await {
+            service.guesses.put_back(iter::once(uid).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
+    let inlay = service.storage.chip_state(uid).await?.inlay;
+    let tag_id = inlay.as_ref().and_then(|inlay| inlay.fields.tag_id);
+    let mut alert = Alert::new(
+        EventKind::AlertInlayGuessed,
+        "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
+        json!({"uid": uid, "inlay_id": inlay.map(|inlay| inlay.id), "tag_id": tag_id}),
+    );
+    alert.about.tag_id = tag_id;
+    raise(service, alert).await
+}
+
+/// Raises an alert for each one-time URL that was opened too often, in the same way.
+async fn tell_copies(service: &Service) -> Result<(), StorageError> {
+    let mut reached = service.copies.take_reached().into_iter();
+    while let Some((tag_id, counter)) = reached.next() {
+        let mut alert = Alert::new(
+            EventKind::AlertCopiedUrl,
+            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+            json!({"tag_id": tag_id, "counter": counter}),
+        );
+        alert.about.tag_id = Some(tag_id);
+        if let Err(error) = raise(service, alert).await {
+            service
+                .copies
+                .put_back(iter::once((tag_id, counter)).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
