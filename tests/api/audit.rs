@@ -3,6 +3,7 @@
 mod encodings;
 mod experiences;
 mod exports;
+mod groups;
 mod keys;
 mod orders;
 mod others;
@@ -94,6 +95,7 @@ async fn each_operation_that_changes_something_leaves_one_row() {
     }
     tags::tags(&mut driver).await;
     experiences::experiences(&mut driver).await;
+    groups::groups(&mut driver).await;
     keys::keys(&mut driver).await;
     submissions::submissions(&mut driver).await;
     encodings::encodings(&mut driver).await;

@@ -1,6 +1,7 @@
 //! `/admin/v1/groups`.
 
 mod found;
+mod images;
 mod limited;
 mod list;
 mod many;

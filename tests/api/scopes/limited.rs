@@ -48,7 +48,7 @@ pub(super) async fn place(service: &TestService) -> Place {
     // No receiver exists.
     let webhook = json!({"url": "http://127.0.0.1:9/", "events": ["tap.verified"]});
     let webhook = maker.admin_create("/webhooks", webhook).await;
-    let group = json!({"kind": "batch", "name": "Lot 41", "experience_id": experience});
+    let group = json!({"kind": "product", "name": "Wine 41", "experience_id": experience});
     let group = service.admin_create("/groups", group).await;
     Place {
         webhook: webhook["id"].as_i64().unwrap(),
@@ -108,7 +108,7 @@ async fn request(client: &Client, operation: &Operation, place: &Place) -> Answe
         "put_tags_id_variables_key" | "put_tags_id_data_key" | "put_tags_id_attributes_key" => {
             json!({"value": "new"})
         }
-        "post_experiences_id_images" => {
+        "post_experiences_id_images" | "put_groups_id_image" => {
             let png = request.header("content-type", "image/png").body(png());
             return png.answer().await;
         }
@@ -176,6 +176,11 @@ async fn prepare(service: &TestService, operation: &Operation, place: &Place) {
         service
             .admin_patch(&path, json!({"experience_id": null}))
             .await;
+    }
+    if ["get_groups_id_image", "delete_groups_id_image"].contains(&operation.id.as_str()) {
+        let path = format!("/groups/{}/image", place.group);
+        let request = service.admin_request(Method::PUT, &path).body(png());
+        request.answer().await.expect(200);
     }
 }
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { choose, select } from "./browser.mjs";
 import { group } from "./suite.mjs";
 import { wines } from "./wines.mjs";
@@ -11,6 +13,17 @@ const row = (page, name) => rows(page).filter({ hasText: name });
 const undo = (page, text) => page.locator(".notice", { hasText: text }).getByRole("button", { name: "Undo" }).click();
 /** Opens a row of a tree. */
 const inTree = (within, name) => item(within, name).press("ArrowRight");
+const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
+const icon = fileAt("../../../src-tauri/icons/128x128.png");
+const photograph = fileAt("../../screenshots/product.webp");
+const pictureIn = (page) => page.getByLabel("Selected group").getByRole("region", { name: "Picture" });
+/** A product with a batch and a picture. */
+const pictured = async ({ api }) => {
+  const product = await api.post("/groups", { kind: "product", name: "Pictured product", title: "Riesling" });
+  const batch = await api.post("/groups", { kind: "batch", name: "P01", parent_id: product.id });
+  await api.putImage(`/groups/${product.id}/image`, readFileSync(icon));
+  return { product, batch };
+};
 const show = async (page, { api }, place = "tags") => {
   await page.setViewportSize({ width: 1440, height: 900 });
   const all = await wines(api);
@@ -29,6 +42,11 @@ group("Groups", {
       const { product } = await wines(world.api);
       await page.show(`tags/group-${product.id}?group=${product.id}`);
       await page.getByLabel("Selected group").getByRole("heading", { name: "Batches" }).waitFor();
+    },
+    "a product with a picture": async (page, world) => {
+      const { product } = await pictured(world);
+      await page.show(`tags/group-${product.id}`);
+      await pictureIn(page).getByRole("img", { name: "Riesling" }).waitFor();
     },
     "the question before a recall": async (page, world) => {
       const { product } = await wines(world.api);
@@ -103,6 +121,55 @@ group("Groups", {
       await undo(page, "Moved to the top.");
       await page.getByText("Undone.").first().waitFor();
       assert.notEqual((await found()).parent_id, null);
+    },
+    "have a picture, which is replaced and removed with undo": async (page, { api }) => {
+      const product = await api.post("/groups", { kind: "product", name: "Bare product", title: "Riesling" });
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.show(`tags/group-${product.id}`);
+      const region = pictureIn(page);
+      const choose = (name, file) => region.getByLabel(name).setInputFiles(file);
+      const stored = async () => (await api.get(`/groups/${product.id}`)).image;
+      const drawn = (width) =>
+        page.waitForFunction((width) => document.querySelector('img[alt="Riesling"]')?.naturalWidth === width, width);
+      await region.getByText("No picture.").waitFor();
+      await choose("Add picture…", { name: "list.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n") });
+      await region.getByRole("alert").getByText("list.csv is no PNG, JPEG, WebP or GIF.").waitFor();
+      await choose("Add picture…", { name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(16 * 1024 * 1024 + 1) });
+      await region.getByRole("alert").getByText("huge.png is larger than 16 MB.").waitFor();
+      assert.equal(await stored(), null);
+      await choose("Add picture…", photograph);
+      const width = await region.getByRole("img", { name: "Riesling" }).evaluate(async (one) => {
+        await one.decode();
+        return one.naturalWidth;
+      });
+      assert.equal((await stored()).type, "image/jpeg");
+      await choose("Replace picture…", icon);
+      await drawn(128);
+      const second = await stored();
+      await button(region, "Remove picture").click();
+      await region.getByText("No picture.").waitFor();
+      assert.equal(await stored(), null);
+      await page.keyboard.press("Control+z");
+      await drawn(128);
+      assert.equal((await stored()).digest, second.digest);
+      await page.keyboard.press("Control+z");
+      await drawn(width);
+      // The photograph was encoded again, and is still the one that was added.
+      await page.keyboard.press("Control+z");
+      await region.getByText("No picture.").waitFor();
+      assert.equal(await stored(), null);
+      await api.remove(`/groups/${product.id}`);
+    },
+    "show the picture of the product above them, which is changed there": async (page, world) => {
+      const { product, batch } = await pictured(world);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.show(`tags/group-${batch.id}`);
+      const region = pictureIn(page);
+      await region.getByRole("img", { name: "Riesling" }).waitFor();
+      await region.getByText("From Pictured product.").waitFor();
+      assert.equal(await region.getByLabel(/picture…/).count(), 0);
+      assert.equal(await region.getByRole("button").count(), 0);
+      for (const { id } of [batch, product]) await world.api.remove(`/groups/${id}`);
     },
     "say which problems their tags have": async (page, { api }) => {
       const product = await api.post("/groups", { kind: "product", name: "Unset product" });

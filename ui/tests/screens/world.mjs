@@ -36,6 +36,7 @@ export function client({ service, token }) {
     put: (path, body) => call("PUT", path, body),
     patch: (path, body) => call("PATCH", path, body, "application/merge-patch+json"),
     remove: (path) => call("DELETE", path),
+    putImage: (path, bytes) => call("PUT", path, bytes, "image/png"),
     csv: (path, text) => call("POST", path, text, "text/csv"),
     /** Opens a tag's address as a visitor does; answers the rolling key in Base64. */
     async tap(slug, query = "") {

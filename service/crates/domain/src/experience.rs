@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use crate::image_type::ImageType;
 pub use block::{
     Block, BlockError, ButtonLook, EntryFault, FieldKind, Form, FormField, TableRow, Tone,
 };
@@ -42,7 +43,7 @@ pub use difference::{DifferenceLine, LineChange, conditions, difference};
 pub use file::{ExperienceFile, FileContents, FileError, with_groups, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{LedBy, RULES_MAX, Rule, RuleError};
-pub use stored::{Experience, ExperienceFields, Image, ImageType, PublishedExperience, Version};
+pub use stored::{Experience, ExperienceFields, Image, PublishedExperience, Version};
 pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::field_error::OfField;

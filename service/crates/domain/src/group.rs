@@ -8,6 +8,7 @@
 //! | `lineage` | a group with the groups above it, and the values that they give |
 //! | `path` | a group in a table, by the names of its path |
 //! | `effective` | the values of a tag, and where each comes from |
+//! | `product_image` | the image of a product, without its bytes |
 
 mod code;
 mod effective;
@@ -15,6 +16,7 @@ mod gtin;
 mod lineage;
 mod path;
 mod place;
+mod product_image;
 
 use std::borrow::Cow;
 
@@ -27,6 +29,7 @@ pub use gtin::{Gtin, InvalidGtin};
 pub use lineage::{Inherited, Lineage, Recall, led_to, property_of};
 pub use path::{GroupPath, InvalidPath};
 pub use place::{Below, InvalidPlace, LEVELS_MAX};
+pub use product_image::GroupImage;
 
 use crate::clock::Timestamp;
 use crate::field_error::OfField;
@@ -144,7 +147,7 @@ pub struct GroupFields {
     pub variables: Properties,
 }
 
-/// A group, with the number of its tags.
+/// A group, with its image and the number of its tags.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Group {
     /// Identifier, used in the API.
@@ -152,6 +155,8 @@ pub struct Group {
     /// The members that its owner sets.
     #[serde(flatten)]
     pub fields: GroupFields,
+    /// The image of a product: its own, or that of the nearest group above. Null if none has one.
+    pub image: Option<GroupImage>,
     /// How many tags are in the group and in all groups below it. Simulated and deleted tags are
     /// not counted.
     pub tag_count: u64,
@@ -159,6 +164,14 @@ pub struct Group {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+}
+
+impl Group {
+    /// The image that the group has itself.
+    pub fn own_image(&self) -> Option<&GroupImage> {
+        let image = self.image.as_ref();
+        image.filter(|image| image.group_id == self.id)
+    }
 }
 
 impl Revised for GroupFields {

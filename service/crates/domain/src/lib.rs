@@ -7,6 +7,7 @@
 //! | [`tag`], [`tag_url`] | a tag, its properties, and the address in chips' URLs |
 //! | [`group`] | products, batches and folders of tags, and the values that tags get from them |
 //! | [`experience`], [`macros`] | a redirect or a page for visitors, and the placeholders in it |
+//! | [`image_type`] | the types of images of pages and groups |
 //! | [`interaction`], [`trace`], [`visitor`] | a tap, its steps in words, its visitor |
 //! | [`rolling_key`], [`inventory`], [`keyring`] | keys of taps and inlays; wrapped keys |
 //! | [`report`], [`sheet`], [`submission`] | counts of taps, test sheets, sent forms |
@@ -45,6 +46,7 @@ pub mod rolling_key;
 
 pub mod experience;
 pub mod group;
+pub mod image_type;
 pub mod macros;
 pub mod tag;
 pub mod tag_url;

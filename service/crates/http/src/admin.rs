@@ -21,6 +21,7 @@ mod master_keys;
 mod metrics;
 mod notifications;
 mod own_reads;
+mod pictures;
 mod reference;
 mod reports;
 mod routes;
@@ -178,6 +179,8 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(bounded(routes!(groups::create)))
         .read(bounded(routes!(groups::get)))
         .tags(bounded(routes!(groups::update, groups::delete)))
+        .read(bounded(routes!(groups::image)))
+        .tags(bounded(routes!(groups::set_image, groups::delete_image)))
         .export(bounded(routes!(labels::create)))
         .read(bounded(routes!(labels::preview)))
         .read(routes!(inlays::list))

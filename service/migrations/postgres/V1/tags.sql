@@ -1,4 +1,4 @@
--- Tags, their groups, their slugs, and their properties.
+-- Tags, their groups with their images, their slugs, and their properties.
 
 -- Pieces of three letters, for searches. The owner of the database may create it.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
@@ -68,6 +68,15 @@ CREATE TABLE tag_groups (
 CREATE INDEX tag_groups_parent ON tag_groups (parent_id) WHERE parent_id IS NOT NULL;
 CREATE UNIQUE INDEX tag_groups_code ON tag_groups (coalesce(parent_id, 0), code) WHERE code IS NOT NULL;
 CREATE INDEX tag_groups_experience ON tag_groups (experience_id) WHERE experience_id IS NOT NULL;
+
+-- Images of products. The bytes are last, because lists of groups read the other columns.
+CREATE TABLE group_images (
+    group_id   BIGINT PRIMARY KEY,
+    media_type TEXT NOT NULL,
+    digest     TEXT NOT NULL, -- SHA-256 of the bytes, in hexadecimal
+    created_at BIGINT NOT NULL,
+    bytes      BYTEA NOT NULL
+);
 
 -- Slugs that a tag had before. They stay reserved, and continue to lead to the tag.
 CREATE TABLE former_slugs (

@@ -32,6 +32,7 @@ test.each([
   ["/tags", "/groups", true],
   ["/tags/7", "/groups/{id}", true],
   ["/tags/bulk", "/groups", true],
+  ["/groups/3/image", "/groups/{id}", true],
   ["/tags/7/attributes/x", "/groups", false],
   ["/tags/7/attributes/x", "/interactions", true],
   ["/demo", "/experiences", true],

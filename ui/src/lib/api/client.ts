@@ -185,6 +185,10 @@ export const remove = async <P extends PathOf<"delete">>(path: P, parameters: Pa
 export const upload = async <P extends PathOf<"post">>(path: P, bytes: ArrayBuffer, type: string, parameters: ParametersOf<P, "post">) =>
   (await call("post", path, parameters as object, sent(bytes, type))).value;
 
+/** Replaces a value by bytes, which are sent as they are. */
+export const putBytes = async <P extends PathOf<"put">>(path: P, bytes: ArrayBuffer, type: string, parameters: ParametersOf<P, "put">) =>
+  (await call("put", path, parameters as object, sent(bytes, type))).value;
+
 /** A request for a file. With a body, the method is POST. */
 export interface FileRequest {
   address: string;

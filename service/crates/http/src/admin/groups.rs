@@ -4,6 +4,7 @@ mod create;
 mod delete;
 mod effective;
 mod get;
+mod image;
 mod list;
 mod update;
 
@@ -11,6 +12,7 @@ pub(super) use create::*;
 pub(super) use delete::*;
 pub(super) use effective::*;
 pub(super) use get::*;
+pub(super) use image::*;
 pub(super) use list::*;
 pub(super) use update::*;
 

@@ -1,9 +1,9 @@
-//! Tags, their groups, their slugs, and their properties.
+//! Tags, their groups with their images, their slugs, and their properties.
 
 use super::table::Backend::Sqlite;
 use super::table::Contents::{Configuration, Derived};
 use super::table::Erasing::Nothing;
-use super::table::Kind::{Flag, Integer, Text};
+use super::table::Kind::{Bytes, Flag, Integer, Text};
 use super::table::{Table, column};
 
 pub(super) static TABLES: &[Table] = &[
@@ -76,6 +76,21 @@ pub(super) static TABLES: &[Table] = &[
         ],
     )
     .numbered(),
+    // Each image may have megabytes.
+    Table::new(
+        "group_images",
+        Configuration,
+        Nothing,
+        1,
+        &[
+            column("group_id", Integer),
+            column("media_type", Text),
+            column("digest", Text),
+            column("created_at", Integer),
+            column("bytes", Bytes),
+        ],
+    )
+    .batch(8),
     // A value that a visitor wrote into a variable belongs to the tag, because the owner's page
     // asked for it. It is marked, so that no event and no later record contains it.
     Table::new(

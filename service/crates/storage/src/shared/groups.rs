@@ -4,6 +4,7 @@
 //! or its move, writes one row however many tags are below.
 
 mod counts;
+mod images;
 mod led;
 mod rows;
 mod tree;
@@ -18,7 +19,8 @@ use crate::{
     Access, CachedPart, Conflict, GroupEdit, GroupFilter, GroupNode, InUse, Invalid, StorageError,
 };
 use domain::audit::Note;
-use domain::group::{Effective, Group, GroupFields, Lineage};
+use domain::field_error::FieldError;
+use domain::group::{Effective, Group, GroupFields, GroupKind, Lineage};
 use domain::id::{ExperienceId, GroupId, TagId};
 use domain::revision::Precondition;
 
@@ -94,7 +96,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// The error of `edit`, and those of [`Self::insert_group`].
+    /// The error of `edit`, and those of [`Self::insert_group`]. A product with an image of its own
+    /// keeps its kind.
     pub async fn edit_group(
         &self,
         id: GroupId,
@@ -124,10 +127,16 @@ impl Access {
     }
 }
 
-/// A group with the number of all tags below it.
+/// A group with its image, and with the number of all tags below it.
 async fn group(db: &mut dyn Query, id: GroupId) -> Result<Option<Group>, StorageError> {
     let found = rows::select(db, "g.id = ?1", &values![id], "").await?;
-    Ok(tree::with_totals(db, found).await?.pop())
+    Ok(whole(db, found).await?.pop())
+}
+
+/// Completes groups by what is not in their rows.
+async fn whole(db: &mut dyn Query, found: Vec<Group>) -> Result<Vec<Group>, StorageError> {
+    let found = tree::with_totals(db, found).await?;
+    images::with_images(db, found).await
 }
 
 /// The conditions of a filter, with their values.
@@ -166,7 +175,7 @@ async fn list(
     values.push(Value::limit(limit));
     let order = format!("ORDER BY g.id LIMIT ?{}", values.len());
     let found = rows::select(db, &sql, &values, &order).await?;
-    tree::with_totals(db, found).await
+    whole(db, found).await
 }
 
 async fn number(db: &mut dyn Query, filter: &GroupFilter) -> Result<u64, StorageError> {
@@ -180,11 +189,11 @@ async fn effective(db: &mut dyn Query, id: TagId) -> Result<Option<Effective>, S
     let Some(tag) = tags::tag(db, id).await? else {
         return Ok(None);
     };
-    let lineage = match tag.fields.group_id {
-        Some(group) => lineage(db, group).await?,
-        None => None,
+    let (lineage, image) = match tag.fields.group_id {
+        Some(group) => (lineage(db, group).await?, images::nearest(db, group).await?),
+        None => (None, None),
     };
-    Ok(Some(Effective::of(&tag.fields, lineage.as_deref())))
+    Ok(Some(Effective::of(&tag.fields, lineage.as_deref(), image)))
 }
 
 async fn insert(tx: &mut dyn Transaction, fields: &GroupFields) -> Result<Group, StorageError> {
@@ -217,6 +226,10 @@ async fn edit(
     let after = edit(present.fields.clone())?;
     if after == present.fields {
         return Ok(Some(present));
+    }
+    if after.kind != GroupKind::Product && present.own_image().is_some() {
+        let why = "Only a product has an image. Remove the image first.";
+        return Err(Conflict::from(FieldError::of("kind", why)).into());
     }
     if tx.reach().groups().is_some()
         && after.parent_id.is_none()
@@ -318,6 +331,8 @@ async fn delete(
         0 => {}
         notifications => return Err(InUse::ByNotifications(notifications).into()),
     }
+    let sql = "DELETE FROM group_images WHERE group_id = ?1";
+    tx.execute(sql, &values![id]).await?;
     let sql = "DELETE FROM tag_groups WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;
     tx.changes(Some(CachedPart::Group(id)));

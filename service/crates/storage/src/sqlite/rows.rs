@@ -162,6 +162,7 @@ const READERS: &[(&str, &str, Reads)] = &[
     ("tag_groups", "attributes", json::<Properties>),
     ("tag_groups", "data", json::<Properties>),
     ("tag_groups", "variables", json::<Properties>),
+    ("group_images", "media_type", is_image_type),
     ("properties", "class", |text| {
         PropertyClass::parse(text).is_some()
     }),
@@ -177,9 +178,7 @@ const READERS: &[(&str, &str, Reads)] = &[
     ("inlays", "mac_from", parses::<MacFrom>),
     ("experiences", "draft", is_content),
     ("experience_versions", "content", is_content),
-    ("images", "media_type", |text| {
-        ImageType::from_name(text).is_some()
-    }),
+    ("images", "media_type", is_image_type),
     ("interactions", "reason", |text| {
         Reason::from_name(text).is_some()
     }),
@@ -221,6 +220,10 @@ fn is_slug(text: &str) -> bool {
 
 fn is_content(text: &str) -> bool {
     Content::from_json(text).is_ok()
+}
+
+fn is_image_type(text: &str) -> bool {
+    ImageType::from_name(text).is_some()
 }
 
 fn is_event(text: &str) -> bool {

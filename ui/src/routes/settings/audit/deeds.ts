@@ -27,6 +27,7 @@ const nouns: Record<string, Noun> = {
   "factory-orders": ["factory order", "factory orders"],
   submissions: ["submission", "submissions"],
   "experiences.images": ["picture", "pictures"],
+  "groups.image": ["picture of a product", "pictures of products"],
   "tags.variables": ["variable", "variables"],
   "tags.attributes": ["attribute", "attributes"],
   "tags.data": ["data property", "data properties"],

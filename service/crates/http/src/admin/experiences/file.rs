@@ -8,10 +8,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::countries;
-use super::images::fit;
 use crate::admin::Asked;
 use crate::admin::extract::body;
 use crate::admin::extract::path::Id;
+use crate::admin::pictures::fit;
 use crate::admin::warning;
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::state::AppState;

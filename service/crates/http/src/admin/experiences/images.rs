@@ -1,25 +1,18 @@
 //! `/admin/v1/experiences/{id}/images`.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 
 use crate::admin::Asked;
-use crate::admin::extract::body;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::{Id, ImagePath};
+use crate::admin::pictures;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
-use app::studio::pictures;
-use domain::experience::picture::PictureError;
-use domain::experience::{Image, ImageType};
-use domain::field_error::FieldError;
+use domain::experience::Image;
 use domain::id::{ExperienceId, ImageId};
-
-/// Maximum size of an uploaded image, in bytes.
-pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
 
 /// List the images of an experience
 ///
@@ -59,25 +52,13 @@ pub(crate) async fn add_image(
     Id(id): Id<ExperienceId>,
     request: Request,
 ) -> Result<(StatusCode, Json<Image>), ApiError> {
-    let bytes = body::read(request.into_body(), IMAGE_MAX).await?;
-    let (media_type, bytes) = fit(bytes).await?;
+    let (media_type, bytes) = pictures::uploaded(request).await?;
     let image = service
         .storage
         .insert_image(id, media_type, bytes)
         .await?
         .ok_or(ApiError::NotFound("experience"))?;
     Ok((StatusCode::CREATED, Json(image)))
-}
-
-/// Converts an image for visitors.
-pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
-    match pictures::fit(bytes).await {
-        Ok(fitted) => Ok(fitted),
-        Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
-            "image/png, image/jpeg, image/webp or image/gif",
-        )),
-        Err(error) => Err(ApiError::Invalid(FieldError::whole(error.to_string()))),
-    }
 }
 
 /// Get an image
@@ -99,19 +80,7 @@ pub(crate) async fn image(
 ) -> Result<Response, ApiError> {
     let image = service.storage.image(id, image).await?;
     let (media_type, bytes) = image.ok_or(ApiError::NotFound("image"))?;
-    let mut response = bytes.into_response();
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_TYPE, media_type.as_str()),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; sandbox",
-        ),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    Ok(response)
+    Ok(pictures::shown(media_type, bytes))
 }
 
 /// Delete an image

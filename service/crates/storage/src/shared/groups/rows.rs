@@ -11,7 +11,7 @@ pub(super) const COLUMNS: &str = "g.id, g.parent_id, g.kind, g.name, g.code, g.g
     g.experience_id, g.recall_experience_id, g.title, g.description, g.language_code, g.attributes, \
     g.data, g.variables, g.tag_count, g.created_at, g.updated_at";
 
-/// Reads a group from its [`COLUMNS`]. Its count is that of its own tags.
+/// Reads a group from its [`COLUMNS`]. Its count is that of its own tags, and its image is not read.
 pub(super) fn read(mut row: Row) -> Result<Group, StorageError> {
     Ok(Group {
         id: row.take()?,
@@ -31,6 +31,7 @@ pub(super) fn read(mut row: Row) -> Result<Group, StorageError> {
             data: row.json("group")?,
             variables: row.json("group")?,
         },
+        image: None,
         tag_count: row.take()?,
         created_at: row.take()?,
         updated_at: row.take()?,
