@@ -70,6 +70,48 @@ fn no_value_has_to_be_of_two_types() {
     check(&serde_json::from_str(&document()).expect("JSON"));
 }
 
+/// `SIC43` chips count to 4,294,967,295, and a client with integers of the type `int32` fails from
+/// the half of it on.
+#[test]
+fn counters_of_32_bits_are_no_int32() {
+    const COUNTERS: [(&str, &str); 13] = [
+        ("Inlay", "last_counter"),
+        ("InlayPatch", "last_counter"),
+        ("Interaction", "counter"),
+        ("Interaction", "last_counter"),
+        ("Interaction", "missed_reads"),
+        ("NewInlay", "last_counter"),
+        ("SolveCandidate", "counter"),
+        ("SolveChip", "counter"),
+        ("TechnologyView", "counter_max"),
+        ("UnlistedChip", "last_counter"),
+        ("Verification", "counter"),
+        ("VirtualInlay", "counter"),
+        ("VirtualTapped", "counter"),
+    ];
+    fn check(value: &Value) {
+        match value {
+            Value::Object(members) => {
+                let narrow = members.get("format") == Some(&json!("int32"));
+                let highest = members.get("maximum").and_then(Value::as_i64);
+                let fits = highest.is_none_or(|highest| highest <= i64::from(i32::MAX));
+                assert!(fits || !narrow, "{value}");
+                members.values().for_each(check);
+            }
+            Value::Array(items) => items.iter().for_each(check),
+            _ => {}
+        }
+    }
+    let document = parsed();
+    check(&document);
+    let schemas = &document["components"]["schemas"];
+    for (schema, member) in COUNTERS {
+        let counter = &schemas[schema]["properties"][member];
+        assert_eq!(counter["format"], "int64", "{schema}: {member}");
+        assert_eq!(counter["minimum"], 0, "{schema}: {member}");
+    }
+}
+
 #[test]
 fn the_header_that_continues_a_stream_of_events_is_documented() {
     let document: Value = serde_json::from_str(&document()).expect("JSON");
