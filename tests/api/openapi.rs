@@ -1,5 +1,6 @@
 //! The OpenAPI document: it is committed, served, and agrees with the routes.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use reqwest::{Method, StatusCode};
@@ -168,6 +169,33 @@ fn a_problem_stands_once_in_the_document() {
     }
     let shared = document["components"]["responses"].as_object().unwrap();
     assert!(shared.contains_key("NotFound"), "{:?}", shared.keys());
+}
+
+/// Pages and answers of public routes are no problems. Several routes give the same ones.
+#[test]
+fn a_failure_that_several_operations_have_stands_once_in_the_document() {
+    let document = parsed();
+    let mut written = HashMap::new();
+    for (name, operation) in operations(&document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            if status.starts_with(['4', '5']) && answer["$ref"].is_null() {
+                let before = written.insert((status, answer.to_string()), name.clone());
+                assert_eq!(before, None, "{name} repeats the {status}");
+            }
+        }
+    }
+    let shared = &document["components"]["responses"];
+    for (name, media_type) in [
+        ("BadRequestPage", "text/html"),
+        ("GonePage", "text/html"),
+        ("ServiceUnavailableAnswer", "application/json"),
+    ] {
+        let content = &shared[name]["content"][media_type];
+        assert!(content.is_object(), "{name}: {shared}");
+    }
+    let of_tap = &document["paths"]["/t/{slug}"]["get"]["responses"];
+    let archived = &of_tap["410"]["$ref"];
+    assert_eq!(archived, "#/components/responses/GonePage");
 }
 
 #[test]
