@@ -1,5 +1,6 @@
 //! The OpenAPI document: it is committed, served, and agrees with the routes.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use reqwest::{Method, StatusCode};
@@ -70,6 +71,48 @@ fn no_value_has_to_be_of_two_types() {
     check(&serde_json::from_str(&document()).expect("JSON"));
 }
 
+/// `SIC43` chips count to 4,294,967,295, and a client with integers of the type `int32` fails from
+/// the half of it on.
+#[test]
+fn counters_of_32_bits_are_no_int32() {
+    const COUNTERS: [(&str, &str); 13] = [
+        ("Inlay", "last_counter"),
+        ("InlayPatch", "last_counter"),
+        ("Interaction", "counter"),
+        ("Interaction", "last_counter"),
+        ("Interaction", "missed_reads"),
+        ("NewInlay", "last_counter"),
+        ("SolveCandidate", "counter"),
+        ("SolveChip", "counter"),
+        ("TechnologyView", "counter_max"),
+        ("UnlistedChip", "last_counter"),
+        ("Verification", "counter"),
+        ("VirtualInlay", "counter"),
+        ("VirtualTapped", "counter"),
+    ];
+    fn check(value: &Value) {
+        match value {
+            Value::Object(members) => {
+                let narrow = members.get("format") == Some(&json!("int32"));
+                let highest = members.get("maximum").and_then(Value::as_i64);
+                let fits = highest.is_none_or(|highest| highest <= i64::from(i32::MAX));
+                assert!(fits || !narrow, "{value}");
+                members.values().for_each(check);
+            }
+            Value::Array(items) => items.iter().for_each(check),
+            _ => {}
+        }
+    }
+    let document = parsed();
+    check(&document);
+    let schemas = &document["components"]["schemas"];
+    for (schema, member) in COUNTERS {
+        let counter = &schemas[schema]["properties"][member];
+        assert_eq!(counter["format"], "int64", "{schema}: {member}");
+        assert_eq!(counter["minimum"], 0, "{schema}: {member}");
+    }
+}
+
 #[test]
 fn the_header_that_continues_a_stream_of_events_is_documented() {
     let document: Value = serde_json::from_str(&document()).expect("JSON");
@@ -126,6 +169,33 @@ fn a_problem_stands_once_in_the_document() {
     }
     let shared = document["components"]["responses"].as_object().unwrap();
     assert!(shared.contains_key("NotFound"), "{:?}", shared.keys());
+}
+
+/// Pages and answers of public routes are no problems. Several routes give the same ones.
+#[test]
+fn a_failure_that_several_operations_have_stands_once_in_the_document() {
+    let document = parsed();
+    let mut written = HashMap::new();
+    for (name, operation) in operations(&document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            if status.starts_with(['4', '5']) && answer["$ref"].is_null() {
+                let before = written.insert((status, answer.to_string()), name.clone());
+                assert_eq!(before, None, "{name} repeats the {status}");
+            }
+        }
+    }
+    let shared = &document["components"]["responses"];
+    for (name, media_type) in [
+        ("BadRequestPage", "text/html"),
+        ("GonePage", "text/html"),
+        ("ServiceUnavailableAnswer", "application/json"),
+    ] {
+        let content = &shared[name]["content"][media_type];
+        assert!(content.is_object(), "{name}: {shared}");
+    }
+    let of_tap = &document["paths"]["/t/{slug}"]["get"]["responses"];
+    let archived = &of_tap["410"]["$ref"];
+    assert_eq!(archived, "#/components/responses/GonePage");
 }
 
 #[test]

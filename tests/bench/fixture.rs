@@ -203,5 +203,10 @@ fn folded(id: u32, values: &[String]) -> String {
         text += value;
         text.push('\u{1f}');
     }
+    // A code stands there without its separators, too.
+    for code in values.iter().filter(|value| value.contains('-')) {
+        text += &code.replace('-', "");
+        text.push('\u{1f}');
+    }
     text
 }

@@ -9,6 +9,7 @@ mod hosts;
 mod keys;
 mod management;
 mod moving;
+mod named;
 mod nxp_layout;
 mod places;
 mod shared_address;

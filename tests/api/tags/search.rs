@@ -55,6 +55,36 @@ async fn every_word_must_be_found_somewhere_in_the_tag() {
 }
 
 #[tokio::test]
+async fn a_code_is_found_with_and_without_its_separators() {
+    let service = TestService::start().await;
+    for tag in [
+        json!({"name": "SN-2026-0815", "slug": "first-1"}),
+        json!({"name": "Second", "slug": "sn_2026_0815"}),
+        json!({"name": "Third", "slug": "c", "attributes": {"serial": "Nr. 2026/08.15-B"}}),
+        json!({"name": "Saint-Georges 2026 0815", "slug": "d"}),
+    ] {
+        service.tag(tag).await;
+    }
+    let first_two = vec!["SN-2026-0815", "Second"];
+    for (q, expected) in [
+        ("20260815", vec!["SN-2026-0815", "Second", "Third"]),
+        ("SN20260815", first_two.clone()),
+        ("n2026081", first_two),
+        ("2026-0815", vec!["SN-2026-0815"]),
+        ("sn_2026", vec!["Second"]),
+        ("20260815b", vec!["Third"]),
+        ("first1", vec!["SN-2026-0815"]),
+        // Only codes: a word without digits is found as it is written, and space ends a word.
+        ("saintgeorges", vec![]),
+        ("georges 20260815", vec![]),
+        // The separators of the search must be those of the text.
+        ("2026.0815", vec![]),
+    ] {
+        assert_eq!(found(&service, q).await, expected, "{q}");
+    }
+}
+
+#[tokio::test]
 async fn a_search_follows_every_change_of_a_text() {
     let service = TestService::start().await;
     let tag = service
@@ -68,6 +98,7 @@ async fn a_search_follows_every_change_of_a_text() {
     let put = service.admin(Method::PUT, &serial, json!({"value": "SN-0042"}));
     put.await.expect(200);
     assert!(is_found("sn-0042").await && !is_found("sn-0041").await);
+    assert!(is_found("sn0042").await && !is_found("sn0041").await);
     let lot = format!("{path}/attributes/lot");
     let put = service.admin(Method::PUT, &lot, json!({"value": "L77"}));
     put.await.expect(201);

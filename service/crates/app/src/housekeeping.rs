@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::backup;
 use crate::notifications;
+use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery::{self, raise};
 use domain::clock::{Millis, Timestamp};
@@ -89,13 +90,16 @@ async fn follow(service: &Service) -> Infallible {
 
 /// Counts recorded taps for reports.
 async fn count(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
         let more = service.storage.fold_reports().await;
-        if let (Err(error), false) = (&more, failing) {
-            tracing::warn!("counting for reports has to wait: {error}");
+        if let Err(error) = &more {
+            if outage.begins() {
+                tracing::warn!("counting for reports has to wait: {error}");
+            }
+        } else {
+            outage.ends();
         }
-        failing = more.is_err();
         if let Err(error) = service.note_previews().await {
             // They stay in memory until the next round.
             tracing::debug!("previews could not be noted: {error}");
@@ -111,16 +115,15 @@ async fn count(service: &Service) -> Infallible {
 }
 
 async fn remove(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
         let outcome = sweep(service).await;
         if let Err(error) = &outcome {
             service.metrics.housekeeping_failure();
-            if !failing {
+            if outage.begins() {
                 tracing::warn!("housekeeping has to wait: {error}");
             }
-        }
-        if failing && outcome.is_ok() {
+        } else if outage.ends() {
             let alert = Alert::new(
                 EventKind::AlertWriterFailed,
                 "The database did not take writes for a while. It does again.",
@@ -129,7 +132,6 @@ async fn remove(service: &Service) -> Infallible {
             // The alert failed too, and there is nothing more to do about it.
             let _ = raise(service, alert).await;
         }
-        failing = outcome.is_err();
         tokio::time::sleep(PAUSE).await;
     }
 }

@@ -54,6 +54,7 @@ pub mod xlsx_file;
 pub(crate) mod http_client;
 pub(crate) mod mail_breaker;
 pub mod metrics;
+pub(crate) mod outage;
 pub mod service;
 
 pub use service::{Parts, Service};

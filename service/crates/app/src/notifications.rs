@@ -9,6 +9,7 @@ mod chat;
 mod compose;
 mod digest;
 mod mime;
+mod one_line;
 mod page;
 mod report;
 mod send;

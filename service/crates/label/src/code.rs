@@ -55,11 +55,11 @@ pub struct Bar {
     pub x: u32,
     /// Distance from the upper edge.
     pub y: u32,
-    /// Number of modules.
+    /// How many modules are dark, from `x` to the right.
     pub width: u32,
 }
 
-/// A QR code.
+/// The modules of a QR code, as areas that a format can fill.
 #[derive(Clone, Debug)]
 pub struct Code {
     /// Number of modules on a side, without the quiet zone.

@@ -40,16 +40,16 @@ pub enum Format {
     Csv,
 }
 
-/// How labels look.
+/// The look of labels as a request asks for it; [`Ready`](crate::Ready) is checked.
 #[derive(Clone, Debug)]
 pub struct Design {
-    /// File format.
+    /// The format of the file with all labels.
     pub format: Format,
     /// Width and height of a label, in millimetres.
     pub label_mm: [f64; 2],
     /// The sheets of a PDF; `None` for a page of each label.
     pub sheet: Option<Sheet>,
-    /// The QR code.
+    /// Colours, error level and logo of the QR code.
     pub qr: Qr,
     /// Lines of text, with macros.
     pub text: Vec<String>,

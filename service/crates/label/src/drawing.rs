@@ -13,7 +13,7 @@ use domain::field_error::FieldError;
 /// Distance from the top of a line to its baseline, by its size.
 const BASELINE: f64 = 0.92;
 
-/// A label.
+/// The parts of one label, each at its place in millimetres.
 pub(crate) struct Drawing {
     pub(crate) face: Face,
     pub(crate) code: Code,

@@ -11,6 +11,7 @@
 //! | `lettering` | lines of text in any script |
 //! | `drawing` | one label, ready for every format |
 //! | `pdf`, `svg`, `raster`, `zpl` | the formats |
+//! | `png_file` | pixels as a PNG, also of other pictures than labels |
 
 mod code;
 mod design;
@@ -19,6 +20,7 @@ mod face;
 mod lettering;
 mod logo;
 mod pdf;
+mod png_file;
 mod printer;
 mod raster;
 mod sheet;
@@ -29,5 +31,6 @@ pub use code::{Code, CodeError, Level, modules_of};
 pub use design::{Colour, Design, Dpi, Format, Logo, Qr};
 pub use lettering::Lettering;
 pub use pdf::LABELS_MAX as PDF_LABELS_MAX;
+pub use png_file::png_of;
 pub use printer::{Label, PrintError, Printer, Ready, Survey};
 pub use sheet::{PageSize, Place, Sheet};

@@ -14,7 +14,7 @@ const SHARE_PERCENT: u32 = 22;
 /// Longest side of the stored picture, in pixels: 600 dpi on a code of 100 mm.
 const SIDE_MAX: u32 = 512;
 
-/// A decoded picture.
+/// The pixels of a logo, for formats that draw them or embed a PNG.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) width: u32,

@@ -52,7 +52,7 @@ impl Pdf {
         }
     }
 
-    /// Adds a label.
+    /// Adds a label at the next place of its sheet, and ends the page if that was the last one.
     pub(crate) fn add(
         &mut self,
         ready: &Ready,
@@ -75,7 +75,7 @@ impl Pdf {
         Ok(())
     }
 
-    /// The whole file.
+    /// Ends the last page, and returns the bytes of the file.
     pub(crate) fn finish(
         mut self,
         ready: &Ready,

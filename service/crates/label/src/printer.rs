@@ -26,14 +26,14 @@ use domain::macros::Template;
 /// Most missing characters that a message names.
 const NAMED_MAX: usize = 8;
 
-/// A checked design.
+/// A design with checked values and a decoded logo.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// File format.
+    /// The format of the file with all labels.
     pub format: Format,
-    /// Lines of text.
+    /// The lines of text of each label, with macros.
     pub texts: Vec<Template>,
-    /// Error level.
+    /// How much of the code may be hidden before it cannot be read.
     pub level: Level,
     pub(crate) label_mm: [f64; 2],
     pub(crate) sheet: Option<Sheet>,
@@ -49,7 +49,7 @@ pub struct Label {
     pub slug: String,
     /// Content of the code.
     pub url: String,
-    /// Lines of text.
+    /// The lines of text, with the values of the tag.
     pub texts: Vec<String>,
 }
 

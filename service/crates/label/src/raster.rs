@@ -8,6 +8,7 @@ use tiny_skia::{
 use crate::code::Bar;
 use crate::drawing::Drawing;
 use crate::lettering::Lettering;
+use crate::png_file::png_of;
 use crate::printer::{PrintError, Ready};
 
 /// A label as pixels on white.
@@ -63,27 +64,8 @@ pub(crate) fn pixels(
 
 /// A PNG that programs print in its true size.
 pub(crate) fn png(pixels: &Pixmap, dots_per_mm: f64) -> Result<Vec<u8>, PrintError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, pixels.width(), pixels.height());
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    let per_metre = dots(dots_per_mm * 1000.0);
-    encoder.set_pixel_dims(Some(png::PixelDimensions {
-        xppu: per_metre,
-        yppu: per_metre,
-        unit: png::Unit::Meter,
-    }));
     let failed = |error| PrintError::Failed(format!("The PNG cannot be written: {error}."));
-    let mut writer = encoder.write_header().map_err(failed)?;
-    let rgb: Vec<u8> = pixels
-        .data()
-        .chunks_exact(4)
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect();
-    writer.write_image_data(&rgb).map_err(failed)?;
-    writer.finish().map_err(failed)?;
-    Ok(bytes)
+    png_of(pixels, Some(dots(dots_per_mm * 1000.0))).map_err(failed)
 }
 
 /// Colours multiplied by their alpha, as tiny-skia has them.

@@ -55,6 +55,7 @@ pub struct InlayRequest {
     other_keys: Option<OtherKeysRequest>,
     /// The highest counter that the previous service accepted. Codes up to it are used up.
     #[serde(default)]
+    #[schema(value_type = u64, maximum = 4_294_967_295_u32)]
     last_counter: u32,
     /// Whether to accept a factory key. Codes with it prove nothing.
     #[serde(default)]

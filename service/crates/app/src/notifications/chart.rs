@@ -1,5 +1,6 @@
 //! The chart of a report: a bar for each bucket, as a PNG. Mail programs run no script and show no SVG.
 
+use label::png_of;
 use tiny_skia::{Color, Paint, Pixmap, Rect, Transform};
 
 /// Width of the picture, in pixels. The mail shows it in half of that, for screens with small pixels.
@@ -51,7 +52,7 @@ pub(super) fn bars(values: &[u64]) -> Option<Vec<u8>> {
     paint.set_color_rgba8(0x8a, 0x8a, 0x8a, u8::MAX);
     let line = Rect::from_xywh(0.0, height, width, LINE)?;
     pixels.fill_rect(line, &paint, Transform::identity(), None);
-    png(&pixels)
+    png_of(&pixels, None).ok()
 }
 
 #[expect(
@@ -60,22 +61,6 @@ pub(super) fn bars(values: &[u64]) -> Option<Vec<u8>> {
 )]
 const fn float(number: u64) -> f32 {
     number as f32
-}
-
-fn png(pixels: &Pixmap) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, pixels.width(), pixels.height());
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().ok()?;
-    let opaque = pixels.data().chunks_exact(4);
-    let rgb: Vec<u8> = opaque
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect();
-    writer.write_image_data(&rgb).ok()?;
-    writer.finish().ok()?;
-    Some(bytes)
 }
 
 #[cfg(test)]

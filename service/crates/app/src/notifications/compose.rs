@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::{digest, report};
+use crate::outage::Outage;
 use crate::service::Service;
 use domain::clock::{Millis, Timestamp};
 use domain::id::{NotificationId, TagId};
@@ -45,21 +46,20 @@ pub enum ComposeError {
 
 /// Makes messages until the future is dropped.
 pub(super) async fn run(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     let mut composer = Composer::new(service);
     loop {
         match composer.round().await {
             Ok(more) => {
-                failing = false;
+                outage.ends();
                 if more {
                     continue;
                 }
             }
             Err(error) => {
-                if !failing {
+                if outage.begins() {
                     tracing::warn!("notifications have to wait: {error}");
                 }
-                failing = true;
                 service.metrics.notification_failure();
             }
         }

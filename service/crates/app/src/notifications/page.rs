@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::chart::Chart;
+use super::one_line::one_line;
 use domain::notification::Message;
 
 /// The content of a message.
@@ -84,24 +85,6 @@ impl Page {
         }
         text + "\n" + &self.foot + "\n"
     }
-}
-
-/// A text with a space for each character that ends a line or turns the direction of writing.
-fn one_line(text: &str) -> String {
-    let breaks = |c: char| {
-        c.is_control()
-            || matches!(
-                c,
-                '\u{61c}'
-                    | '\u{200e}'
-                    | '\u{200f}'
-                    | '\u{2028}'..='\u{202e}'
-                    | '\u{2066}'..='\u{2069}'
-            )
-    };
-    text.chars()
-        .map(|c| if breaks(c) { ' ' } else { c })
-        .collect()
 }
 
 impl PageTable {

@@ -11,6 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::smtp::{Server, Unsent};
 use super::{chat, mime};
+use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery::WebhookClient;
 use domain::clock::Timestamp;
@@ -34,18 +35,17 @@ type Attempts<'a> = FuturesUnordered<BoxFuture<'a, ()>>;
 /// Attempts deliveries of a lane until the future is dropped. One that is interrupted is repeated
 /// after its lease.
 pub(super) async fn run(service: &Service, lane: Lane) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
         let pause = match due(service, lane).await {
             Ok(_) => {
-                failing = false;
+                outage.ends();
                 LOOK
             }
             Err(error) => {
-                if !failing {
+                if outage.begins() {
                     tracing::warn!("notifications cannot be sent: {error}");
                 }
-                failing = true;
                 service.metrics.notification_failure();
                 PAUSE
             }
@@ -150,15 +150,14 @@ async fn mails_at_once(service: &Service) -> Result<usize, StorageError> {
 async fn deliver(service: &Service, channels: Arc<Channels>, claimed: ClaimedMessage) {
     let era = service.mail_breaker.era();
     let sent = attempt(service, &channels, &claimed).await;
-    let mut failing = false;
+    let mut outage = Outage::default();
     let now = loop {
         match finish(service, &channels, &claimed, &sent).await {
             Ok(now) => break now,
             Err(error) => {
-                if !failing {
+                if outage.begins() {
                     tracing::warn!("the result of a message cannot be stored yet: {error}");
                 }
-                failing = true;
                 tokio::time::sleep(PAUSE).await;
             }
         }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use crate::outage::Outage;
 use crate::service::Service;
 use domain::clock::Stopwatch;
 use domain::id::{TagId, WebhookId};
@@ -59,20 +60,19 @@ const STORE_POSITIONS: Duration = Duration::from_secs(5);
 
 /// Creates deliveries until the future is dropped.
 pub(super) async fn run(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
-        let Err(error) = routing(service, &mut failing).await;
+        let Err(error) = routing(service, &mut outage).await;
         service.metrics.webhook_failure();
-        if !failing {
+        if outage.begins() {
             tracing::warn!("events for webhooks have to wait: {error}");
         }
-        failing = true;
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Creates deliveries until an error. The first successful round resets `failing`.
-async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, StorageError> {
+/// Creates deliveries until an error. The first successful round ends the outage.
+async fn routing(service: &Service, outage: &mut Outage) -> Result<Infallible, StorageError> {
     let mut router = EventRouter::new(service).await?;
     let mut stored = Stopwatch::start();
     loop {
@@ -85,7 +85,7 @@ async fn routing(service: &Service, failing: &mut bool) -> Result<Infallible, St
             router.refresh().await?;
         }
         let more = router.round().await?;
-        *failing = false;
+        outage.ends();
         let pause = if more {
             continue;
         } else if router.endpoints.is_empty() {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::client::{ClientError, WebhookClient};
 use super::event;
+use crate::outage::Outage;
 use crate::service::Service;
 use domain::clock::{Stopwatch, Timestamp};
 use domain::entropy;
@@ -39,14 +40,13 @@ const AT_ONCE: usize = 32;
 
 /// Makes attempts until the future is dropped.
 pub(super) async fn run(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
-        let Err(error) = sending(service, &mut failing).await;
+        let Err(error) = sending(service, &mut outage).await;
         service.metrics.webhook_failure();
-        if !failing {
+        if outage.begins() {
             tracing::warn!("webhooks have to wait: {error}");
         }
-        failing = true;
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -65,8 +65,8 @@ struct Made {
     outcome: AttemptOutcome,
 }
 
-/// Makes attempts until an error. The first successful round resets `failing`.
-async fn sending(service: &Service, failing: &mut bool) -> Result<Infallible, SendError> {
+/// Makes attempts until an error. The first successful round ends the outage.
+async fn sending(service: &Service, outage: &mut Outage) -> Result<Infallible, SendError> {
     let client = Arc::new(WebhookClient::new(service.settings().private_webhooks)?);
     let mut sender = Sender {
         service,
@@ -78,7 +78,7 @@ async fn sending(service: &Service, failing: &mut bool) -> Result<Infallible, Se
         for held_back in [false, true] {
             begun |= sender.begin(held_back).await?;
         }
-        *failing = false;
+        outage.ends();
         if begun {
             continue;
         }

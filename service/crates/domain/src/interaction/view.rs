@@ -33,11 +33,14 @@ pub struct InteractionView {
     /// Reason for the verdict.
     reason: Reason,
     /// The code's read counter.
+    #[schema(value_type = Option<u64>)]
     counter: Option<u32>,
     /// The counter before this tap: the highest accepted one, plus the reads of the inlay that this
     /// application made since. 0 if there was none.
+    #[schema(value_type = Option<u64>)]
     last_counter: Option<u32>,
     /// How many reads of the inlay before this one never reached the service.
+    #[schema(value_type = u64)]
     missed_reads: u32,
     /// The inlay that made an authentic code.
     inlay_id: Option<InlayId>,

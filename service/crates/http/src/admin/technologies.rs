@@ -43,6 +43,7 @@ pub(crate) struct TechnologyView {
     /// The characters in place of `{tamper}` for a closed loop; null if the chip has no loop.
     closed_loop: Option<&'static str>,
     /// The highest value of its counter. After it the chip makes no further codes.
+    #[schema(value_type = u64)]
     counter_max: u32,
     /// A published weakness; null if none is known.
     weakness: Option<Weakness>,

@@ -54,6 +54,7 @@ pub(crate) struct Verification {
     /// Whether the given chip made the code; null without a chip or a code.
     chip: Option<Carrier>,
     /// The counter of the code; null if the URL has no code, or no readable one.
+    #[schema(value_type = Option<u64>)]
     counter: Option<u32>,
     /// The `tag_verified` that the tap would get.
     tag_verified: Option<bool>,

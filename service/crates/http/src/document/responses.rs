@@ -1,5 +1,5 @@
-//! The problems that most operations can answer with stand once in the document, below
-//! `components/responses`. Written out in every operation they would be half of it.
+//! The failures that several operations can answer with stand once in the document, below
+//! `components/responses`. Problems, written out in every operation, would be half of it.
 
 use axum::http::StatusCode;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
@@ -9,30 +9,49 @@ use super::shape;
 /// The media type of a problem.
 const PROBLEM: &str = "application/problem+json";
 
-/// Replaces each problem of an operation by a reference to the component of its status. A problem
-/// that says more than the one in the component stays in its operation.
+/// The media types in which public routes fail, each with the end of its components' names.
+const OF_PUBLIC_ROUTES: [(&str, &str); 2] = [("text/html", "Page"), ("application/json", "Answer")];
+
+/// Replaces each problem of an operation by a reference to the component of its status, and so each
+/// other failure that several operations share. A failure that says more than the component stays in
+/// its operation, and so does one that no other operation has.
 pub(super) fn share(document: &mut OpenApi) {
     let OpenApi {
         paths, components, ..
     } = document;
     let shared = &mut components.get_or_insert_default().responses;
-    for item in paths.paths.values_mut() {
-        for operation in shape::operations(item) {
-            for (status, answer) in &mut operation.responses.responses {
-                let RefOr::T(response) = answer else { continue };
-                if !response.content.contains_key(PROBLEM) {
-                    continue;
-                }
-                let Some(name) = name_of(status) else {
-                    continue;
-                };
-                let component = shared
-                    .entry(name.clone())
-                    .or_insert_with(|| response.clone().into());
-                if is(component, response) {
-                    *answer = Ref::from_response_name(name).into();
-                }
-            }
+    let items = paths.paths.values_mut();
+    let operations = items.flat_map(shape::operations);
+    let answers = operations.flat_map(|operation| &mut operation.responses.responses);
+    let answers: Vec<(&String, &mut RefOr<Response>)> = answers.collect();
+    let named = answers.iter().filter_map(|(status, answer)| match answer {
+        RefOr::T(response) => Some((name_of_public(status, response)?, response.clone())),
+        RefOr::Ref(_) => None,
+    });
+    let of_public_routes: Vec<(String, Response)> = named.collect();
+    for (status, answer) in answers {
+        let RefOr::T(response) = &*answer else {
+            continue;
+        };
+        let name = if response.content.contains_key(PROBLEM) {
+            name_of(status)
+        } else {
+            name_of_public(status, response).filter(|name| {
+                let alike = of_public_routes.iter();
+                alike
+                    .filter(|(of, like)| of == name && like == response)
+                    .count()
+                    > 1
+            })
+        };
+        let Some(name) = name else {
+            continue;
+        };
+        let component = shared
+            .entry(name.clone())
+            .or_insert_with(|| response.clone().into());
+        if is(component, response) {
+            *answer = Ref::from_response_name(name).into();
         }
     }
 }
@@ -45,4 +64,14 @@ fn is(component: &RefOr<Response>, response: &Response) -> bool {
 fn name_of(status: &str) -> Option<String> {
     let reason = StatusCode::from_bytes(status.as_bytes()).ok()?;
     Some(reason.canonical_reason()?.replace([' ', '-'], ""))
+}
+
+/// `NotFoundPage` for a page with the status `404`; `None` for an answer that is no failure.
+fn name_of_public(status: &str, response: &Response) -> Option<String> {
+    if !status.starts_with(['4', '5']) {
+        return None;
+    }
+    let mut kinds = OF_PUBLIC_ROUTES.iter();
+    let &(_, kind) = kinds.find(|(media_type, _)| response.content.contains_key(*media_type))?;
+    Some(name_of(status)? + kind)
 }

@@ -1,20 +1,17 @@
-//! Experiences and their versions.
+//! Experiences: their drafts, and the operations on them.
 
-use std::sync::Arc;
+mod versions;
+
+pub(crate) use versions::{published, published_now};
 
 use super::audit::shown;
 use super::{Query, Transaction, callers, groups, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{
-    Access, CachedPart, Conflict, ExperienceEdit, ExperienceFilter, InUse, Invalid, StorageError,
-};
+use crate::{Access, CachedPart, ExperienceEdit, ExperienceFilter, InUse, Invalid, StorageError};
 use domain::audit::Note;
-use domain::experience::{
-    Content, Experience, ExperienceFields, ExperienceKind, PublishedExperience, Version,
-};
+use domain::experience::{Content, Experience, ExperienceFields, ExperienceKind, Version};
 use domain::id::ExperienceId;
-use domain::interaction::VersionRef;
 use domain::revision::Precondition;
 
 /// The operations on experiences.
@@ -27,8 +24,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for an image that the experience does not have, and for a group that
-    /// does not exist.
+    /// [`Conflict::Missing`](crate::Conflict::Missing) for an image that the experience does not
+    /// have, and for a group that does not exist.
     pub async fn insert_experience(
         &self,
         experience: ExperienceFields,
@@ -74,9 +71,9 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// The error of `edit`; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an
-    /// image that the experience does not have, and for a group that it did not name before and
-    /// that does not exist.
+    /// The error of `edit`; [`Conflict::Invalid`](crate::Conflict::Invalid) for another kind;
+    /// [`Conflict::Missing`](crate::Conflict::Missing) for an image that the experience does not
+    /// have, and for a group that it did not name before and that does not exist.
     pub async fn edit_experience(
         &self,
         id: ExperienceId,
@@ -95,7 +92,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for the version, or for an image of it that is deleted.
+    /// [`Conflict::Missing`](crate::Conflict::Missing) for the version, or for an image of it that
+    /// is deleted.
     pub async fn roll_back_experience(
         &self,
         id: ExperienceId,
@@ -106,7 +104,7 @@ impl Access {
     }
 
     /// Like [`Self::roll_back_experience`], but only if the experience still matches `expected`:
-    /// otherwise [`Conflict::Changed`].
+    /// otherwise [`Conflict::Changed`](crate::Conflict::Changed).
     pub async fn roll_back_experience_if(
         &self,
         id: ExperienceId,
@@ -117,7 +115,9 @@ impl Access {
         self.change(
             "roll_back_experience",
             arguments,
-            |tx, (id, version, expected)| Box::pin(roll_back(tx, *id, *version, expected)),
+            |tx, (id, version, expected)| {
+                Box::pin(versions::roll_back(tx, *id, *version, expected))
+            },
         )
         .await
     }
@@ -131,7 +131,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Changed`]; [`InUse::ByTags`](crate::InUse::ByTags),
+    /// [`Conflict::Changed`](crate::Conflict::Changed); [`InUse::ByTags`](crate::InUse::ByTags),
     /// [`InUse::ByGroups`](crate::InUse::ByGroups) and [`InUse::ByImport`](crate::InUse::ByImport).
     pub async fn delete_experience_if(
         &self,
@@ -155,7 +155,7 @@ impl Access {
     ) -> Result<Option<Vec<Version>>, StorageError> {
         let arguments = (id, before, limit);
         self.read("versions", arguments, |db, (id, before, limit)| {
-            Box::pin(versions(db, *id, *before, *limit))
+            Box::pin(versions::list(db, *id, *before, *limit))
         })
         .await
     }
@@ -252,7 +252,7 @@ async fn insert(
     images::check(tx, id, &fields.content).await?;
     check_groups(tx, None, &fields.content).await?;
     if publish {
-        self::publish(tx, id, &fields.name, &fields.content).await?;
+        versions::publish(tx, id, &fields.name, &fields.content).await?;
     }
     tx.note(Note::created(
         format!("experiences/{id}"),
@@ -286,7 +286,7 @@ async fn edit(
         tx.note(Note::changed(&before, &after));
     }
     if publish {
-        self::publish(tx, id, &after.name, &after.content).await?;
+        versions::publish(tx, id, &after.name, &after.content).await?;
     }
     stored(tx, id).await.map(Some)
 }
@@ -303,72 +303,6 @@ async fn check_groups(
         named.remove(&known);
     }
     groups::all_exist(db, named).await
-}
-
-async fn roll_back(
-    tx: &mut dyn Transaction,
-    id: ExperienceId,
-    version: u32,
-    expected: &Precondition,
-) -> Result<Option<Experience>, StorageError> {
-    let Some(present) = experience(tx, id).await? else {
-        return Ok(None);
-    };
-    expected.check(Some(&present))?;
-    let Experience { name, draft, .. } = present;
-    let found = tx
-        .row(
-            "SELECT content FROM experience_versions
-             WHERE experience_id = ?1 AND version = CAST(?2 AS BIGINT)",
-            &values![id, version],
-        )
-        .await?;
-    let mut found = found.ok_or(Conflict::Missing {
-        noun: "version",
-        id: version.into(),
-    })?;
-    let content = content(&mut found)?;
-    images::check(tx, id, &content).await?;
-    publish(tx, id, &name, &content).await?;
-    tx.note(Note::done(&serde_json::json!({"version": version})));
-    if !draft {
-        save(tx, id, &ExperienceFields { name, content }).await?;
-    }
-    stored(tx, id).await.map(Some)
-}
-
-/// Publishes `content` as a new version, unless it is already published.
-async fn publish(
-    tx: &mut dyn Transaction,
-    id: ExperienceId,
-    name: &str,
-    content: &Content,
-) -> Result<(), StorageError> {
-    let now = tx.now();
-    let version = tx
-        .write(
-            "INSERT INTO experience_versions (experience_id, version, name, content, published_at)
-             SELECT e.id, 1 + coalesce(
-                     (SELECT max(version) FROM experience_versions WHERE experience_id = e.id), 0
-                 ), ?2, ?3, ?4
-             FROM experiences e
-             LEFT JOIN experience_versions v ON v.experience_id = e.id AND v.version = e.published
-             WHERE e.id = ?1 AND v.content IS DISTINCT FROM ?3
-             RETURNING version",
-            &values![id, name, content.to_json(), now],
-        )
-        .await?
-        .pop();
-    let Some(mut version) = version else {
-        return Ok(());
-    };
-    tx.execute(
-        "UPDATE experiences SET published = ?2, updated_at = ?3 WHERE id = ?1",
-        &values![id, version.take::<u32>()?, now],
-    )
-    .await?;
-    tx.changes(Some(CachedPart::Experience(id)));
-    Ok(())
 }
 
 async fn save(
@@ -438,78 +372,6 @@ async fn delete(
     tx.note(Note::deleted(&shown::experience(&fields)));
     Ok(Some(()))
 }
-
-async fn versions(
-    db: &mut dyn Query,
-    id: ExperienceId,
-    before: Option<u32>,
-    limit: usize,
-) -> Result<Option<Vec<Version>>, StorageError> {
-    if !exists(db, id).await? {
-        return Ok(None);
-    }
-    let found = db
-        .query(
-            "SELECT version, name, content, published_at FROM experience_versions
-             WHERE experience_id = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR version < ?2)
-             ORDER BY version DESC LIMIT ?3",
-            &values![id, before, Value::limit(limit)],
-        )
-        .await?;
-    let versions = found.into_iter().map(|mut row| {
-        Ok(Version {
-            version: row.take()?,
-            name: row.take()?,
-            content: content(&mut row)?,
-            published_at: row.take()?,
-        })
-    });
-    versions.collect::<Result<_, StorageError>>().map(Some)
-}
-
-/// The currently published version of an experience.
-pub(crate) async fn published_now(
-    db: &mut dyn Query,
-    id: ExperienceId,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let sql = "SELECT v.version, v.name, v.content FROM experiences e
-             JOIN experience_versions v ON v.experience_id = e.id AND v.version = e.published
-         WHERE e.id = ?1 AND e.deleted_at IS NULL";
-    let found = db.row(sql, &values![id]).await?;
-    found.map(|row| published_version(row, id)).transpose()
-}
-
-/// A particular published version of an experience.
-pub(crate) async fn published(
-    db: &mut dyn Query,
-    version: VersionRef,
-) -> Result<Option<PublishedExperience>, StorageError> {
-    let VersionRef {
-        experience_id,
-        version,
-    } = version;
-    let sql = "SELECT version, name, content FROM experience_versions
-         WHERE experience_id = ?1 AND version = CAST(?2 AS BIGINT)";
-    let found = db.row(sql, &values![experience_id, version]).await?;
-    found
-        .map(|row| published_version(row, experience_id))
-        .transpose()
-}
-
-fn published_version(
-    mut row: Row,
-    experience_id: ExperienceId,
-) -> Result<PublishedExperience, StorageError> {
-    Ok(PublishedExperience {
-        version: VersionRef {
-            experience_id,
-            version: row.take()?,
-        },
-        name: row.take()?,
-        content: Arc::new(content(&mut row)?),
-    })
-}
-
 /// Whether the experience exists within reach and is not deleted.
 pub(super) async fn exists(db: &mut dyn Query, id: ExperienceId) -> Result<bool, StorageError> {
     let reached = callers::condition(db.reach(), "id");

@@ -4,13 +4,16 @@
 //! time over all nodes. So two first taps of one chip create one tag, and no tap misses that its
 //! chip is being enrolled.
 
+mod list;
+mod made;
+
 use std::collections::HashMap;
 
 use super::webhooks::outbox;
 use super::{Query, Transaction, counters, inlays, tags};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{
-    Access, CreatedByTap, EnrolOn, Event, MadeByTaps, NewIds, Storage, StorageError, TagChange,
+    Access, CreatedByTap, EnrolOn, Event, MadeByTaps, NewIds, Storage, StorageError,
     UnlistedFilter, UnlistedOutcome, UnlistedTap,
 };
 use domain::audit::Note;
@@ -19,11 +22,9 @@ use domain::id::{InlayId, InteractionId, TagId, UrlTemplateId};
 use domain::inventory::{Inlay, KeyPrints, NewInlay, UnlistedChip, UnlistedMode};
 use domain::tag::TagFields;
 use domain::webhook::{About, EventKind, object};
+use inlay::Uid;
 use inlay::key::KeyFingerprint;
-use inlay::{Technology, Uid};
 
-/// Inlays that one transaction deletes. A tap that arrives meanwhile waits for it.
-const AT_ONCE: usize = 200;
 /// Unlisted chips that one transaction removes.
 const REMOVED_AT_ONCE: usize = 1_000;
 
@@ -69,7 +70,7 @@ impl Access {
     ) -> Result<Vec<UnlistedChip>, StorageError> {
         let arguments = (filter, after, limit);
         self.read("unlisted_chips", arguments, |db, (filter, after, limit)| {
-            Box::pin(list(db, *filter, *after, *limit))
+            Box::pin(list::list(db, *filter, *after, *limit))
         })
         .await
     }
@@ -77,11 +78,7 @@ impl Access {
     /// How many unlisted chips match `filter`.
     pub async fn count_unlisted_chips(&self, filter: UnlistedFilter) -> Result<u64, StorageError> {
         self.read("count_unlisted_chips", filter, |db, filter| {
-            Box::pin(async move {
-                let (conditions, values) = conditions(*filter);
-                let sql = format!("SELECT count(*) FROM unlisted_chips WHERE {conditions}");
-                db.count(&sql, &values).await
-            })
+            Box::pin(list::count(db, *filter))
         })
         .await
     }
@@ -133,7 +130,7 @@ impl Access {
         self.read(
             "made_by_taps",
             (template, since),
-            |db, (template, since)| Box::pin(made(db, *template, *since)),
+            |db, (template, since)| Box::pin(made::count(db, *template, *since)),
         )
         .await
     }
@@ -147,7 +144,7 @@ impl Access {
     ) -> Result<MadeByTaps, StorageError> {
         let arguments = (template, since);
         self.change("delete_made_by_taps", arguments, |tx, (template, since)| {
-            Box::pin(delete_made(tx, *template, *since))
+            Box::pin(made::delete_some(tx, *template, *since))
         })
         .await
     }
@@ -362,60 +359,6 @@ async fn enrol(
     inlays::with_uid(tx, inlay.uid).await
 }
 
-fn conditions(filter: UnlistedFilter) -> (String, Vec<Value<'static>>) {
-    let mut sql = "TRUE".to_owned();
-    let mut values = Vec::new();
-    let equal = [
-        ("url_template_id", filter.url_template_id.into()),
-        ("uid", filter.uid.into()),
-    ];
-    for (column, value) in equal {
-        if value != Value::Null {
-            values.push(value);
-            sql = format!("{sql} AND {column} = ?{}", values.len());
-        }
-    }
-    (sql, values)
-}
-
-async fn list(
-    db: &mut dyn Query,
-    filter: UnlistedFilter,
-    after: Option<i64>,
-    limit: usize,
-) -> Result<Vec<UnlistedChip>, StorageError> {
-    let (mut conditions, mut values) = conditions(filter);
-    if let Some(after) = after {
-        values.push(after.into());
-        conditions = format!("{conditions} AND id < ?{}", values.len());
-    }
-    values.push(Value::limit(limit));
-    let sql = format!(
-        "SELECT id, uid, url_template_id, technology, meta_key_print, file_key_print, last, first_seen_at,
-             last_seen_at, taps FROM unlisted_chips WHERE {conditions} ORDER BY id DESC LIMIT ?{}",
-        values.len()
-    );
-    let found = db.query(&sql, &values).await?.into_iter();
-    found.map(chip).collect()
-}
-
-fn chip(mut row: Row) -> Result<UnlistedChip, StorageError> {
-    Ok(UnlistedChip {
-        number: row.take()?,
-        uid: row.take()?,
-        url_template_id: row.take()?,
-        technology: row.text("technology", |name| name.parse::<Technology>().ok())?,
-        keys: KeyPrints {
-            meta: row.take()?,
-            file: row.take()?,
-        },
-        last_counter: row.take()?,
-        first_seen_at: row.take()?,
-        last_seen_at: row.take()?,
-        taps: row.take()?,
-    })
-}
-
 /// Some chips that need not be kept.
 async fn superfluous(db: &mut dyn Query, keep: usize) -> Result<Vec<i64>, StorageError> {
     let numbers = |rows: Vec<Row>| -> Result<Vec<i64>, StorageError> {
@@ -445,59 +388,4 @@ async fn superfluous(db: &mut dyn Query, keep: usize) -> Result<Vec<i64>, Storag
         }
     }
     Ok(Vec::new())
-}
-
-/// Inlays that taps created at the template ?1 since ?2, and that are still on their tags.
-const MADE: &str =
-    "FROM tap_made_inlays m JOIN inlays i ON i.id = m.inlay_id AND i.tag_id = m.tag_id
-         AND i.url_template_id = m.url_template_id
-     JOIN tags t ON t.id = m.tag_id
-     WHERE m.url_template_id = ?1 AND m.made_at >= ?2 AND i.deleted_at IS NULL";
-/// Whether the tag of such an inlay is deleted with it.
-const WITH_TAG: &str = "(t.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM inlays o
-     WHERE o.tag_id = m.tag_id AND o.id <> m.inlay_id AND o.deleted_at IS NULL))";
-
-async fn made(
-    db: &mut dyn Query,
-    template: UrlTemplateId,
-    since: Timestamp,
-) -> Result<MadeByTaps, StorageError> {
-    let sql = format!("SELECT count(*), count(CASE WHEN {WITH_TAG} THEN 1 END) {MADE}");
-    let mut row = db.one(&sql, &values![template, since]).await?;
-    Ok(MadeByTaps {
-        inlays: row.take()?,
-        tags: row.take()?,
-    })
-}
-
-async fn delete_made(
-    tx: &mut dyn Transaction,
-    template: UrlTemplateId,
-    since: Timestamp,
-) -> Result<MadeByTaps, StorageError> {
-    let sql =
-        format!("SELECT m.inlay_id, m.tag_id, {WITH_TAG} {MADE} ORDER BY m.inlay_id LIMIT ?3");
-    let values = values![template, since, Value::limit(AT_ONCE)];
-    let (mut made, mut with) = (Vec::<InlayId>::new(), Vec::<TagId>::new());
-    for mut row in tx.query(&sql, &values).await? {
-        made.push(row.take()?);
-        let tag = row.take()?;
-        if row.take()? {
-            with.push(tag);
-        }
-        tx.changes(Some(crate::CachedPart::Tag(tag)));
-    }
-    if made.is_empty() {
-        return Ok(MadeByTaps::default());
-    }
-    let now = tx.now();
-    let sql = "UPDATE inlays SET deleted_at = ?2 WHERE id IN ids(?1)";
-    tx.execute(sql, &values![Value::list(&made), now]).await?;
-    let sql = "DELETE FROM tap_made_inlays WHERE inlay_id IN ids(?1)";
-    tx.execute(sql, &values![Value::list(&made)]).await?;
-    tags::change_all(tx, &with, TagChange::Delete).await?;
-    Ok(MadeByTaps {
-        inlays: made.len() as u64,
-        tags: with.len() as u64,
-    })
 }

@@ -5,6 +5,7 @@ use std::error::Error;
 use super::Broken;
 use super::wire::TooMuch;
 use crate::http_client::{causes, certificate_fault};
+use crate::notifications::one_line::one_line;
 use domain::mail::{MailFields, MailStep};
 
 /// Most characters of a server's answer that are kept.
@@ -67,7 +68,6 @@ fn no_answer(fields: &MailFields, step: MailStep, error: &(dyn Error + 'static))
 
 /// The beginning of a stranger's text, in one line.
 fn clean(text: &str) -> String {
-    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let line: String = line.take(ANSWER_KEPT).collect();
+    let line: String = one_line(text).chars().take(ANSWER_KEPT).collect();
     line.trim().trim_end_matches('.').to_owned()
 }

@@ -58,7 +58,7 @@ pub(crate) struct InlayPatch {
     /// Accepts a counter that increased by too much. Every code up to this counter is used up. The
     /// value can only increase, and cannot be null.
     #[serde(default)]
-    #[schema(value_type = Option<u32>, nullable = false)]
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u32, nullable = false)]
     last_counter: MemberPatch<u32>,
     /// Whether the inlay is blocked, because it was lost or cloned. Its authentic codes then get
     /// `false` with reason `blocked`, as soon as the change is stored. These codes are used up:

@@ -36,6 +36,7 @@ pub(crate) struct InlayView {
     /// The tag of the inlay; null if it has none.
     tag_id: Option<TagId>,
     /// The highest counter that was accepted with the current keys; 0 for none.
+    #[schema(value_type = u64)]
     last_counter: u32,
     /// Source of the inlay's keys; null if it has none.
     key_source: Option<KeySource>,

@@ -43,7 +43,7 @@ pub(crate) struct VirtualTap {
     follow: bool,
     /// The counter for the code; `SIC43` chips have 32 bits. The chip's own counter stays
     /// unchanged.
-    #[schema(maximum = 4_294_967_295_u32)]
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u32)]
     counter: Option<u32>,
     /// Whether to falsify the MAC of the code, like a forger without the key. No effect on a chip
     /// without a MAC.
@@ -68,6 +68,7 @@ pub(crate) struct VirtualTapped {
     /// UID of the chip.
     uid: Uid,
     /// The counter of this read.
+    #[schema(value_type = u64)]
     counter: u32,
     /// The result of opening the URL; null if it was not requested.
     followed: Option<Followed>,

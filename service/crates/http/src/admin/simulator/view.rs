@@ -34,6 +34,7 @@ pub(crate) struct VirtualInlayView {
     /// Slug of the tag.
     tag: Option<String>,
     /// Number of taps so far.
+    #[schema(value_type = u64)]
     counter: u32,
     /// Always true: virtual inlays exist only in the simulated world.
     simulated: bool,

@@ -39,6 +39,7 @@ pub(crate) struct UnlistedChipView {
     /// Type of the chip.
     technology: Technology,
     /// The highest counter of its codes. No code up to it is accepted once the chip is an inlay.
+    #[schema(value_type = u64)]
     last_counter: u32,
     /// Time of its first tap.
     first_seen_at: Timestamp,

@@ -124,6 +124,7 @@ struct CandidateView {
     /// The UID in the first URL; null if it cannot be read.
     uid: Option<Uid>,
     /// The counter in the first URL; null if it cannot be read.
+    #[schema(value_type = Option<u64>)]
     counter: Option<u32>,
     /// Number of URLs whose MAC proves the candidate.
     proved_by: usize,
@@ -140,6 +141,7 @@ struct ChipView {
     /// The UID in the URL; null if it cannot be read.
     uid: Option<Uid>,
     /// The counter in the URL; null if it cannot be read.
+    #[schema(value_type = Option<u64>)]
     counter: Option<u32>,
     /// The sent keys of this chip; null unless a MAC proved it.
     slots: Option<Slots>,
