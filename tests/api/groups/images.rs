@@ -33,8 +33,9 @@ async fn get(client: &Client, group: i64) -> reqwest::Response {
 }
 
 async fn remove(client: &Client, group: i64) -> u16 {
-    let answer = client.admin(Method::DELETE, &path(group), Value::Null);
-    answer.await.status
+    let path = path(group);
+    let answer = client.admin(Method::DELETE, &path, Value::Null).await;
+    answer.status
 }
 
 /// The image in the answer of a group.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery::raise;
 use domain::webhook::{Alert, EventKind};
@@ -19,16 +20,16 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Raises alerts until the future is dropped, which may happen at any time.
 pub(super) async fn run(service: &Service) -> Infallible {
-    let mut failing = false;
+    let mut outage = Outage::default();
     loop {
-        let raised = raise_alerts(service).await;
-        if let Err(error) = &raised {
+        if let Err(error) = raise_alerts(service).await {
             service.metrics.housekeeping_failure();
-            if !failing {
+            if outage.begins() {
                 tracing::warn!("alerts have to wait: {error}");
             }
+        } else {
+            outage.ends();
         }
-        failing = raised.is_err();
         tokio::time::sleep(PAUSE).await;
     }
 }
