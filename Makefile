@@ -52,7 +52,7 @@ packages:
 	.make/setup build packages
 	.make/packages
 
-# Installs what `make packages` made, by the commands of the guide; two minutes.
+# Installs what `make packages` made, by the commands of the guide; as root, two minutes.
 packages-test:
 	.make/setup packages packages_test
 	.make/test-packages
