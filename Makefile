@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check lint clippy bench soak deb sbom
+.PHONY: run test check lint clippy bench soak deb packages packages-test sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -46,6 +46,16 @@ sbom:
 deb:
 	.make/setup build desktop deb
 	.make/deb
+
+# Packages of the service in target/packages, for Debian and Fedora, and without a system; twenty minutes.
+packages:
+	.make/setup build packages
+	.make/packages
+
+# Installs what `make packages` made, by the commands of the guide; as root, two minutes.
+packages-test:
+	.make/setup packages packages_test
+	.make/test-packages
 
 # Ratios of the service to a bare answer of the same size, ten to twenty minutes and 10 GB of disk; then what the desktop costs.
 # `make bench CASE=tap` measures one case of the service.

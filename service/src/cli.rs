@@ -10,6 +10,7 @@ mod documents;
 mod download;
 mod encoding_root;
 mod export;
+mod generate;
 mod import;
 mod labels;
 mod listen;
@@ -103,6 +104,9 @@ enum Verb {
     MigrateStore(migrate_store::Options),
     /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
+    /// Write the man pages and the completions of shells to a folder, for packages.
+    #[command(hide = true)]
+    Generate(generate::Options),
 }
 
 /// Runs the command in the arguments. Errors are one sentence on stderr.
@@ -147,6 +151,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),
+        Verb::Generate(options) => generate::run(&options),
     }
 }
 

@@ -1,21 +1,27 @@
-//! The systemd unit for operators.
+//! The systemd unit for operators, and its settings.
 
-use std::collections::BTreeMap;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use tapdesk_tests::Launch;
 
 use super::BINARY;
 
 const UNIT: &str = include_str!("../../service/deploy/tapdesk-service.service");
+const SETTINGS: &str = include_str!("../../service/deploy/tapdesk-service.env");
+const USERS: &str = include_str!("../../service/deploy/package/sysusers.conf");
+const OPTIONS: &str = include_str!("../../service/docs/reference/options.md");
 
 /// The values of a setting, in order.
 fn values(setting: &str) -> Vec<&'static str> {
     let lines = UNIT.lines().map(|line| line.split_once('='));
     let found = lines.filter_map(|line| line.filter(|(name, _)| *name == setting));
     found.map(|(_, value)| value).collect()
+}
+
+/// The variables that the settings set, without those in comments.
+fn variables() -> Vec<(&'static str, &'static str)> {
+    let set = SETTINGS.lines().filter(|line| !line.starts_with('#'));
+    set.filter_map(|line| line.split_once('=')).collect()
 }
 
 #[test]
@@ -27,58 +33,71 @@ fn the_unit_has_a_folder_for_a_sqlite_database_and_time_to_end() {
         ["strict"],
         "nothing else is written"
     );
-    let own = values("Environment");
-    let settings = values("EnvironmentFile");
-    assert!(own.contains(&"TAPDESK_DATABASE=sqlite:%S/tapdesk/tapdesk.db"));
-    assert_eq!(settings.len(), 1, "it may name another database");
+    let database = ("TAPDESK_DATABASE", "sqlite:/var/lib/tapdesk/tapdesk.db");
+    assert_eq!(variables(), [database]);
+    assert_eq!(
+        values("EnvironmentFile"),
+        ["/etc/tapdesk/tapdesk-service.env"]
+    );
     let stops: u32 = values("TimeoutStopSec")[0].parse().unwrap();
     assert!(stops > 3 + 10, "the delay, and open requests");
 }
 
-/// `%S` and `%d` are folders that systemd creates; the service uses no others.
-#[tokio::test]
-async fn the_service_starts_on_sqlite_with_what_the_unit_sets() {
-    let mut launch = Launch::on_sqlite(BINARY);
-    let [state, credentials] = ["state", "credentials"].map(|name| launch.folder.path().join(name));
-    for folder in [&state.join("tapdesk"), &credentials] {
-        std::fs::create_dir_all(folder).unwrap();
+#[test]
+fn the_user_of_the_unit_is_the_one_that_packages_create() {
+    let [user] = values("User")[..] else {
+        panic!("one user");
+    };
+    assert!(USERS.contains(&format!("\nu {user} ")), "{USERS}");
+}
+
+#[test]
+fn each_variable_in_the_settings_is_an_option_of_the_service() {
+    let names = SETTINGS.split(['#', '=', '\n']);
+    let names: Vec<_> = names.filter(|name| name.starts_with("TAPDESK_")).collect();
+    assert!(names.len() > 5, "{names:?}");
+    for name in names {
+        assert!(OPTIONS.contains(&format!("`{name}`")), "{name}");
     }
-    let key = credentials.join("inlay.key");
-    std::fs::write(&key, "5a".repeat(32)).unwrap();
-    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
-    let set: BTreeMap<_, _> = values("Environment")
-        .into_iter()
-        .map(|set| {
-            let set = set.replace("%S", &state.to_string_lossy());
-            let set = set.replace("%d", &credentials.to_string_lossy());
-            let (name, value) = set.split_once('=').expect("a variable");
-            (name.to_owned(), value.to_owned())
-        })
-        .collect();
-    let database = set["TAPDESK_DATABASE"].strip_prefix("sqlite:");
-    launch.sqlite = Some(database.expect("a SQLite file").into());
-    launch.environment.extend(set);
+}
+
+/// systemd creates `/var/lib/tapdesk`; the service uses no other folder.
+#[tokio::test]
+async fn the_service_starts_on_sqlite_with_what_the_settings_set() {
+    let mut launch = Launch::on_sqlite(BINARY);
+    let state = launch.folder.path().join("state");
+    std::fs::create_dir_all(&state).unwrap();
+    let database = state.join("tapdesk.db");
+    for (name, value) in variables() {
+        let here = value.replace("/var/lib/tapdesk", &state.to_string_lossy());
+        launch.environment.push((name.to_owned(), here));
+    }
+    launch.sqlite = Some(database.clone());
     let service = launch.start().await;
     let tag = service.redirecting_tag(serde_json::Value::Null).await;
     assert_eq!(service.tap(&tag.path()).await.status, 302);
-    assert!(state.join("tapdesk/tapdesk.db").exists());
+    assert!(database.exists());
+}
+
+/// Output of `systemd-analyze` about the unit with a program and settings of this machine.
+fn analyzed(arguments: &[&str]) -> Option<Output> {
+    let folder = tempfile::tempdir().unwrap();
+    let unit = folder.path().join("tapdesk-service.service");
+    let here = UNIT
+        .replace("/usr/bin/tapdesk-service", BINARY)
+        .replace("/etc/tapdesk/", &format!("{}/", folder.path().display()));
+    std::fs::write(&unit, here).unwrap();
+    std::fs::write(folder.path().join("tapdesk-service.env"), SETTINGS).unwrap();
+    let output = Command::new("systemd-analyze")
+        .args(arguments)
+        .arg(&unit)
+        .output();
+    output.ok()
 }
 
 #[test]
 fn systemd_finds_nothing_wrong_with_the_unit() {
-    let folder = tempfile::tempdir().unwrap();
-    let unit = folder.path().join("tapdesk-service.service");
-    // Its program and its settings are not installed on this machine.
-    let here = UNIT
-        .replace("/usr/local/bin/tapdesk-service", BINARY)
-        .replace("/etc/tapdesk/", &format!("{}/", folder.path().display()));
-    std::fs::write(&unit, here).unwrap();
-    std::fs::write(folder.path().join("tapdesk-service.env"), "").unwrap();
-    let verified = Command::new("systemd-analyze")
-        .arg("verify")
-        .arg(&unit)
-        .output();
-    let Ok(verified) = verified else {
+    let Some(verified) = analyzed(&["verify"]) else {
         return tapdesk_tests::skip("systemd is not installed");
     };
     let said = String::from_utf8_lossy(&verified.stderr);
@@ -87,4 +106,16 @@ fn systemd_finds_nothing_wrong_with_the_unit() {
         .filter(|line| line.contains("tapdesk"))
         .collect();
     assert!(about_it.is_empty(), "{said}");
+}
+
+/// The exposure that systemd computes is below 2.0 of 10, which it calls "OK".
+#[test]
+fn the_unit_gives_the_service_little_room() {
+    let Some(rated) = analyzed(&["security", "--offline=true", "--threshold=20", "--no-pager"])
+    else {
+        return tapdesk_tests::skip("systemd is not installed");
+    };
+    let said = String::from_utf8_lossy(&rated.stdout);
+    assert!(said.contains("Overall exposure level"), "{said}");
+    assert!(rated.status.success(), "{said}");
 }

@@ -5,6 +5,7 @@ mod backend;
 mod connections;
 mod elsewhere;
 mod installation;
+mod metadata;
 mod phone;
 mod policy;
 mod process;
