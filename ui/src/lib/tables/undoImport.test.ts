@@ -4,8 +4,11 @@ import type { TagImportRow } from "../api/types";
 const deleted: unknown[][] = [];
 /** The status of each group that the service does not delete. */
 const kept = new Map<number, number>();
+/** Groups with a picture of their own. */
+const pictured = new Set<number>();
 vi.mock("../api/client", async (original) => ({
   ...(await original<typeof import("../api/client")>()),
+  get: async (_: string, { id }: { id: number }) => ({ image: { group_id: pictured.has(id) ? id : 1 } }),
   remove: async (path: string, { id }: { id: number }, etag: string) => {
     const status = kept.get(id);
     if (status !== undefined) throw new Problem(status, "It stays.");
@@ -19,6 +22,7 @@ const { changedBy, createdBy, deleteGroups, formerTable, rangesOf, undoWords } =
 beforeEach(() => {
   deleted.splice(0);
   kept.clear();
+  pictured.clear();
 });
 
 test("an import's new tags and inlays are those of its rows", () => {
@@ -65,6 +69,12 @@ test("new groups are deleted from below, as they were created, and those in use 
   kept.set(7, 503);
   await expect(deleteGroups(groups, work)).rejects.toThrow("It stays.");
   await expect(deleteGroups(groups, { done: 0, stopping: true })).rejects.toThrow("Stopped.");
+});
+
+test("a new group that got a picture since stays", async () => {
+  pictured.add(7);
+  await deleteGroups(groups, { done: 0, stopping: false });
+  expect(deleted.map(([, id]) => id)).toEqual([6, 5]);
 });
 
 test("ids are sent as ranges", () => {

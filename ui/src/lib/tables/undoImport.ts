@@ -3,7 +3,7 @@
 // restored by an import of the former ones, which the import's response contains. Groups that it
 // created are deleted if nothing else is in them, and nobody changed them.
 
-import { remove, upload } from "../api/client";
+import { get, remove, upload } from "../api/client";
 import { Problem } from "../api/problem";
 import type { TagBulkRequest, TagImportResult, TagImportRow } from "../api/types";
 import { works, type Work } from "../window/works.svelte";
@@ -113,12 +113,13 @@ export async function eraseInlays(ids: readonly number[], work: Pick<Work, "done
 /** A group that is gone (404), in use (409) or changed (412) is left as it is. */
 const LEFT = [404, 409, 412];
 
-/** Deletes groups that are empty and as they were created, those below others first. */
+/** Deletes groups that are empty and as they were created, without a picture, those below others first. */
 export async function deleteGroups(groups: Done["created_groups"], work: Pick<Work, "done" | "stopping">): Promise<void> {
   for (const { id, etag } of [...groups].reverse()) {
     if (work.stopping) throw new Error("Stopped. The remaining groups are still there.");
     try {
-      await remove("/groups/{id}", { id }, etag);
+      const { image } = await get("/groups/{id}", { id });
+      if (image?.group_id !== id) await remove("/groups/{id}", { id }, etag);
     } catch (error) {
       if (!(error instanceof Problem) || !LEFT.includes(error.status)) throw error;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{GroupImage, Inherited, Lineage, Recall};
+use super::{Inherited, Lineage, Recall};
 use crate::id::{ExperienceId, GroupId};
 use crate::tag::{DEFAULT_LANGUAGE, Properties, PropertyClass, PropertyKey, TagFields};
 
@@ -33,8 +33,6 @@ pub struct Effective {
     pub attributes: BTreeMap<PropertyKey, EffectiveValue<String>>,
     /// The data, by key.
     pub data: BTreeMap<PropertyKey, EffectiveValue<String>>,
-    /// The image of the nearest group that has one; null if none has.
-    pub image: Option<GroupImage>,
     /// The recall; null if no group above the tag is recalled.
     pub recall: Option<Recall>,
 }
@@ -49,8 +47,8 @@ impl<T> EffectiveValue<T> {
 }
 
 impl Effective {
-    /// The values of a tag in the group `lineage`, which has this image.
-    pub fn of(tag: &TagFields, lineage: Option<&Lineage>, image: Option<GroupImage>) -> Self {
+    /// The values of a tag in the group `lineage`.
+    pub fn of(tag: &TagFields, lineage: Option<&Lineage>) -> Self {
         let text = |own: &str, inherited: Option<Inherited<&str>>, default: &str| match inherited {
             Some(Inherited { group_id, value }) if own.is_empty() => EffectiveValue {
                 value: value.to_owned(),
@@ -95,7 +93,6 @@ impl Effective {
             ),
             attributes: properties(PropertyClass::Attribute, &tag.attributes),
             data: properties(PropertyClass::Data, &tag.data),
-            image,
             recall: lineage.and_then(Lineage::recall),
         }
     }

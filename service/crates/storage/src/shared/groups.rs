@@ -189,11 +189,11 @@ async fn effective(db: &mut dyn Query, id: TagId) -> Result<Option<Effective>, S
     let Some(tag) = tags::tag(db, id).await? else {
         return Ok(None);
     };
-    let (lineage, image) = match tag.fields.group_id {
-        Some(group) => (lineage(db, group).await?, images::nearest(db, group).await?),
-        None => (None, None),
+    let lineage = match tag.fields.group_id {
+        Some(group) => lineage(db, group).await?,
+        None => None,
     };
-    Ok(Some(Effective::of(&tag.fields, lineage.as_deref(), image)))
+    Ok(Some(Effective::of(&tag.fields, lineage.as_deref())))
 }
 
 async fn insert(tx: &mut dyn Transaction, fields: &GroupFields) -> Result<Group, StorageError> {

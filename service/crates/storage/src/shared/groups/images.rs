@@ -125,14 +125,6 @@ pub(super) async fn with_images(
     Ok(groups)
 }
 
-/// The image of a group, regardless of the caller's reach: it is a value for the tags below.
-pub(super) async fn nearest(
-    db: &mut dyn Query,
-    id: GroupId,
-) -> Result<Option<GroupImage>, StorageError> {
-    Ok(of(db, &[id]).await?.remove(&id))
-}
-
 /// The images of these groups. The limit stops a circle, which no write makes.
 async fn of(
     db: &mut dyn Query,
