@@ -164,7 +164,6 @@ impl Model {
             "language_code": text_of("language_code", "en_US"),
             "attributes": properties("attributes"),
             "data": properties("data"),
-            "image": null,
             "recall": recall,
         })
     }
