@@ -134,6 +134,7 @@ group("Many tags", {
       };
       await sorted("attribute.grade", "ascending", "Graded 2,Graded 1,Graded 3", ["A", "B", ""]);
       await sorted("-attribute.grade", "descending", "Graded 1,Graded 2,Graded 3", ["B", "A", ""]);
+      await page.getByRole("button", { name: "By grade, Z to A" }).waitFor();
       await button(page, "Columns").click();
       await button(page, "Use the standard columns").click();
       for (const { id } of made) await api.remove(`/tags/${id}`);
