@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use reqwest::Method;
+use serde_json::json;
 use tapdesk_tests::Client;
 use tapdesk_tests::service::ADMIN_TOKEN;
 
@@ -65,6 +67,16 @@ fn lists() -> Vec<List> {
             100.0,
             format!("{count}&q=bottle"),
         ),
+        (
+            "values of an attribute, counted",
+            100.0,
+            "/tags/values?attribute=colour".to_owned(),
+        ),
+        (
+            "keys of attributes, counted",
+            100.0,
+            "/tags/attributes".to_owned(),
+        ),
     ]
 }
 
@@ -111,7 +123,26 @@ pub(crate) async fn under_load(fixture: &Fixture) -> Result<Vec<Listed>> {
             median: times[TIMES / 2],
         });
     }
+    listed.push(Listed {
+        what: "5,000 labels as PDF",
+        goal_millis: 10_000.0,
+        median: labels(&client).await?,
+    });
     over.store(true, Ordering::Relaxed);
     taps.await??;
     Ok(listed)
+}
+
+/// The time for 5,000 labels with a code and a line of text each.
+async fn labels(client: &Client) -> Result<Duration> {
+    let wanted = json!({
+        "select": {"ids": [[1, 5_000]]}, "format": "pdf", "label_mm": [50, 30],
+        "sheet": {"page": "a4", "columns": 3, "rows": 8, "margin_mm": [10, 8], "gap_mm": [2, 0], "skip": 0},
+        "qr": {"level": "M"}, "text": ["{{tag:name}}"],
+    });
+    let started = Instant::now();
+    let request = client.admin_request(Method::POST, "/labels").json(&wanted);
+    let answer = request.send().await?.error_for_status()?;
+    ensure!(answer.bytes().await?.starts_with(b"%PDF"), "it is no PDF");
+    Ok(started.elapsed())
 }
