@@ -68,7 +68,7 @@ const all = linked(shipped);
 const bom = bill(all, "tapdesk");
 // The packages of the service contain nothing of the desktop.
 const ofService = linked(shipped.filter(({ name }) => name === "tapdesk-service"));
-const npm = JSON.parse(run("npm", ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev"], { cwd: "ui" }));
+const npm = JSON.parse(run("npm", ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--omit", "dev"], { cwd: "ui" }));
 
 mkdirSync("target/sbom", { recursive: true });
 const write = (path, json) => writeFileSync(path, `${JSON.stringify(json, null, 2)}\n`);

@@ -65,6 +65,11 @@ async fn a_code_is_found_with_and_without_its_separators() {
     ] {
         service.tag(tag).await;
     }
+    let lot = json!({"kind": "batch", "name": "Autumn", "code": "L-2026-08"});
+    let lot = service.admin_create("/groups", lot).await;
+    service
+        .tag(json!({"name": "Fifth", "slug": "e", "group_id": lot["id"]}))
+        .await;
     let first_two = vec!["SN-2026-0815", "Second"];
     for (q, expected) in [
         ("20260815", vec!["SN-2026-0815", "Second", "Third"]),
@@ -74,6 +79,8 @@ async fn a_code_is_found_with_and_without_its_separators() {
         ("sn_2026", vec!["Second"]),
         ("20260815b", vec!["Third"]),
         ("first1", vec!["SN-2026-0815"]),
+        ("L202608", vec!["Fifth"]),
+        ("l-2026-08", vec!["Fifth"]),
         // Only codes: a word without digits is found as it is written, and space ends a word.
         ("saintgeorges", vec![]),
         ("georges 20260815", vec![]),

@@ -91,3 +91,14 @@ test("Enter opens a result of the words as they are, and nothing once the palett
   await expect.element(palette.getByRole("option", { name: /Tag 4/ })).toBeVisible();
   expect(go).toHaveBeenCalledTimes(1);
 });
+
+test("a result of narrower words stays selected", async () => {
+  tags = () => json({ items: [{ id: 41, name: "Bottle zzqx", slug: "k3v9qa", attributes: {} }], next: null });
+  const palette = await open();
+  for (const letters of ["zzq", "x"]) {
+    await userEvent.keyboard(letters);
+    await vi.waitFor(() => expect(document.querySelector(".palette-item[data-selected]")?.textContent).toContain("Bottle zzqx"));
+    await vi.waitFor(() => expect(document.querySelector(".palette-item[data-disabled]")).toBeNull());
+  }
+  await expect.element(palette.getByRole("option", { name: /Bottle zzqx/ })).toHaveAttribute("data-selected");
+});

@@ -1,9 +1,11 @@
 //! Text comparison for searches: ignores case and accents, and matches any part of a text.
 
+mod codes;
 mod fold;
 
 use std::collections::BTreeSet;
 
+pub(crate) use codes::with_codes;
 pub use fold::{fold, fold_case};
 
 /// The words of a search, folded, each once. Every one of them must be found.

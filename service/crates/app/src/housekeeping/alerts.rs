@@ -23,8 +23,8 @@ pub(super) async fn run(service: &Service) -> Infallible {
     let mut outage = Outage::default();
     loop {
         if let Err(error) = raise_alerts(service).await {
-            service.metrics.housekeeping_failure();
             if outage.begins() {
+                service.metrics.housekeeping_failure();
                 tracing::warn!("alerts have to wait: {error}");
             }
         } else {

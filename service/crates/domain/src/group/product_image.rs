@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::id::GroupId;
 use crate::image_type::ImageType;
 
-/// The image that a group, or a tag in it, has: that of the nearest group that has one.
+/// The image of a group: that of the nearest group that has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GroupImage {
     /// The group that gives it.

@@ -46,8 +46,8 @@ pub(crate) async fn image(
 /// The body is the image itself: PNG, JPEG, WebP or GIF, at most 16 MiB and 40 million pixels. Its
 /// first bytes decide the format, not its `Content-Type`. Tapdesk stores it as PNG or JPEG,
 /// upright, at most 1600 pixels on a side, and without metadata, in place of the image that the
-/// product has. The groups and tags below the product have the image, too. Other groups have none
-/// of their own.
+/// product has. There is no precondition: the last image counts. The groups below the product have
+/// it, too. Other groups have none of their own.
 #[utoipa::path(
     put, path = "/groups/{id}/image", tag = "groups", params(("id" = GroupId, Path)),
     request_body(content = inline(Binary), content_type = "application/octet-stream"),

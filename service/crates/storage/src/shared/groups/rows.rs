@@ -1,7 +1,7 @@
 //! Rows of groups.
 
 use crate::StorageError;
-use crate::search::fold;
+use crate::search::{fold, with_codes};
 use crate::shared::{Query, callers};
 use crate::value::{Row, Value, unreadable};
 use domain::group::{Code, Group, GroupFields, GroupKind, GroupStatus, Gtin};
@@ -44,7 +44,8 @@ pub(super) fn columns(group: &GroupFields) -> Result<Vec<(&'static str, Value<'_
     let code = group.code.as_ref().map(Code::as_str);
     let gtin = group.gtin.as_ref().map(Gtin::as_str);
     let texts = [Some(group.name.as_str()), code, gtin];
-    let folded: Vec<_> = texts.into_iter().flatten().map(fold).collect();
+    let texts: Vec<_> = texts.into_iter().flatten().map(fold).collect();
+    let folded = with_codes(texts);
     Ok(vec![
         ("parent_id", group.parent_id.into()),
         ("kind", group.kind.as_str().into()),

@@ -4,11 +4,9 @@
 //! change none of them. SQLite's index is updated here, once per operation: FTS5 flushes to its
 //! tables at every statement of a trigger, so updating it row by row costs several times as much.
 
-use std::collections::BTreeSet;
-
 use super::whole;
 use crate::StorageError;
-use crate::search::fold;
+use crate::search::{fold, with_codes};
 use crate::shared::dialect::Dialect;
 use crate::shared::{self, Transaction};
 use crate::value::{Value, values};
@@ -25,34 +23,17 @@ pub(super) const BETWEEN: char = '\u{1f}';
 /// a whole value can have 4 KiB, and a tag 256 of them.
 pub(super) const VALUE_SEARCHED: usize = 200;
 
-/// Most letters and digits of a code that is searchable without its separators. Longer words are
-/// addresses, and would double the text of each tag that has one.
-const CODE_MAX: usize = 40;
-
 /// The searchable text of a tag, without its former slugs.
 pub(super) fn folded(tag: &TagFields) -> String {
     let named: [&str; 3] = [&tag.name, tag.slug.as_str(), &tag.title];
     let values = tag.attributes.0.values().map(|value| searched(value));
-    let parts: Vec<String> = named.into_iter().map(fold).chain(values).collect();
-    let words = parts.iter().flat_map(|part| part.split_whitespace());
-    let codes: BTreeSet<String> = words.filter_map(without_separators).collect();
+    let parts = with_codes(named.into_iter().map(fold).chain(values).collect());
     let mut text = String::from(BETWEEN);
-    for part in parts.iter().chain(&codes) {
+    for part in &parts {
         text += part;
         text.push(BETWEEN);
     }
     text
-}
-
-/// The letters and digits of a word with digits and separators between them: people read
-/// `SN-2026-0815` on a bottle, and type `20260815`. `None` for any other word, which is found as it
-/// is.
-fn without_separators(word: &str) -> Option<String> {
-    let code: String = word.chars().filter(|one| one.is_alphanumeric()).collect();
-    let is_code = !word.contains(&code)
-        && code.chars().any(char::is_numeric)
-        && code.chars().count() <= CODE_MAX;
-    is_code.then_some(code)
 }
 
 /// The searchable part of an attribute's value.
@@ -127,20 +108,6 @@ mod tests {
 
     #[test]
     fn a_code_is_also_in_the_text_without_its_separators() {
-        let (longest, longer) = ("-1".repeat(CODE_MAX), "-1".repeat(CODE_MAX + 1));
-        let of_longest = "1".repeat(CODE_MAX);
-        for (word, code) in [
-            ("sn-2026-0815", Some("sn20260815")),
-            ("2026/08.15_a", Some("20260815a")),
-            ("k3v9qa", None),
-            ("saint-georges", None),
-            ("--", None),
-            ("(2026).", None),
-            (longest.as_str(), Some(of_longest.as_str())),
-            (longer.as_str(), None),
-        ] {
-            assert_eq!(without_separators(word).as_deref(), code, "{word}");
-        }
         let tag = TagFields {
             slug: Slug::parse("sn-0815").unwrap(),
             ..TagFields::named("Cru SN-0815".to_owned())
