@@ -187,7 +187,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     let inlay = register(&window, &bottle).await;
     go(&window, "Reader").await;
     window.press("//input[@role='switch']").await;
-    let insertions = length(30, 300);
+    let insertions = length(10, 300);
     let mut card = VirtualNtag424::encoded(&inlay, &bottle.url);
     for number in 1..=insertions {
         let laid = desk.readers().lay_down(card);

@@ -177,7 +177,7 @@ fn through_random_trouble(number: u64) -> u16 {
 
 #[test]
 fn no_chip_is_lost_to_random_trouble() {
-    let chips = length(10_000, 1_000_000);
+    let chips = length(2_000, 1_000_000);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let worst = std::thread::scope(|scope| {
         let of_thread = |first: usize| {

@@ -20,7 +20,7 @@ fn each_insertion_is_read_once_and_raises_the_counter_once() {
         let mut watch = Watch::start();
         let mut card = bottle();
         let mut seen = BTreeSet::new();
-        for counter in 1..=length(30, 300) {
+        for counter in 1..=length(10, 300) {
             let laid = pcscd.lay_down(card);
             let read = watch.until_inlay();
             assert!(seen.insert(read.insertion), "read once");

@@ -85,7 +85,7 @@ async fn touch(window: &Window, hands: &Hands, dice: &mut Dice) -> bool {
 #[tokio::test]
 async fn nobody_leaves_the_kiosk_by_keys_clicks_drags_and_touches() {
     let seed = length(0x5EED_0001, 0x5EED_0002);
-    let steps = length(60, 600) * 1_000 / 25;
+    let steps = length(15, 600) * 1_000 / 25;
     println!("seed {seed}, {steps} steps");
     let (hall, card) = Hall::set_up(20).await;
     let window = hall.open().await;

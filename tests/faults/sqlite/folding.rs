@@ -18,11 +18,12 @@ fn folding() -> Launch {
         .env("TAPDESK_TEST_FOLD", "1")
 }
 
-/// How often the process is killed: 200 times, or the value of `TAPDESK_TEST_KILLS`.
+/// How often the process is killed: 25 times, in `make soak` 1,000 times, or the value of
+/// `TAPDESK_TEST_KILLS`. A fold is also cut at each of its rows, in the storage's own tests.
 fn kills() -> u32 {
     let kills = std::env::var("TAPDESK_TEST_KILLS").ok();
     let kills = kills.and_then(|kills| kills.parse().ok());
-    kills.unwrap_or_else(|| length(200, 1_000))
+    kills.unwrap_or_else(|| length(25, 1_000))
 }
 
 /// A tag, as counted from the history in the file.
