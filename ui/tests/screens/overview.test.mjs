@@ -85,7 +85,7 @@ group("The overview", {
     "the breakdown has the report's counts, of all experiences and of one": async (page, { api }) => {
       await page.show("overview");
       const region = page.getByRole("region", { name: "Breakdown" });
-      for (const view of ["experiences", "technologies", "countries", "systems", "languages"]) {
+      for (const view of ["experiences", "tags", "verdicts", "technologies", "countries", "systems", "languages"]) {
         await region.getByRole("combobox", { name: "By", exact: true }).selectOption(view);
         const since = new Date(Date.now() - 86_400_000).toISOString();
         const report = await api.get(`/reports?since=${since}`);
