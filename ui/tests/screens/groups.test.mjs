@@ -256,7 +256,7 @@ group("Groups", {
       assert.equal(made.group_id, batches[1].id);
       await api.remove(`/tags/${made.id}`);
     },
-    "narrow the taps, and the breakdown of the overview": async (page, world) => {
+    "narrow the taps, and the numbers and the breakdown of the overview": async (page, world) => {
       const { api } = world;
       const { batches, tags } = await show(page, world);
       await api.tap(tags[2].slug);
@@ -272,14 +272,21 @@ group("Groups", {
       );
       await page.show("overview?dates=30d");
       const region = page.getByRole("region", { name: "Breakdown" });
-      await button(region, "Group").click();
+      await region.waitFor();
+      const first = page.locator(".numbers .number").first();
+      const all = await first.textContent();
+      await button(page, "Group").click();
       await dialog.getByLabel("Find a group").fill("L04");
       await item(dialog, "L04").click();
       const { totals } = await api.get(`/reports?group_id=${batches[1].id}&step=day`);
       const words = region.getByText(new RegExp(`^${totals.taps} taps? by ${totals.visitors} visitors?:`));
       await words.waitFor();
-      await button(region, "Remove filter Group").click();
+      await first.getByText(totals.taps.toLocaleString("en"), { exact: true }).waitFor();
+      await page.getByRole("region", { name: "Most tapped" }).getByRole("link", { name: "Wine bottle 3" }).waitFor();
+      assert.equal(await page.getByRole("region", { name: "Most tapped" }).getByRole("listitem").count(), 1);
+      await button(page, "Remove filter Group").click();
       await words.waitFor({ state: "detached" });
+      await page.waitForFunction((all) => document.querySelector(".numbers .number").textContent === all, all);
     },
     "are found by the palette, by their code": async (page, world) => {
       await show(page, world, "overview");
