@@ -474,6 +474,20 @@ group("Groups", {
       await pane.getByText("Recalled.").waitFor({ state: "detached" });
       assert.equal((await api.get(`/groups/${batches[0].id}`)).status, "active");
     },
+    "have the labels of all their tags printed": async (page, world) => {
+      await show(page, world, ({ product }) => `tags/group-${product.id}`);
+      await button(page.getByLabel("Selected group"), "More actions for Grand Cru 2021").click();
+      await page.getByRole("menuitem", { name: "Print labels…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Print 3 labels" });
+      await dialog.getByRole("status").getByText("3 labels on 1 page").waitFor();
+      const saved = page.waitForEvent("download");
+      await button(dialog, "Save labels…").click();
+      const gate = page.getByRole("dialog", { name: "Use an address that is not proved?" });
+      if (await gate.isVisible().catch(() => false)) await gate.getByRole("button", { name: /trying|without proof/ }).click();
+      assert.equal((await saved).suggestedFilename(), "labels.pdf");
+      await page.getByText("3 labels saved.").waitFor();
+      await dialog.waitFor({ state: "detached" });
+    },
     "get many tags at once, and give them back with undo": async (page, world) => {
       const { api } = world;
       const { batches, tags } = await show(page, world, "tags?q=Wine%20bottle");
