@@ -468,6 +468,11 @@ group("Groups", {
       assert.match(await open(), /recalled/);
       await page.show(`tags/${tags[0].id}`);
       await page.getByText("with L03: taps lead to the page of the recall.").waitFor();
+      const [tap] = (await api.get(`/interactions?tag_id=${tags[0].id}&limit=1`)).items;
+      await page.show(`interactions/${tap.id}`);
+      const today = page.getByRole("region", { name: "Page as of today" });
+      await today.getByText("The group Grand Cru 2021 gives the page: Register product.").waitFor();
+      await today.getByText("Recalled with L03: taps get a plain page that says so instead.").waitFor();
       await page.show(`tags/group-${batches[0].id}`);
       await button(pane, "End recall…").click();
       await button(page.getByRole("dialog"), "End recall of 2 tags").click();
