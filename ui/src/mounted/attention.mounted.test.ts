@@ -39,6 +39,17 @@ test("failing notifications need attention, with a link to them", async () => {
   expect(link.element().getAttribute("href")).toContain("notifications");
 });
 
+test("the problems of a group have links to the taps and tags of this group", async () => {
+  const { attention, ...rest } = stats(0);
+  const found = { ...rest, attention: { ...attention, replays: 3, unset_tags: 1 } };
+  const screen = await render(Attention, { stats: found, group: 5 });
+  for (const name of ["3 replays", "1 tag not set up"]) {
+    const link = screen.getByRole("link", { name });
+    await expect.element(link).toBeVisible();
+    expect(link.element().getAttribute("href")).toContain("group=5");
+  }
+});
+
 test("without a problem nothing needs attention", async () => {
   const screen = await render(Attention, { stats: stats(0) });
   await expect.element(screen.getByText("Nothing needs attention.")).toBeVisible();

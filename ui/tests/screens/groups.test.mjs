@@ -256,7 +256,7 @@ group("Groups", {
       assert.equal(made.group_id, batches[1].id);
       await api.remove(`/tags/${made.id}`);
     },
-    "narrow the taps, and the breakdown of the overview": async (page, world) => {
+    "narrow the taps, and the numbers and the breakdown of the overview": async (page, world) => {
       const { api } = world;
       const { batches, tags } = await show(page, world);
       await api.tap(tags[2].slug);
@@ -272,14 +272,21 @@ group("Groups", {
       );
       await page.show("overview?dates=30d");
       const region = page.getByRole("region", { name: "Breakdown" });
-      await button(region, "Group").click();
+      await region.waitFor();
+      const first = page.locator(".numbers .number").first();
+      const all = await first.textContent();
+      await button(page, "Group").click();
       await dialog.getByLabel("Find a group").fill("L04");
       await item(dialog, "L04").click();
       const { totals } = await api.get(`/reports?group_id=${batches[1].id}&step=day`);
       const words = region.getByText(new RegExp(`^${totals.taps} taps? by ${totals.visitors} visitors?:`));
       await words.waitFor();
-      await button(region, "Remove filter Group").click();
+      await first.getByText(totals.taps.toLocaleString("en"), { exact: true }).waitFor();
+      await page.getByRole("region", { name: "Most tapped" }).getByRole("link", { name: "Wine bottle 3" }).waitFor();
+      assert.equal(await page.getByRole("region", { name: "Most tapped" }).getByRole("listitem").count(), 1);
+      await button(page, "Remove filter Group").click();
       await words.waitFor({ state: "detached" });
+      await page.waitForFunction((all) => document.querySelector(".numbers .number").textContent === all, all);
     },
     "are found by the palette, by their code": async (page, world) => {
       await show(page, world, "overview");
@@ -461,11 +468,30 @@ group("Groups", {
       assert.match(await open(), /recalled/);
       await page.show(`tags/${tags[0].id}`);
       await page.getByText("with L03: taps lead to the page of the recall.").waitFor();
+      const [tap] = (await api.get(`/interactions?tag_id=${tags[0].id}&limit=1`)).items;
+      await page.show(`interactions/${tap.id}`);
+      const today = page.getByRole("region", { name: "Page as of today" });
+      await today.getByText("The group Grand Cru 2021 gives the page: Register product.").waitFor();
+      await today.getByText("Recalled with L03: taps get a plain page that says so instead.").waitFor();
       await page.show(`tags/group-${batches[0].id}`);
       await button(pane, "End recall…").click();
       await button(page.getByRole("dialog"), "End recall of 2 tags").click();
       await pane.getByText("Recalled.").waitFor({ state: "detached" });
       assert.equal((await api.get(`/groups/${batches[0].id}`)).status, "active");
+    },
+    "have the labels of all their tags printed": async (page, world) => {
+      await show(page, world, ({ product }) => `tags/group-${product.id}`);
+      await button(page.getByLabel("Selected group"), "More actions for Grand Cru 2021").click();
+      await page.getByRole("menuitem", { name: "Print labels…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Print 3 labels" });
+      await dialog.getByRole("status").getByText("3 labels on 1 page").waitFor();
+      const saved = page.waitForEvent("download");
+      await button(dialog, "Save labels…").click();
+      const gate = page.getByRole("dialog", { name: "Use an address that is not proved?" });
+      if (await gate.isVisible().catch(() => false)) await gate.getByRole("button", { name: /trying|without proof/ }).click();
+      assert.equal((await saved).suggestedFilename(), "labels.pdf");
+      await page.getByText("3 labels saved.").waitFor();
+      await dialog.waitFor({ state: "detached" });
     },
     "get many tags at once, and give them back with undo": async (page, world) => {
       const { api } = world;

@@ -100,6 +100,25 @@ group("Interactions", {
       await page.getByRole("button", { name: "Show all taps" }).click();
       await page.getByRole("grid", { name: "Interactions" }).waitFor();
     },
+    "are narrowed to one chip from its pane, until the filter is removed": async (page, { api }) => {
+      const [verified] = (await api.get("/interactions?verification=verified&limit=1")).items;
+      const { id, uid } = await api.get(`/inlays/${verified.inlay_id}`);
+      const own = (await api.get(`/interactions?uid=${uid}&limit=500`)).items.map((tap) => String(tap.id));
+      const only = (expected) =>
+        page.waitForFunction(
+          ([own, expected]) => {
+            const shown = [...document.querySelectorAll("[data-row]")].map((one) => one.dataset.row);
+            return shown.length > 0 && shown.every((one) => own.includes(one)) === expected;
+          },
+          [own, expected],
+        );
+      await page.show(`inlays/${id}`);
+      await page.getByRole("link", { name: "Taps of this chip" }).click();
+      await page.getByRole("button", { name: `UID: ${uid}` }).waitFor();
+      await only(true);
+      await page.getByRole("button", { name: "Remove filter UID" }).click();
+      await only(false);
+    },
     "are all shown again, whatever they were narrowed to": async (page) => {
       for (const filter of ["verification=not_checked&tamper=open", "missed=true&tamper=sealed"]) {
         await page.show(`interactions?${filter}`);

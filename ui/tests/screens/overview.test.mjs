@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { choose } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
 group("The overview", {
@@ -82,10 +83,28 @@ group("The overview", {
         .getByText(/taps by [\d,]+ visitors?:/)
         .waitFor();
     },
+    "the report is exported with a row for each bar, as a spreadsheet or as CSV": async (page) => {
+      await page.show("overview?dates=30d&per=week");
+      await page.getByText("Taps per week").waitFor();
+      for (const [entry, format] of [
+        ["Spreadsheet (.xlsx)…", "xlsx"],
+        ["CSV…", "csv"],
+      ]) {
+        const [request, download] = await Promise.all([
+          page.waitForRequest((one) => one.url().includes("/reports/export?")),
+          page.waitForEvent("download"),
+          choose(page, "Export report", entry),
+        ]);
+        const query = new URL(request.url()).searchParams;
+        assert.deepEqual([query.get("step"), query.get("format")], ["week", format]);
+        assert.equal(download.suggestedFilename(), `report.${format}`);
+      }
+      await page.getByText("Report exported in whole weeks.").first().waitFor();
+    },
     "the breakdown has the report's counts, of all experiences and of one": async (page, { api }) => {
       await page.show("overview");
       const region = page.getByRole("region", { name: "Breakdown" });
-      for (const view of ["experiences", "technologies", "countries", "systems", "languages"]) {
+      for (const view of ["experiences", "tags", "verdicts", "technologies", "countries", "systems", "languages"]) {
         await region.getByRole("combobox", { name: "By", exact: true }).selectOption(view);
         const since = new Date(Date.now() - 86_400_000).toISOString();
         const report = await api.get(`/reports?since=${since}`);

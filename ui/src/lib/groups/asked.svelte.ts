@@ -5,8 +5,9 @@ import type { Group } from "../api/types";
 import { rights } from "../stores/rights.svelte";
 import { router } from "../window/router.svelte";
 
-type Asked =
-  { act: "new"; kind: Group["kind"]; within: number | null } | { act: "rename" | "move" | "recall" | "delete"; group: Group } | null;
+/** The dialogs about a group that exists. */
+type Act = "rename" | "move" | "labels" | "recall" | "delete";
+type Asked = { act: "new"; kind: Group["kind"]; within: number | null } | { act: Act; group: Group } | null;
 
 class GroupDialogs {
   #asked = $state.raw<Asked>(null);
@@ -26,7 +27,7 @@ class GroupDialogs {
     this.#asked = { act: "new", kind, within: within ?? rights.onlyGroup };
   }
 
-  ask(act: "rename" | "move" | "recall" | "delete", group: Group): void {
+  ask(act: Act, group: Group): void {
     this.#asked = { act, group };
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { dayOf } from "../format/today.svelte";
-import { barsOf, inBars, MOST_DAYS, periodOf } from "./period";
+import { barsOf, exportStepOf, inBars, MOST_DAYS, periodOf } from "./period";
 
 const NOW = Date.parse("2026-11-28T10:30:00Z");
 const BERLIN = "Europe/Berlin";
@@ -53,6 +53,13 @@ test("bars can be chosen if there are at least two of them", () => {
   expect(chosen("30d", "week")).toEqual(["week", ["day", "week"]]);
   expect(chosen("30d", "month")).toEqual(["day", ["day", "week"]]);
   expect(chosen("2026-01-01..2026-03-31", "month")).toEqual(["month", ["day", "week", "month"]]);
+});
+
+test("an export has the bars of the chart, but no hours if the report has only days", () => {
+  const period = periodOf("2026-01-01..2026-03-31", NOW, BERLIN);
+  const exported = ["", "week", "month"].map((per) => exportStepOf(period.step, barsOf(period, per)));
+  expect(exported).toEqual(["day", "week", "month"]);
+  expect([exportStepOf("hour", "hour"), exportStepOf("hour", "day"), exportStepOf("day", "hour")]).toEqual(["hour", "day", "day"]);
 });
 
 test("no period has more steps than the service counts", () => {

@@ -44,6 +44,12 @@ const choicesOf = (days: number): Bars[] =>
 /** The bars that were chosen, or the usual ones if the period has no such bars. */
 export const barsOf = ({ choices }: Period, chosen: string): Bars => choices.find((one) => one === chosen) ?? choices[0]!;
 
+/**
+ * The steps of an export: the bars of the chart, or those of the report if they are longer, because the hours of long ago
+ * are not stored.
+ */
+export const exportStepOf = (counted: Bars, bars: Bars): Bars => (allBars.indexOf(counted) > allBars.indexOf(bars) ? counted : bars);
+
 /** The period of a value in the address at the moment `now`. */
 export function periodOf(value: string, now: number, zone = getLocalTimeZone()): Period {
   const today = dayOf(now);

@@ -6,6 +6,7 @@ import FolderInput from "@lucide/svelte/icons/folder-input";
 import PanelRight from "@lucide/svelte/icons/panel-right";
 import Pencil from "@lucide/svelte/icons/pencil";
 import Plus from "@lucide/svelte/icons/plus";
+import Printer from "@lucide/svelte/icons/printer";
 import Trash from "@lucide/svelte/icons/trash-2";
 import type { Group } from "../../../lib/api/types";
 import { groupAddress } from "../../../lib/frame/addresses";
@@ -35,6 +36,7 @@ export function groupEntries(group: Group, opened = false): MenuEntry[] {
     ...inside(group),
     { name: "Rename…", icon: Pencil, run: () => groupDialogs.ask("rename", group) },
     { name: "Move…", icon: FolderInput, run: () => groupDialogs.ask("move", group) },
+    { name: "Print labels…", icon: Printer, disabled: group.tag_count === 0, run: () => groupDialogs.ask("labels", group) },
     recalled
       ? { name: "End recall…", icon: CircleCheck, run: () => groupDialogs.ask("recall", group) }
       : { name: "Recall…", icon: CircleAlert, danger: true, run: () => groupDialogs.ask("recall", group) },
