@@ -16,3 +16,23 @@ fn a_search_of_tags_is_described_with_the_same_words_everywhere() {
         assert_eq!(q["description"], filter["description"], "{path}");
     }
 }
+
+#[test]
+fn the_description_of_a_format_names_each_format() {
+    let document = parsed();
+    let paths = document["paths"].as_object().expect("paths");
+    let mut seen = 0;
+    for (path, item) in paths {
+        let parameters = item["get"]["parameters"].as_array().into_iter().flatten();
+        for format in parameters.filter(|parameter| parameter["name"] == "format") {
+            let description = format["description"].as_str().expect("a description");
+            for name in format["schema"]["enum"].as_array().expect("an enum") {
+                let name = name.as_str().expect("a name");
+                let named = description.contains(&format!("`{name}`"));
+                assert!(named, "{path}: {name}: {description}");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen >= 8, "{seen}");
+}
