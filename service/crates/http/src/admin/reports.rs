@@ -147,29 +147,10 @@ async fn find(service: &Service, query: &ReportQuery) -> Result<Found, ApiError>
         );
         return Err(ApiError::Invalid(FieldError::of("since", why)));
     }
-    let previews = previews(service, &range).await?;
+    let previews = service.report_previews(&range).await?;
     Ok(Found {
         range,
         report,
         previews,
     })
-}
-
-async fn previews(
-    service: &Service,
-    range: &ReportRange,
-) -> Result<Option<BTreeMap<i64, u64>>, ApiError> {
-    let is_limited = range.experience.is_some()
-        || range.group.is_some()
-        || range.tag.is_some()
-        || service.storage.is_limited();
-    if is_limited {
-        return Ok(None);
-    }
-    // Previews of simulated tags are not counted.
-    if range.world == World::Simulated {
-        return Ok(Some(BTreeMap::new()));
-    }
-    let (first, end) = (range.buckets.before(), range.buckets.end());
-    Ok(Some(service.previews(first, end).await?))
 }
