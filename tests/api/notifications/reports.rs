@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tapdesk_tests::Answering as _;
 
-use super::database::execute;
 use super::{HOUR, alert, notification, sent, start};
+use crate::api::database::execute;
 
 /// The time between the end of a period and its report, in milliseconds.
 const SETTLED: i64 = HOUR / 12;
