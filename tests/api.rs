@@ -2,6 +2,7 @@
 
 mod audit;
 mod clock;
+mod database;
 mod demo;
 mod erasing;
 mod events;

@@ -5,7 +5,6 @@ mod attention;
 mod chats;
 mod clock;
 mod content;
-mod database;
 mod edits;
 mod failures;
 mod outages;

@@ -1,5 +1,7 @@
 //! The OpenAPI document: it is committed, served, and agrees with the routes.
 
+mod descriptions;
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{TestService, length};
 
 use super::{group, patch, tag_count};
+use crate::api::database::{insert_tags, rows};
 
 /// Inserts batches by SQL, because one request for each would take minutes.
 async fn insert_batches(service: &TestService, product: i64, batches: usize) {
@@ -71,4 +72,32 @@ async fn a_product_with_very_many_batches_is_found_renamed_moved_and_recalled() 
     patch(&service, product, recalled).await.expect(200);
     let tap = service.tap(&tag.path()).await;
     assert_eq!((tap.status, tap.rk), (200, None));
+}
+
+/// A title is inherited when it is read, so that a change writes one row, however many tags there are.
+#[tokio::test]
+async fn a_change_of_a_product_writes_none_of_its_many_tags() {
+    let tags: usize = length(5_000, 100_000);
+    let service = TestService::start().await;
+    let experience = service
+        .redirect("https://owner.example/{{tag:title}}")
+        .await;
+    let product = json!({"experience_id": experience, "title": "Old"});
+    let product = group(&service, "product", None, product).await;
+    let batch = group(&service, "batch", Some(product), Value::Null).await;
+    insert_tags(&service, batch, tags).await;
+    let lead_to = async |title: &str| {
+        for slug in ["inserted-1".to_owned(), format!("inserted-{tags}")] {
+            let location = service.tap(&format!("/t/{slug}")).await.location.unwrap();
+            let expected = format!("https://owner.example/{title}?");
+            assert!(location.starts_with(&expected), "{slug}: {location}");
+        }
+    };
+    lead_to("Old").await;
+    patch(&service, product, json!({"title": "New"}))
+        .await
+        .expect(200);
+    assert_eq!(rows(&service, "tags WHERE updated_at <> 1").await, 0);
+    assert_eq!(usize::try_from(rows(&service, "tags").await), Ok(tags));
+    lead_to("New").await;
 }

@@ -4,8 +4,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_tests::TestService;
 
 use super::{decode, printed, tags};
+use crate::api::database::insert_tags;
 
 /// A PNG whose head declares this size, and which has no pixels.
 fn promising(width: u32, height: u32) -> String {
@@ -125,6 +127,26 @@ async fn designs_that_cannot_be_printed_or_read_are_refused_in_words() {
         let said = refused["detail"].as_str().unwrap();
         assert!(said.contains(words), "{said}");
     }
+}
+
+/// No label is drawn, because the number of tags is compared first.
+#[tokio::test]
+async fn more_labels_than_a_pdf_can_have_are_refused_with_the_ways_out() {
+    let service = TestService::start().await;
+    let group = json!({"kind": "batch", "name": "L03"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let group = group.as_i64().unwrap();
+    insert_tags(&service, group, 10_001).await;
+    let request = json!({
+        "select": {"filter": {"group_id": group}}, "format": "pdf", "label_mm": [50, 30],
+    });
+    let refused = service.admin(Method::POST, "/labels", request).await;
+    let refused = refused.expect(422);
+    assert_eq!(refused["errors"][0]["field"], "select", "{refused}");
+    let said = refused["detail"].as_str().unwrap();
+    let words = "10001 tags are selected, and one PDF has at most 10000 labels. \
+        Select fewer tags at once, or choose png, svg, zpl or csv.";
+    assert!(said.contains(words), "{said}");
 }
 
 #[tokio::test]

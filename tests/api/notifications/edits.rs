@@ -4,8 +4,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, TestService};
 
-use super::database::rows;
 use super::{HOUR, alert, due, notification, sent, start};
+use crate::api::database::rows;
 
 async fn group(service: &TestService, name: &str) -> Value {
     let group = json!({"kind": "product", "name": name});

@@ -7,8 +7,8 @@ use tapdesk_service::clock::{Stopwatch, Timestamp};
 use tapdesk_service::storage::{ClaimedMessage, DeliveryEnd, Lane, Tried};
 use tapdesk_tests::{MailServer, Receiver, TestService, eventually};
 
-use super::database::execute;
 use super::{HOUR, alert, due, notification, put, send_by, sent, start};
+use crate::api::database::execute;
 
 const MINUTE: i64 = HOUR / 60;
 

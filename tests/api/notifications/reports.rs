@@ -1,9 +1,10 @@
 //! Reports of days and weeks.
 
 use serde_json::{Value, json};
+use tapdesk_tests::Answering as _;
 
-use super::database::execute;
 use super::{HOUR, alert, notification, sent, start};
+use crate::api::database::execute;
 
 /// The time between the end of a period and its report, in milliseconds.
 const SETTLED: i64 = HOUR / 12;
@@ -52,6 +53,43 @@ async fn a_report_is_sent_once_when_its_period_is_over_and_the_latest_one_after_
     let mails = sent(&service, &server, 2).await;
     assert_eq!(mails[1].header("Subject"), "Tapdesk: 0 taps, 2026-01-04");
     sent(&service, &server, 2).await;
+}
+
+/// A preview belongs to no group, so a report of a group does not count any.
+#[tokio::test]
+async fn a_report_of_all_tags_counts_previews_by_programs() {
+    let (service, server) = start().await;
+    let group = json!({"kind": "product", "name": "Grand Cru"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    notification(&service, report(&json!({}))).await;
+    notification(&service, report(&json!({"group_id": group}))).await;
+    let tag = service.redirecting_tag(json!({"group_id": group})).await;
+    let previewed = async || {
+        let request = service.get(&tag.path());
+        let request = request.header("user-agent", "WhatsApp/2.23.20.0");
+        assert_eq!(request.answer().await.status, 200);
+    };
+    previewed().await;
+    previewed().await;
+    service.advance(12 * HOUR + SETTLED);
+    sent(&service, &server, 2).await;
+    previewed().await;
+    service.advance(24 * HOUR);
+    let mails = sent(&service, &server, 4).await;
+    for (subject, line) in [
+        ("Tapdesk: 0 taps, 2026-01-01", Some("2 (before: 0)")),
+        ("Tapdesk: 0 taps of Grand Cru, 2026-01-01", None),
+        ("Tapdesk: 0 taps, 2026-01-02", Some("1 (before: 2)")),
+        ("Tapdesk: 0 taps of Grand Cru, 2026-01-02", None),
+    ] {
+        let mail = mails.iter().find(|mail| mail.header("Subject") == subject);
+        let text = mail.expect(subject).readable();
+        let words = "Previews by programs: ";
+        match line {
+            Some(line) => assert!(text.contains(&format!("{words}{line}")), "{text}"),
+            None => assert!(!text.contains(words), "{text}"),
+        }
+    }
 }
 
 #[tokio::test]

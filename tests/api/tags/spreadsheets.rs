@@ -98,17 +98,42 @@ async fn tags_are_exported_as_a_workbook_with_the_cells_of_the_csv_file() {
     }
 }
 
+/// The exports of an encoding run, a factory order and a test sheet, each with a row.
+async fn chip_tables(service: &TestService) -> [String; 3] {
+    let run = json!({"name": "Roll", "plan": {"pattern": "Bottle {n}"}});
+    let run = service.admin_create("/encoding-runs", run).await["id"].clone();
+    // A chip with a random UID is rejected, which is a row.
+    let random = json!({"uid": "08A1B2C3", "run_id": run});
+    service.admin_create("/encodings", random).await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let order = json!({"name": "Autumn", "tag_ids": [tag.id]});
+    let order = service.admin_create("/factory-orders", order).await["id"].clone();
+    let sheet = json!({"name": "Delivery", "expected": {"tag_verified": true}});
+    let sheet = service.admin_create("/sheets", sheet).await["id"].clone();
+    let row = json!({"uid": "04DE5F1EACC040", "verdict": "ok", "reason": "=1+1"});
+    let rows = format!("/sheets/{sheet}/rows");
+    service.admin_create(&rows, row).await;
+    [
+        format!("/encoding-runs/{run}/export"),
+        format!("/factory-orders/{order}/export"),
+        format!("/sheets/{sheet}/export"),
+    ]
+}
+
 #[tokio::test]
 async fn taps_submissions_and_the_audit_log_are_exported_as_workbooks() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;
     service.tap(&inlay.url(&tag)).await.key();
-    for (path, columns) in [
+    let chips = chip_tables(&service).await;
+    let mut exports = vec![
         ("/interactions/export", "&columns=uid,id,reason"),
         ("/submissions/export", ""),
         ("/audit/export", "&until=2020-01-01T00:00:00Z"),
         ("/reports/export", "&step=week"),
-    ] {
+    ];
+    exports.extend(chips.iter().map(|path| (&**path, "")));
+    for (path, columns) in exports {
         let path = |format: &str| format!("{path}?format={format}{columns}");
         let csv = service
             .admin_request(Method::GET, &path("csv"))
@@ -121,6 +146,21 @@ async fn taps_submissions_and_the_audit_log_are_exported_as_workbooks() {
         } else {
             assert!(file.starts_with(b"PK"), "a header only");
         }
+    }
+    for (path, name) in chips.iter().zip(["encoding-run-1", "order", "sheet-1"]) {
+        let request = |format: &str| {
+            let path = format!("{path}?format={format}");
+            service.admin_request(Method::GET, &path).answer()
+        };
+        let csv = request("csv").await;
+        assert_eq!(csv.body.lines().count(), 2, "{path}: {}", csv.body);
+        let expected = format!("attachment; filename=\"{name}.csv\"");
+        assert_eq!(csv.header("content-disposition"), Some(&*expected));
+        request("jsonl").await.expect(422);
+        let file = service.admin_request(Method::GET, &format!("{path}?format=xlsx"));
+        let file = file.send().await.expect("an answer");
+        let expected = format!("attachment; filename=\"{name}.xlsx\"");
+        assert_eq!(file.headers()[CONTENT_DISPOSITION], expected, "{path}");
     }
     let uid = &cells(
         &service,

@@ -96,18 +96,19 @@ pub async fn begin(service: Arc<Service>, order: LabelOrder) -> Result<LabelFile
     }
     let selected = Selected::find(&service, select).await?;
     let labels = selected.len();
-    let most = match ready.format {
-        Format::Pdf => PDF_LABELS_MAX,
-        _ => LABELS_MAX,
+    let (file, most) = match ready.format {
+        Format::Pdf => ("one PDF", PDF_LABELS_MAX),
+        _ => ("one request", LABELS_MAX),
     };
     if labels > most {
-        let pdf = if ready.format == Format::Pdf {
-            "one PDF has"
+        let other_format = if labels <= LABELS_MAX {
+            ", or choose png, svg, zpl or csv"
         } else {
-            "one request has"
+            ""
         };
         let why = format!(
-            "{labels} tags are selected, and {pdf} at most {most} labels. Select fewer tags at once."
+            "{labels} tags are selected, and {file} has at most {most} labels. Select fewer tags at \
+             once{other_format}."
         );
         return Err(FieldError::of("select", why).into());
     }

@@ -1,5 +1,7 @@
 //! The report of a period that is over.
 
+use std::collections::BTreeMap;
+
 use super::chart::{Chart, bars};
 use super::page::{Page, PageTable};
 use crate::service::Service;
@@ -39,6 +41,7 @@ pub(super) async fn page(
         clients_since: now.minus(CLIENTS_KEPT),
     };
     let report = service.storage.report(range.clone()).await?;
+    let previews = service.report_previews(&range).await?;
     let group = match fields.group_id {
         Some(id) => service.storage.group(id).await?,
         None => None,
@@ -53,7 +56,7 @@ pub(super) async fn page(
     let page = Page {
         subject: format!("Tapdesk: {}{of_group}, {name}", counted(taps.taps, "tap")),
         title,
-        lines: sums(&report),
+        lines: sums(&range, &report, previews.as_ref()),
         chart: chart(&range, &report),
         tables: tables(&range, &report),
         foot: format!(
@@ -67,8 +70,12 @@ pub(super) async fn page(
     })
 }
 
-/// The sums of the period, in words.
-fn sums(report: &Report) -> Vec<String> {
+/// The sums of the period, in words. `previews` has those of each hour, if they are known.
+fn sums(
+    range: &ReportRange,
+    report: &Report,
+    previews: Option<&BTreeMap<i64, u64>>,
+) -> Vec<String> {
     let (now, before) = report.totals();
     let mut lines = vec![
         format!("Taps: {} (before: {})", now.taps, before.taps),
@@ -98,6 +105,15 @@ fn sums(report: &Report) -> Vec<String> {
             VerificationState::NotChecked => "Not checked",
         };
         lines.push(format!("{words}: {} (before: {})", now.taps, before.taps));
+    }
+    if let Some(previews) = previews {
+        let sum = |before: bool| {
+            let (first, end) = range.hours(before);
+            let hours = previews.range(first..end);
+            hours.map(|(_, previews)| previews).sum::<u64>()
+        };
+        let (now, before) = (sum(false), sum(true));
+        lines.push(format!("Previews by programs: {now} (before: {before})"));
     }
     if !report.complete {
         lines.push("Older taps are still being counted: the numbers may rise.".to_owned());

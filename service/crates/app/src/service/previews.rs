@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Service;
-use domain::report::CountSpan;
+use domain::report::{CountSpan, ReportRange};
+use domain::world::World;
 use storage::StorageError;
 
 /// Counts that are not stored yet, by the number of their hour.
@@ -44,6 +45,27 @@ impl Service {
             }
         }
         Ok(())
+    }
+
+    /// The [previews](Self::previews) in each hour of a report and of the period before. `None` if they
+    /// are not known, because a preview belongs to no group, experience or tag.
+    pub async fn report_previews(
+        &self,
+        range: &ReportRange,
+    ) -> Result<Option<BTreeMap<i64, u64>>, StorageError> {
+        let is_limited = range.experience.is_some()
+            || range.group.is_some()
+            || range.tag.is_some()
+            || self.storage.is_limited();
+        if is_limited {
+            return Ok(None);
+        }
+        // Previews of simulated tags are not counted.
+        if range.world == World::Simulated {
+            return Ok(Some(BTreeMap::new()));
+        }
+        let (first, end) = (range.buckets.before(), range.buckets.end());
+        self.previews(first, end).await.map(Some)
     }
 
     /// How many previews programs requested in each hour from `first` up to, but not including, `end`.

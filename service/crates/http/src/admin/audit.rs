@@ -172,8 +172,8 @@ impl From<Format> for export::Format {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportQuery {
-    /// JSON Lines, CSV or a workbook (`.xlsx`). A workbook has at most 32,767 characters of a cell,
-    /// and further sheets after 1,048,576 rows.
+    /// `jsonl`, `csv` or `xlsx`. A workbook has at most 32,767 characters of a cell, and further
+    /// sheets after 1,048,576 rows.
     #[param(inline)]
     format: Format,
     /// Only rows of this actor.

@@ -1,5 +1,7 @@
 //! Shared parts of exports: formats, and how an interrupted export continues.
 
+mod table;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -17,6 +19,7 @@ use app::csv_file::BOM;
 pub(super) use app::csv_file::{cell, line};
 use app::xlsx_file::XlsxFile;
 use domain::field_error::FieldError;
+pub(super) use table::TableOptions;
 
 /// Number of rows per database read. Short reads do not delay checkpoints.
 pub(super) const AT_ONCE: usize = 500;

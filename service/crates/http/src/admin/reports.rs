@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 use super::extract::period::{Period, buckets};
 use super::extract::query::{Query, read};
 use crate::admin::Asked;
+use crate::admin::export::TableOptions;
 use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid};
 use app::service::Service;
@@ -23,7 +24,6 @@ use domain::field_error::FieldError;
 use domain::id::{ExperienceId, GroupId, TagId};
 use domain::report::{CountSpan, Report, ReportRange, ReportStep};
 use domain::world::World;
-use file::ExportReport;
 use storage::CLIENTS_KEPT;
 use view::ReportView;
 
@@ -93,7 +93,7 @@ pub(crate) async fn report(
 /// `visitor_group` is one of the hundred groups of an experience that splits its visitors.
 /// `test_taps` counts the taps that this application made, which are in no other row.
 #[utoipa::path(
-    get, path = "/reports/export", tag = "stats", params(ReportQuery, ExportReport),
+    get, path = "/reports/export", tag = "stats", params(ReportQuery, TableOptions),
     responses(
         (status = OK, content(
             (String = "text/csv; charset=utf-8"),
@@ -104,10 +104,10 @@ pub(crate) async fn report(
 )]
 pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, ApiError> {
     let query = uri.query().unwrap_or_default();
-    let options = read::<ExportReport>(query, ExportReport::has)?.0;
-    let query = read::<ReportQuery>(query, |name| !ExportReport::has(name))?.0;
+    let options = read::<TableOptions>(query, TableOptions::has)?.0;
+    let query = read::<ReportQuery>(query, |name| !TableOptions::has(name))?.0;
     let found = find(&service, &query).await?;
-    Ok(file::answer(&options, &found))
+    Ok(options.answer("Report", "report", file::text(&found)))
 }
 
 /// A report, and its range.
@@ -147,29 +147,10 @@ async fn find(service: &Service, query: &ReportQuery) -> Result<Found, ApiError>
         );
         return Err(ApiError::Invalid(FieldError::of("since", why)));
     }
-    let previews = previews(service, &range).await?;
+    let previews = service.report_previews(&range).await?;
     Ok(Found {
         range,
         report,
         previews,
     })
-}
-
-async fn previews(
-    service: &Service,
-    range: &ReportRange,
-) -> Result<Option<BTreeMap<i64, u64>>, ApiError> {
-    let is_limited = range.experience.is_some()
-        || range.group.is_some()
-        || range.tag.is_some()
-        || service.storage.is_limited();
-    if is_limited {
-        return Ok(None);
-    }
-    // Previews of simulated tags are not counted.
-    if range.world == World::Simulated {
-        return Ok(Some(BTreeMap::new()));
-    }
-    let (first, end) = (range.buckets.before(), range.buckets.end());
-    Ok(Some(service.previews(first, end).await?))
 }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderName, header};
+use axum::response::Response;
 
 use crate::admin::Asked;
+use crate::admin::export::TableOptions;
 use crate::admin::extract::path::Id;
-use crate::error::{ApiError, Common, NotFound};
+use crate::admin::extract::query::Query;
+use crate::document::Binary;
+use crate::error::{ApiError, Common, Invalid, NotFound};
 use domain::id::EncodingRunId;
 use domain::tag::cell::encode;
 use encoding::run::{Run, RunRow};
@@ -16,29 +19,29 @@ use inlay::technology::Mode;
 
 /// Export an encoding run
 ///
-/// A CSV file (RFC 4180) that is safe to open in a spreadsheet. It lists the encoded chips, without
-/// keys.
+/// A CSV file (RFC 4180) that is safe to open in a spreadsheet, or a workbook (`.xlsx`). It lists the
+/// encoded chips, without keys.
 #[utoipa::path(
-    get, path = "/encoding-runs/{id}/export", tag = "encodings", params(("id" = EncodingRunId, Path)),
-    responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
+    get, path = "/encoding-runs/{id}/export", tag = "encodings", params(("id" = EncodingRunId, Path), TableOptions),
+    responses(
+        (status = OK, content(
+            (String = "text/csv; charset=utf-8"),
+            (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        )),
+        NotFound, Invalid, Common
+    )
 )]
 pub(crate) async fn export(
     Asked(service): Asked,
     Id(id): Id<EncodingRunId>,
-) -> Result<([(HeaderName, String); 2], Vec<u8>), ApiError> {
+    Query(file): Query<TableOptions>,
+) -> Result<Response, ApiError> {
     let missing = ApiError::NotFound("encoding run");
     let rows = service.storage.encoding_run_rows(id).await?;
     let rows = rows.ok_or(missing.clone())?;
     let run = service.storage.encoding_run(id).await?.ok_or(missing)?;
     let csv = write(&run, &rows, &service.settings().tag_url).map_err(|_| ApiError::Internal)?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"encoding-run-{id}.csv\""),
-        ),
-    ];
-    Ok((headers, csv))
+    Ok(file.answer("Encoding run", &format!("encoding-run-{id}"), csv))
 }
 
 fn write(run: &Run, rows: &[RunRow], tag_url: &str) -> Result<Vec<u8>, csv::Error> {

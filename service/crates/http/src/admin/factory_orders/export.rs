@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderName, header};
+use axum::response::Response;
 
 use crate::admin::Asked;
+use crate::admin::export::TableOptions;
 use crate::admin::extract::path::Id;
+use crate::admin::extract::query::Query;
+use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid, NotFound};
 use app::encoder::{self, OrderRow};
 use domain::id::FactoryOrderId;
@@ -39,26 +42,26 @@ const READ_ONLY: &str = "FF";
 
 /// Export a factory order
 ///
-/// `order.csv` for a bureau (RFC 4180): every byte to write to the chip of each position, without
-/// keys.
+/// `order.csv` for a bureau (RFC 4180), or the same as a workbook (`.xlsx`): every byte to write to
+/// the chip of each position, without keys.
 #[utoipa::path(
-    get, path = "/factory-orders/{id}/export", tag = "factory orders", params(("id" = FactoryOrderId, Path)),
-    responses((status = OK, body = String, content_type = "text/csv"), NotFound, Invalid, Common)
+    get, path = "/factory-orders/{id}/export", tag = "factory orders", params(("id" = FactoryOrderId, Path), TableOptions),
+    responses(
+        (status = OK, content(
+            (String = "text/csv; charset=utf-8"),
+            (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        )),
+        NotFound, Invalid, Common
+    )
 )]
 pub(crate) async fn export(
     Asked(service): Asked,
     Id(id): Id<FactoryOrderId>,
-) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), ApiError> {
+    Query(file): Query<TableOptions>,
+) -> Result<Response, ApiError> {
     let (_, rows) = encoder::order_rows(&service, id).await?;
     let csv = write(&rows).map_err(|_| ApiError::Internal)?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"order.csv\"",
-        ),
-    ];
-    Ok((headers, csv))
+    Ok(file.answer("Factory order", "order", csv))
 }
 
 fn write(rows: &[OrderRow]) -> Result<Vec<u8>, csv::Error> {

@@ -1,46 +1,9 @@
 //! A report as a file.
 
-use std::convert::Infallible;
-
-use axum::body::Bytes;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::response::{IntoResponse as _, Response};
-use http_body_util::channel::Sender;
-use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
-
 use super::Found;
 use super::view::Sums;
-use crate::admin::export::{self, cell, line};
+use crate::admin::export::{Format, cell, line};
 use domain::report::{Count, Dimension};
-
-/// File format of a report.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = ReportFormat)]
-pub(crate) enum Format {
-    /// CSV (RFC 4180), safe to open in a spreadsheet.
-    #[default]
-    Csv,
-    /// A workbook of Excel with the cells of the CSV file, all as text.
-    Xlsx,
-}
-
-/// Format of an exported report.
-#[derive(Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ExportReport {
-    /// CSV or a workbook (`.xlsx`).
-    #[param(inline, required = false)]
-    format: Format,
-}
-
-impl ExportReport {
-    pub(super) fn has(name: &str) -> bool {
-        name == "format"
-    }
-}
 
 const COLUMNS: [&str; 13] = [
     "dimension",
@@ -62,30 +25,10 @@ const COLUMNS: [&str; 13] = [
 type Numbers = [Option<u64>; 5];
 const NONE: Numbers = [None; 5];
 
-/// The answer with the file.
-pub(super) fn answer(options: &ExportReport, found: &Found) -> Response {
-    let format = match options.format {
-        Format::Csv => export::Format::Csv,
-        Format::Xlsx => export::Format::Xlsx,
-    };
-    let text = Bytes::from(text(found));
-    let send = move |mut sender: Sender<Bytes, Infallible>| async move {
-        // The client may be gone; then there is nothing more to do.
-        let _ = sender.send_data(text).await;
-    };
-    let name = format!("attachment; filename=\"report.{}\"", format.ending());
-    let headers = [
-        (CONTENT_TYPE, format.media_type().to_owned()),
-        (CONTENT_DISPOSITION, name),
-    ];
-    let body = export::table_body(format, "Report", send);
-    (headers, body).into_response()
-}
-
 /// The file as CSV: the series first, then the dimensions.
-fn text(found: &Found) -> Vec<u8> {
+pub(super) fn text(found: &Found) -> Vec<u8> {
     let (range, report) = (&found.range, &found.report);
-    let mut text = export::Format::Csv.head(COLUMNS.into_iter());
+    let mut text = Format::Csv.head(COLUMNS.into_iter());
     let mut add = |dimension: &str, value: &str, name: &str, numbers: (Numbers, Numbers)| {
         text.extend(row([dimension, value, name], numbers));
     };

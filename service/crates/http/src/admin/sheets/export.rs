@@ -2,37 +2,40 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderName, header};
+use axum::response::Response;
 
 use crate::admin::Asked;
+use crate::admin::export::TableOptions;
 use crate::admin::extract::path::Id;
-use crate::error::{ApiError, Common, NotFound};
+use crate::admin::extract::query::Query;
+use crate::document::Binary;
+use crate::error::{ApiError, Common, Invalid, NotFound};
 use domain::id::SheetId;
 use domain::sheet::SheetRow;
 use domain::tag::cell::encode;
 
 /// Export a test sheet
 ///
-/// A CSV file (RFC 4180) that is safe to open in a spreadsheet.
+/// A CSV file (RFC 4180) that is safe to open in a spreadsheet, or a workbook (`.xlsx`).
 #[utoipa::path(
-    get, path = "/sheets/{id}/export", tag = "sheets", params(("id" = SheetId, Path)),
-    responses((status = OK, body = String, content_type = "text/csv"), NotFound, Common)
+    get, path = "/sheets/{id}/export", tag = "sheets", params(("id" = SheetId, Path), TableOptions),
+    responses(
+        (status = OK, content(
+            (String = "text/csv; charset=utf-8"),
+            (inline(Binary) = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        )),
+        NotFound, Invalid, Common
+    )
 )]
 pub(crate) async fn export(
     Asked(service): Asked,
     Id(id): Id<SheetId>,
-) -> Result<([(HeaderName, String); 2], Vec<u8>), ApiError> {
+    Query(file): Query<TableOptions>,
+) -> Result<Response, ApiError> {
     let rows = service.storage.sheet_rows(id).await?;
     let rows = rows.ok_or(ApiError::NotFound("sheet"))?;
     let csv = write(&rows).map_err(|_| ApiError::Internal)?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"sheet-{id}.csv\""),
-        ),
-    ];
-    Ok((headers, csv))
+    Ok(file.answer("Test sheet", &format!("sheet-{id}"), csv))
 }
 
 fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {

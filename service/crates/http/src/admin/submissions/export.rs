@@ -27,7 +27,7 @@ use domain::tag::PropertyKey;
 use domain::webhook::object;
 use storage::{StorageError, SubmissionFilter};
 
-/// Columns of an export without a selection. In CSV, one column per field follows.
+/// Columns of an export without a selection. In a table, one column per field follows.
 const COLUMNS: [&str; 10] = [
     "id",
     "at",
@@ -40,7 +40,7 @@ const COLUMNS: [&str; 10] = [
     "tag_verified",
     "simulated",
 ];
-/// Column of the consent's text in CSV.
+/// Column of the consent's text in a table.
 const CONSENT: &str = "consent";
 const CONSENT_VERSION: &str = "consent_version";
 /// Members that JSON contains as lists and objects.
@@ -56,12 +56,13 @@ const FIELDS_MAX: usize = 900;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportSubmissions {
-    /// `csv` or `jsonl`.
+    /// `csv`, `jsonl` or `xlsx`. A workbook has at most 32,767 characters of a cell, and further
+    /// sheets after 1,048,576 rows.
     #[param(inline, required = false)]
     format: Format,
     /// The columns, separated by commas, in this order: members of a submission in the list. In
-    /// CSV, also `field:` with the key of a variable for the value of its field, `consent` for the
-    /// text, and `consent_version` for its version. By default all.
+    /// CSV and in a workbook, also `field:` with the key of a variable for the value of its field,
+    /// `consent` for the text, and `consent_version` for its version. By default all.
     columns: Option<String>,
     /// Continues an interrupted export. Send the `Tapdesk-Cursor` of its answer, or append `.` and
     /// the `id` of the last row that arrived. CSV also needs the same columns.

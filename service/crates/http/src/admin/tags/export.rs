@@ -5,13 +5,11 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, Uri};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::Sender;
-use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
 
 use super::attribute_filter::{AttributeParams, Attributes};
 use super::filter::Filter;
 use crate::admin::Asked;
-use crate::admin::export::{self, Format};
+use crate::admin::export::{self, Format, TableOptions};
 use crate::admin::extract::query::read;
 use crate::document::Binary;
 use crate::error::{ApiError, Common, Conflicting, Invalid};
@@ -25,30 +23,6 @@ use storage::StorageError;
 /// Header with the number of tags at the start of the export.
 const TOTAL: HeaderName = HeaderName::from_static("tapdesk-total");
 
-/// The name of the parameter.
-const FORMAT: &str = "format";
-
-/// The file of an export of tags.
-#[derive(Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct TagFile {
-    /// `csv` or `xlsx`.
-    #[param(inline, required = false)]
-    format: TagFormat,
-}
-
-/// File format of an export of tags.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum TagFormat {
-    /// CSV (RFC 4180), safe to open in a spreadsheet.
-    #[default]
-    Csv,
-    /// A workbook of Excel with the cells of the CSV file, all as text.
-    Xlsx,
-}
-
 /// Export tags
 ///
 /// A CSV file or a workbook (`.xlsx`) with the columns of an import, the `url` of each tag, and one column for each
@@ -60,7 +34,7 @@ pub(crate) enum TagFormat {
 /// start of the export. Simulated tags are never exported. Changes during the export may or may not
 /// be included, but each tag is consistent.
 #[utoipa::path(
-    get, path = "/tags/export", tag = "tags", params(Filter, AttributeParams, TagFile),
+    get, path = "/tags/export", tag = "tags", params(Filter, AttributeParams, TableOptions),
     responses(
         (
             status = OK,
@@ -79,11 +53,8 @@ pub(crate) async fn export(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let query = uri.query().unwrap_or_default();
-    let format = match read::<TagFile>(query, |name| name == FORMAT)?.0.format {
-        TagFormat::Csv => Format::Csv,
-        TagFormat::Xlsx => Format::Xlsx,
-    };
-    let filter = read::<Filter>(query, |name| name != FORMAT)?.0;
+    let format = read::<TableOptions>(query, TableOptions::has)?.0.format();
+    let filter = read::<Filter>(query, |name| !TableOptions::has(name))?.0;
     if filter.simulated != World::Real {
         let why = "Simulated tags are not exported.";
         return Err(ApiError::Invalid(FieldError::of("simulated", why)));
@@ -95,7 +66,7 @@ pub(crate) async fn export(
         let why = format!(
             "A sheet has at most {ROWS_MAX} rows, and an import reads one sheet. Export these {total} tags as CSV, or fewer of them."
         );
-        return Err(ApiError::Invalid(FieldError::of(FORMAT, why)));
+        return Err(ApiError::Invalid(FieldError::of(TableOptions::FORMAT, why)));
     }
     let body = export::table_body(format, "Tags", move |sender| send(file, sender));
     let ending = format.ending();

@@ -25,9 +25,10 @@ use storage::{TagFilter, TagList, TagPlace, TagsByAttribute};
 #[derive(Default)]
 pub(crate) struct ListTags {
     /// Words, each of which must be found in the name, the slug, a former slug, the title or a value of
-    /// an attribute, or begin the UID of an inlay. Case and accents make no difference. Any part of
-    /// a text is found; of a UID four or more of its first digits, of a long value the first 200
-    /// characters. A code such as `SN-2026-0815` is also found without its separators.
+    /// an attribute, in the name, the code or the GTIN of a group above the tag, or begin the UID of
+    /// an inlay. Case and accents make no difference. Any part of a text is found; of a UID four or
+    /// more of its first digits, of a long value the first 200 characters. A code such as
+    /// `SN-2026-0815` is also found without its separators.
     #[param(max_length = 200)]
     q: Option<String>,
     /// Only tags that lead to this experience, by themselves or by their group.

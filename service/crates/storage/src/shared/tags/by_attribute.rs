@@ -110,9 +110,10 @@ mod tests {
     use async_trait::async_trait;
 
     use super::*;
-    use crate::TagFilter;
     use crate::shared::dialect::Dialect;
     use crate::value::Row;
+    use crate::{Conflict, TagFilter};
+    use domain::field_error::FieldError;
     use domain::tag::PropertyKey;
 
     fn lot(descends: bool) -> AttributeOrder {
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_tags_than_can_be_sorted_are_refused() {
+    async fn more_tags_than_can_be_sorted_are_refused_in_words() {
         let list = TagsByAttribute {
             filter: TagFilter::default(),
             order: lot(false),
@@ -174,6 +175,15 @@ mod tests {
         let found = entries(&mut Three, &list, 3).await.unwrap();
         let expected = [1, 2, 3].map(|id| (Some("l03".to_owned()), TagId::new(id)));
         assert_eq!(found, expected);
-        assert!(entries(&mut Three, &list, 2).await.is_err());
+        let refused = entries(&mut Three, &list, 2).await.unwrap_err();
+        let StorageError::Conflict(Conflict::Invalid(why)) = refused else {
+            panic!("{refused:?}")
+        };
+        let why = FieldError::from(why);
+        assert_eq!(why.field.as_deref(), Some("sort"));
+        assert_eq!(
+            why.message,
+            "More than 2 tags match, too many to sort them by an attribute. Narrow the list, for example to a group."
+        );
     }
 }

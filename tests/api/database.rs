@@ -1,4 +1,4 @@
-//! Statements in the database of a service, for states that the API does not make.
+//! Statements in the database of a service, for states that the API does not make, or makes slowly.
 
 use rusqlite::Connection;
 use tapdesk_tests::TestService;
@@ -22,7 +22,7 @@ pub(super) async fn execute(service: &TestService, sql: &str) {
     }
 }
 
-/// The number of rows of a table.
+/// The number of rows of a table. A condition may follow its name.
 pub(super) async fn rows(service: &TestService, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
     match service.postgres() {
@@ -39,4 +39,20 @@ pub(super) async fn rows(service: &TestService, table: &str) -> i64 {
                 .get(0)
         }
     }
+}
+
+/// Inserts tags into a group, because an import of as many takes seconds. Their slugs are
+/// `inserted-1` and so on, and `updated_at` is 1. Searches do not find them.
+pub(super) async fn insert_tags(service: &TestService, group: i64, count: usize) {
+    let sql = format!(
+        "WITH RECURSIVE series (n) AS
+             (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < {count})
+         INSERT INTO tags (slug, name, title, description, language_code, status, group_id,
+             verifier_enabled, updates_require_verified, track_location, has_qr_code, simulated,
+             widget_settings, created_at, updated_at, folded)
+         SELECT 'inserted-' || n, 'Bottle ' || n, '', '', '', 'active', {group},
+             FALSE, FALSE, FALSE, FALSE, FALSE, '{{}}', 1, 1, ''
+         FROM series ORDER BY n"
+    );
+    execute(service, &sql).await;
 }
