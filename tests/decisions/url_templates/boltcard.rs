@@ -1,6 +1,6 @@
 //! Bolt cards: the tables of their servers, and the key K1 that all cards of a server share.
 
-use tapdesk_tests::tables::BOLTCARD_SERVER;
+use tapdesk_tests::tables::{BOLTCARD_SERVER, LNBITS};
 
 use super::*;
 
@@ -51,6 +51,34 @@ async fn a_table_without_k1_takes_the_shared_meta_key_of_its_template() {
     assert_eq!(last(&service).await, (json!(false), json!("replayed")));
     open(&service, &card(SERVER).url_at(4, None)).await;
     assert_eq!(last(&service).await, (json!(true), json!("verified")));
+}
+
+/// `LNbits` has a URL for each card, which ends with the card's `external_id`.
+#[tokio::test]
+async fn a_card_of_lnbits_is_found_at_its_own_address() {
+    let service = TestService::start().await;
+    let text = "lnurlw://tags.example/boltcards/api/v1/scan/{slug}?p={picc}&c={mac}";
+    let template = template(&service, &settings(text), &[]).await;
+    let result = import(&service, template, LNBITS).await;
+    let slug = "QBxk9WLpzYwXrbPnkBKhzC";
+    assert_eq!(result["results"][0]["slug"], slug, "{result}");
+    assert_eq!(result["ignored_columns"], json!([]));
+    let path = card(text).url_at(4, Some(slug));
+    assert!(
+        path.starts_with("/boltcards/api/v1/scan/QBxk9WLpzYwXrbPnkBKhzC?p="),
+        "{path}"
+    );
+    assert_eq!(open(&service, &path).await.status, 200);
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+    // A server that ends no URL with it may have another column for the slug.
+    let own = "external_id,Code,card_name\nx y/z,bottle-41,Card 2\n";
+    let path = "/tags/import?preset=boltcard&map=external_id:data:external_id&map=Code:slug";
+    let request = service.admin_request(Method::POST, path);
+    let request = request.header("content-type", "text/csv");
+    let result = request.body(own).answer().await.expect(200);
+    assert_eq!(result["results"][0]["slug"], "bottle-41", "{result}");
+    let tags = service.admin_get("/tags?q=bottle-41").await;
+    assert_eq!(tags["items"][0]["data"], json!({"external_id": "x y/z"}));
 }
 
 #[tokio::test]
