@@ -9,7 +9,7 @@ use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
 use super::layout::{Layout, Origin, Plan};
 use super::preset::Form;
 use domain::table::counter::{self, Counter, Digits};
-use domain::table::{Encoding, Format, Sheet, TableFile, damage};
+use domain::table::{Encoding, Format, Sheet, TableFile, damage, protection};
 use domain::tag::TagColumn;
 use domain::tag::cell::Cell;
 use inlay::template::Template;
@@ -248,7 +248,7 @@ impl<R: Read> Table<R> {
             Column::Inlay("meta_key" | "file_key" | "key_0" | "key_3" | "key_4") => {
                 match damage::of_key(plain) {
                     Some(damage) => Err(damage::words(&name, damage)),
-                    None => Ok(cell),
+                    None => Ok(Cell::Text(damage::without_marks(plain))),
                 }
             }
             Column::Inlay("last_counter") => match self.counter.map(|of| of.read(plain)) {
@@ -260,7 +260,8 @@ impl<R: Read> Table<R> {
             },
             Column::Tag(TagColumn::Slug) => {
                 // An apostrophe marks a text that is not a number, as an export writes it.
-                let meant = plain.strip_prefix('\'');
+                let meant = protection::protected(plain);
+                let plain = protection::visible(plain);
                 if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
                     let why = damage::words(&name, damage);
                     return Err(format!(

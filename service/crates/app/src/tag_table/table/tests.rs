@@ -251,3 +251,24 @@ fn a_slug_with_an_apostrophe_is_no_date() {
     assert_eq!(cells[1].as_ref().unwrap()[1], "2023-11-04");
     assert_eq!(cells[2].as_ref().unwrap()[1], "bottle-41");
 }
+
+#[test]
+fn cells_are_read_without_the_protection_from_a_spreadsheet() {
+    let key = "0c3b25d92b38ae443229dd59ad34b85d";
+    for (before, after) in [("=\"", "\""), ("'", ""), ("\u{202d}", "\u{202c}")] {
+        let cell = |text: &str| format!("{before}{text}{after}");
+        let file = format!(
+            "name,slug,uid,file_key\na,{},{},{}\n",
+            cell("1042"),
+            cell("04A1B2C3D4E580"),
+            cell(key)
+        );
+        let cells = rows(&file, &Layout::default());
+        let expected = ["a", "1042", "04A1B2C3D4E580", key];
+        assert_eq!(cells[0].as_ref().unwrap()[..], expected, "{file}");
+    }
+    let file = "name,slug,uid\na,=\"2023-11-04\",0x04A1B2C3D4E580\n";
+    let cells = rows(file, &Layout::default());
+    let expected = ["a", "2023-11-04", "04A1B2C3D4E580"];
+    assert_eq!(cells[0].as_ref().unwrap()[..], expected);
+}
