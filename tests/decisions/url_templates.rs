@@ -1,6 +1,8 @@
 //! URL templates (decisions, "URL templates"): tags that are tapped at other addresses than tag
 //! URLs.
 
+mod bluebite;
+mod boltcard;
 mod by_uid;
 mod chips;
 mod encoding_sheets;

@@ -37,6 +37,14 @@ pub const TOO_MANY_CELLS: &[u8] =
 /// vector.
 pub const BOLTCARD_KEYS: &str = "card_name,uid,k0,k1,k2,k3,k4,last_counter_value\r\nCard 1,04996C6A926980,11111111111111111111111111111111,0c3b25d92b38ae443229dd59ad34b85d,b45775776cb224c75bcde7ca3704e933,33333333333333333333333333333333,44444444444444444444444444444444,3\r\n";
 
+/// The same card in the table `cards` of a boltcard server (boltcard/boltcard,
+/// `sql/create_db.sql`). K1 is a setting of that server, and no column.
+pub const BOLTCARD_SERVER: &str = "card_id,k0_auth_key,k2_cmac_key,k3,k4,uid,last_counter_value,card_name\r\n1,11111111111111111111111111111111,b45775776cb224c75bcde7ca3704e933,33333333333333333333333333333333,44444444444444444444444444444444,04996C6A926980,3,Card 1\r\n";
+
+/// The same card in the table of `LNbits` (lnbits/boltcards, `migrations.py`). Its URL ends with
+/// its `external_id`.
+pub const LNBITS: &str = "uid,external_id,card_name,k0,k1,k2,counter\r\n04996C6A926980,QBxk9WLpzYwXrbPnkBKhzC,Card 1,11111111111111111111111111111111,0c3b25d92b38ae443229dd59ad34b85d,b45775776cb224c75bcde7ca3704e933,3\r\n";
+
 fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }

@@ -162,3 +162,48 @@ async fn the_uid_of_another_chip_at_a_slug_has_a_reason_of_its_own() {
     tap(&service, &unknown.url_at(7, Some(&empty.slug))).await;
     assert_eq!(last(&service).await, (Value::Null, json!("no_mac")));
 }
+
+/// The first tap of a chip that moved here without its counter, with the URL of NXP's example (NTAG
+/// 213/215/216, section 8.7.4).
+#[tokio::test]
+async fn the_first_counter_without_a_mac_is_no_jump_and_a_forged_last_one_is() {
+    let service = TestService::start().await;
+    let settings = by_uid(
+        Technology::Ntag213,
+        "https://tags.example/?m={uid}x{counter}",
+    );
+    let id = template(&service, &settings, &[]).await;
+    for (uid, taps) in [
+        (
+            "04E141124C2880",
+            [
+                ("003F31", "no_mac", 16_177),
+                ("003F32", "no_mac", 16_178),
+                ("FFFFFF", "jumped", 16_178),
+            ],
+        ),
+        (
+            "04E141124C2881",
+            [
+                ("FFFFFF", "jumped", 0),
+                ("000005", "no_mac", 5),
+                ("001388", "jumped", 5),
+            ],
+        ),
+    ] {
+        let tag = service.redirecting_tag(Value::Null).await;
+        let inlay = json!({
+            "uid": uid, "technology": "ntag213", "url_template_id": id, "tag_id": tag.id,
+        });
+        let path = format!("/inlays/{}", service.inlay(inlay).await);
+        for (counter, reason, last_counter) in taps {
+            let url = format!("/?m={uid}x{counter}");
+            let foreseen = verification(&service, &format!("https://tags.example{url}")).await;
+            assert_eq!(foreseen["reason"], reason, "{url}");
+            assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+            assert_eq!(last(&service).await, (Value::Null, json!(reason)), "{url}");
+            let shown = service.admin_get(&path).await;
+            assert_eq!(shown["last_counter"], last_counter, "{url}");
+        }
+    }
+}

@@ -250,6 +250,30 @@ async fn what_a_spreadsheet_turned_into_a_number_is_refused_and_not_completed() 
     assert_eq!(again["refused"], 0, "{again}");
 }
 
+/// Lists are protected from spreadsheets in several ways.
+#[tokio::test]
+async fn protected_cells_of_a_table_are_the_texts_in_them() {
+    let service = TestService::start().await;
+    let key = "0c3b25d92b38ae443229dd59ad34b85d";
+    let header = "name,slug,uid,technology,mirror,file_key\n";
+    let table = format!(
+        "{header}A,=\"1042\",=\"04A1B2C3D4E580\",ntag424dna,plain,=\"{key}\"\n\
+         B,'1043,'04A1B2C3D4E581,ntag424dna,plain,'{key}\n\
+         C,1044,0x04A1B2C3D4E582,ntag424dna,plain,0x{key}\n\
+         D,1045,\u{202d}04A1B2C3D4E583\u{202c},ntag424dna,plain,\u{202d}{key}\u{202c}\n\
+         E,\"=\"\"1046\"\"\",\"=\"\"04A1B2C3D4E584\"\"\",ntag424dna,plain,{key}\n"
+    );
+    let result = import(&service, "", table).await;
+    assert_eq!(result["created"], 5, "{result}");
+    for number in 0..5 {
+        let uid = format!("/inlays?uid=04A1B2C3D4E58{number}");
+        let inlays = service.admin_get(&uid).await;
+        assert_eq!(inlays["items"].as_array().unwrap().len(), 1, "{uid}");
+        let slug = format!("104{}", number + 2);
+        assert_eq!(result["results"][number]["slug"], slug, "{result}");
+    }
+}
+
 /// C3 (community.nxp.com thread 535033): counters in the form of chips' URLs.
 #[tokio::test]
 async fn a_hexadecimal_counter_is_not_read_as_a_decimal_one() {

@@ -4,7 +4,7 @@ use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
 use tapdesk_service::id::InlayId;
-use tapdesk_service::inlay::counter::MirrorState;
+use tapdesk_service::inlay::counter::{FIRST_MAX, MirrorState};
 use tapdesk_service::interaction::{Claim, CounterRule, Refusal, Unchecked, Verdict};
 use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::{Access, TagKey};
@@ -217,32 +217,37 @@ pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backen
     db: Database<B>,
 ) {
     const DAY: i64 = 24 * 60 * 60 * 1000;
+    const FIRST: u32 = 16_177;
     let tag = db.simulated_tag(json!({})).await;
     let inlay = db.insert_inlay(inlay(1, None)).await.unwrap().id;
     let mut state = MirrorState::default();
     let cases = [
-        // Day and counter: the first, none, the same again, a lower one.
-        (0, 1),
-        (0, 0),
-        (0, 1),
-        (0, 5),
-        (0, 3),
-        // The limit of a day, one more, and a forged maximum.
-        (0, 1_000),
-        (0, 1_001),
+        // Day and counter: a forged maximum, and one more than the highest first counter.
         (0, 0x00FF_FFFF),
-        (0, 999),
+        (0, FIRST_MAX + 1),
+        // None, the first, none, the same again, a lower one.
+        (0, 0),
+        (0, FIRST),
+        (0, 0),
+        (0, FIRST),
+        (0, FIRST + 4),
+        (0, FIRST + 2),
+        // The limit of a day, one more, and a forged maximum.
+        (0, FIRST + 1_000),
+        (0, FIRST + 1_001),
+        (0, 0x00FF_FFFF),
+        (0, FIRST + 999),
         // A new day starts at zero, also two days later.
-        (1, 1_001),
-        (1, 2_000),
-        (1, 2_001),
-        (3, 2_001),
-        (3, 3_002),
-        (3, 3_000),
+        (1, FIRST + 1_001),
+        (1, FIRST + 2_000),
+        (1, FIRST + 2_001),
+        (3, FIRST + 2_001),
+        (3, FIRST + 3_002),
+        (3, FIRST + 3_000),
         // The previous day, after the clock was set back.
-        (2, 3_500),
-        (2, 4_000),
-        (2, 4_001),
+        (2, FIRST + 3_500),
+        (2, FIRST + 4_000),
+        (2, FIRST + 4_001),
     ];
     let today = db.now().millis().div_euclid(DAY);
     for (day, counter) in cases {

@@ -8,6 +8,7 @@ mod characters;
 pub mod counter;
 pub mod damage;
 mod lines;
+pub mod protection;
 mod separator;
 mod workbook;
 

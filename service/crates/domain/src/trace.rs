@@ -13,7 +13,7 @@ use crate::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
     Verdict,
 };
-use inlay::counter::DAILY_RISE_MAX;
+use inlay::counter::{DAILY_RISE_MAX, FIRST_MAX};
 use inlay::{MacFrom, Uid};
 
 /// One step of a tap.
@@ -294,6 +294,12 @@ fn counter_step(verdict: Verdict) -> Step {
             counter: Some(counter),
             last: Some(last),
         }) => shown(counter, last),
+        Verdict::NotChecked(Unchecked::Jumped { counter, last: 0 }) => (
+            StepVerdict::Gap,
+            format!(
+                "{counter} as the first: more than {FIRST_MAX}, so it is not kept until the owner accepts it"
+            ),
+        ),
         Verdict::NotChecked(Unchecked::Jumped { counter, last }) => (
             StepVerdict::Gap,
             format!(

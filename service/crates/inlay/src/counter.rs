@@ -68,6 +68,10 @@ impl CounterState {
 /// 20,000 small steps must lock the real tag out.
 pub const DAILY_RISE_MAX: u32 = 1_000;
 
+/// The highest first counter of a chip without a MAC. Its memory is specified for 100,000 writes, and
+/// each read is one. A forged FFFFFF must not be the last counter of a tag that nobody tapped before.
+pub const FIRST_MAX: u32 = 1_000_000;
+
 /// The stored counter of a chip whose codes prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirrorState {
@@ -81,10 +85,18 @@ pub struct MirrorState {
 
 impl MirrorState {
     /// The state after this counter was shown on `day`. `None` if the state stays: the counter did
-    /// not rise, or it rose by more than allowed ([`Self::jumps`]).
+    /// not rise, or it rose by more than allowed ([`Self::jumps`]). The first counter is no rise,
+    /// because nobody knows the one before it.
     #[must_use]
     pub fn show(self, counter: u32, day: i64) -> Option<Self> {
         let rise = counter.checked_sub(self.last).filter(|rise| *rise > 0)?;
+        if self.last == 0 {
+            return (counter <= FIRST_MAX).then_some(Self {
+                last: counter,
+                day,
+                risen: 0,
+            });
+        }
         let risen = self.risen_on(day).saturating_add(rise);
         (risen <= DAILY_RISE_MAX).then_some(Self {
             last: counter,
@@ -93,7 +105,7 @@ impl MirrorState {
         })
     }
 
-    /// Whether the counter would rise by more than it may on `day`.
+    /// Whether the counter would rise by more than it may on `day`, or is too high as the first one.
     #[must_use]
     pub fn jumps(self, counter: u32, day: i64) -> bool {
         counter > self.last && self.show(counter, day).is_none()
@@ -156,15 +168,28 @@ mod tests {
 
     #[test]
     fn without_a_mac_a_counter_rises_by_so_much_a_day_and_no_further() {
-        let state = MirrorState::default();
-        let state = state.show(400, 7).unwrap();
+        let first = MirrorState::default().show(1, 7).unwrap();
+        let state = first.show(400, 7).unwrap();
         assert_eq!(state.show(400, 7), None, "it did not rise");
         assert!(!state.jumps(400, 7) && !state.jumps(3, 7));
-        let full = state.show(DAILY_RISE_MAX, 7).unwrap();
-        assert!(full.jumps(DAILY_RISE_MAX + 1, 7) && full.jumps(0x00FF_FFFF, 7));
-        let next = full.show(DAILY_RISE_MAX + 1, 8).unwrap();
-        assert_eq!((next.last, next.risen), (DAILY_RISE_MAX + 1, 1));
+        let full = state.show(DAILY_RISE_MAX + 1, 7).unwrap();
+        assert!(full.jumps(DAILY_RISE_MAX + 2, 7) && full.jumps(0x00FF_FFFF, 7));
+        let next = full.show(DAILY_RISE_MAX + 2, 8).unwrap();
+        assert_eq!((next.last, next.risen), (DAILY_RISE_MAX + 2, 1));
         assert!(next.jumps(0x00FF_FFFF, 9));
+    }
+
+    #[test]
+    fn the_first_counter_without_a_mac_is_no_jump_unless_no_chip_was_read_so_often() {
+        let new = MirrorState::default();
+        assert!(!new.jumps(0, 7) && new.show(0, 7).is_none());
+        let first = new.show(0x3F31, 7).unwrap();
+        assert_eq!((first.last, first.day, first.risen), (0x3F31, 7, 0));
+        // A whole day's rise is left.
+        assert!(!first.jumps(0x3F31 + DAILY_RISE_MAX, 7));
+        assert!(first.jumps(0x3F31 + DAILY_RISE_MAX + 1, 7));
+        assert!(!new.jumps(FIRST_MAX, 7) && new.jumps(FIRST_MAX + 1, 7));
+        assert!(new.jumps(0x00FF_FFFF, 7) && new.show(0x00FF_FFFF, 7).is_none());
     }
 
     proptest! {

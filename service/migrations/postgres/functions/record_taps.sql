@@ -19,11 +19,13 @@ CREATE OR REPLACE FUNCTION record_taps(
 DECLARE
     day CONSTANT BIGINT := 86400000;
     daily_rise_max CONSTANT BIGINT := 1000;
+    first_max CONSTANT BIGINT := 1000000;
     today BIGINT;
     moment BIGINT;
     tap RECORD;
     state counters%ROWTYPE;
     behind BIGINT;
+    rise BIGINT;
 BEGIN
     PERFORM pg_advisory_xact_lock(ids[1]);
     IF again AND EXISTS (SELECT FROM interactions WHERE id = ids[1]) THEN
@@ -53,11 +55,12 @@ BEGIN
             END IF;
             lasts[tap.place] := state.last;
             reasons[tap.place] := 'no_mac';
-            IF tap.counter > state.last AND state.risen + tap.counter - state.last > daily_rise_max THEN
+            -- Nobody knows the counter before the first one.
+            rise := CASE WHEN state.last = 0 THEN 0 ELSE state.risen + tap.counter - state.last END;
+            IF tap.counter > state.last AND (rise > daily_rise_max OR state.last = 0 AND tap.counter > first_max) THEN
                 reasons[tap.place] := 'jumped';
             ELSIF tap.counter > state.last THEN
-                UPDATE counters SET last = tap.counter, risen_on = today, risen = state.risen + tap.counter - state.last
-                    WHERE inlay_id = tap.inlay;
+                UPDATE counters SET last = tap.counter, risen_on = today, risen = rise WHERE inlay_id = tap.inlay;
             END IF;
             CONTINUE;
         END IF;

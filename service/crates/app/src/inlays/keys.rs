@@ -57,8 +57,8 @@ pub struct KeyRequest {
 
 impl KeyRequest {
     /// Seals the keys of the request for the chip `uid` of a technology, which writes its URLs with
-    /// `template`. With a master key and no meta key in the request, the meta key may be the one
-    /// that all chips of the template share.
+    /// `template`. With a master key or a file key and no meta key in the request, the meta key may
+    /// be the one that all chips of the template share.
     pub async fn seal(
         self,
         service: &Service,
@@ -69,8 +69,16 @@ impl KeyRequest {
         self.check_shape(technology)?;
         let (keyring, entropy) = (&*service.keyring, &*service.entropy);
         let keeps_meta = matches!(self.meta_key, MemberPatch::Keep);
+        let beside_own = template.filter(|_| keeps_meta && self.file_key.set().is_some());
+        let shared_meta = match beside_own.and_then(UrlTemplateFields::meta_key_beside_own) {
+            Some(key) => open_shared(service, key).await?,
+            None => None,
+        };
         let mut shared = None;
         let mut change = KeyChange {
+            shared_meta: shared_meta
+                .map(|key| SealedKey::seal(&key, keyring, entropy))
+                .transpose()?,
             meta: self
                 .meta_key
                 .try_map(|key| SealedKey::seal(&key, keyring, entropy))?,
@@ -124,7 +132,8 @@ impl KeyRequest {
 fn brings_factory_key(change: &KeyChange, technology: Technology, uid: Uid) -> bool {
     let own = [&change.meta, &change.file]
         .into_iter()
-        .filter_map(MemberPatch::set);
+        .filter_map(MemberPatch::set)
+        .chain(&change.shared_meta);
     let known = |key: KeyFingerprint| technology.is_factory_key(uid, key);
     own.into_iter().any(|key| known(key.fingerprint))
         || change

@@ -8,9 +8,7 @@ use super::keys::{KeyRequest, OtherKeysRequest};
 use crate::service::Service;
 use domain::field_error::FieldError;
 use domain::id::{MasterKeyId, TagId, UrlTemplateId};
-use domain::inventory::{
-    InlayFields, InvalidInlay, MemberPatch, NewInlay, SharedKeySource, UrlTemplateFields,
-};
+use domain::inventory::{InlayFields, InvalidInlay, MemberPatch, NewInlay, UrlTemplateFields};
 use inlay::key::{AesKey, SomeKey};
 use inlay::technology::{Family, Mode};
 use inlay::{MacFrom, Mirror, Technology, Uid};
@@ -41,7 +39,8 @@ pub struct InlayRequest {
     mac_from: Option<MacFrom>,
     /// The tag of the inlay. It can also be set later.
     tag_id: Option<TagId>,
-    /// The chip's `SDMMetaReadKey`, for encrypted UID and counter.
+    /// The chip's `SDMMetaReadKey`, for encrypted UID and counter. With `file_key`, by default the
+    /// only shared meta key of the URL template.
     meta_key: Option<AesKey>,
     /// The chip's `SDMFileReadKey`, or its only key: 32 hex digits, or 20 for a SIC43NT. By default
     /// the file key that all chips of the URL template share.
@@ -73,16 +72,12 @@ impl InlayRequest {
             )));
         }
         let template = template(service, self.url_template_id).await?;
-        let shared = match (&self.file_key, self.master_key_id, &template) {
-            (None, None, Some(template)) => shared_keys(service, template)?,
+        let shared_file = match (&self.file_key, self.master_key_id, &template) {
+            (None, None, Some(template)) => shared_file_key(service, template)?,
             _ => None,
         };
-        let (shared_meta, shared_file) = shared.unzip();
         let request = KeyRequest {
-            meta_key: self
-                .meta_key
-                .or(shared_meta.flatten())
-                .map_or(MemberPatch::Keep, MemberPatch::Set),
+            meta_key: self.meta_key.map_or(MemberPatch::Keep, MemberPatch::Set),
             file_key: self.file_key.or(shared_file.map(SomeKey::Aes)).into(),
             master_key_id: self.master_key_id.into(),
             allow_factory_keys: self.allow_factory_keys,
@@ -114,20 +109,15 @@ impl InlayRequest {
     }
 }
 
-/// The file key that all chips of a template share, with the only shared meta key; `None` if it has
-/// no shared file key.
-fn shared_keys(
+/// The file key that all chips of a template share; `None` if there is none.
+fn shared_file_key(
     service: &Service,
     template: &UrlTemplateFields,
-) -> Result<Option<(Option<AesKey>, AesKey)>, InlayError> {
-    let Some(file) = &template.unlisted.file_key else {
-        return Ok(None);
-    };
-    let meta = match template.opening_key().map(|key| &key.source) {
-        Some(SharedKeySource::Own(meta)) => Some(service.keyring.unwrap(meta)?),
-        _ => None,
-    };
-    Ok(Some((meta, service.keyring.unwrap(&file.wrapped)?)))
+) -> Result<Option<AesKey>, InlayError> {
+    let file = template.unlisted.file_key.as_ref();
+    Ok(file
+        .map(|file| service.keyring.unwrap(&file.wrapped))
+        .transpose()?)
 }
 
 /// The URL template of an inlay. If it does not exist, the operation that stores the inlay fails.

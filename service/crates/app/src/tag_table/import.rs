@@ -31,6 +31,7 @@ use domain::tag::TagColumn;
 use experiences::Experiences;
 use groups::Groups;
 use inlay::Technology;
+use inlay::template::Template;
 use reading::Reading;
 use row::{OfTag, Reader};
 use run::Import;
@@ -175,8 +176,8 @@ pub async fn open<R: Read + Clone + Send + 'static>(
     options: ImportOptions,
     file: R,
 ) -> Result<OpenedTable<R>, ImportError> {
-    let layout = layout(&options)?;
-    of_all_chips(&service, &options).await?;
+    let mut layout = layout(&options)?;
+    layout.template = of_all_chips(&service, &options).await?;
     let of_all = OfAllChips {
         url_template_id: options.url_template_id,
         master_key_id: options.master_key_id,
@@ -329,19 +330,27 @@ fn layout(options: &ImportOptions) -> Result<Layout, ImportError> {
     Ok(layout)
 }
 
-/// Checks the values for all rows with a UID.
-async fn of_all_chips(service: &Service, options: &ImportOptions) -> Result<(), ImportError> {
-    if let Some(id) = options.url_template_id
-        && service.storage.url_template(id).await?.is_none()
-    {
-        let why = format!("There is no URL template {id}.");
-        return Err(ImportError::of("url_template_id", why));
-    }
+/// Checks the values for all rows with a UID. Returns their URL template.
+async fn of_all_chips(
+    service: &Service,
+    options: &ImportOptions,
+) -> Result<Option<Template>, ImportError> {
+    let template = match options.url_template_id {
+        Some(id) => {
+            let found = service.storage.url_template(id).await?;
+            let found = found.ok_or_else(|| {
+                let why = format!("There is no URL template {id}.");
+                ImportError::of("url_template_id", why)
+            })?;
+            Some(found.fields.template)
+        }
+        None => None,
+    };
     if let Some(id) = options.master_key_id
         && service.storage.master_key(id).await?.is_none()
     {
         let why = format!("There is no master key {id}.");
         return Err(ImportError::of("master_key_id", why));
     }
-    Ok(())
+    Ok(template)
 }

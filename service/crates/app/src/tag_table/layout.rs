@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::column::{Column, URL, is_of_tag, is_own_export};
 use super::preset::{Form, Preset};
 use domain::table::counter::Digits;
+use inlay::template::Template;
 
 /// The mapping rules for the columns of a file.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct Layout {
     pub(super) map: Vec<Mapped>,
     /// Number format of counters, if the caller chose one.
     pub(super) counter: Option<Digits>,
+    /// The URL template of all rows, by which the URLs in the file are read.
+    pub(super) template: Option<Template>,
 }
 
 /// The caller's meaning of a column in the file: `HEADING:COLUMN`.

@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 
 use super::chip::technology;
 use super::column::{Column, TECHNOLOGY, URL, is_own_export};
-use inlay::Technology;
+use inlay::template::{Request, Template};
+use inlay::{Technology, Uid};
 
 /// The preset for lists that people wrote themselves.
 const OWN_LISTS: &str = "csv";
@@ -67,7 +68,8 @@ struct Known {
 #[serde(rename_all = "snake_case")]
 #[schema(as = ImportForm)]
 pub(super) enum Form {
-    /// A URL whose last path segment is the slug.
+    /// A URL that contains the slug: where the URL template has it, else as the last path segment
+    /// that is no mirror of a chip.
     Url,
     /// The decimal id of an `mTAG` of Blue Bite. In the URL of its chip, the id is in base 36 after
     /// the letter `n`: 32403784 is `njaix4`.
@@ -151,22 +153,42 @@ fn plain(title: &str) -> impl Iterator<Item = String> {
 }
 
 impl Form {
-    /// Converts a cell. Text in another form stays as it is.
-    pub(super) fn read(self, cell: &str) -> String {
+    /// Converts a cell. `template` is the URL template of all rows. Text in another form stays as
+    /// it is.
+    pub(super) fn read(self, cell: &str, template: Option<&Template>) -> String {
         match self {
-            Self::Url => url_end(cell).unwrap_or(cell).to_owned(),
+            Self::Url => template
+                .and_then(|template| slug_at(template, cell))
+                .unwrap_or_else(|| url_end(cell).unwrap_or(cell).to_owned()),
             Self::MtagId => mtag(cell).unwrap_or_else(|| cell.to_owned()),
         }
     }
 }
 
-/// The last path segment of a URL.
+/// The slug of a URL of this template, empty if its URLs have none; `None` for another URL.
+fn slug_at(template: &Template, cell: &str) -> Option<String> {
+    let read = template.read(&Request::of_url(cell)?)?;
+    Some(read.slug.unwrap_or_default())
+}
+
+/// The last path segment of a URL that is no mirror of a chip, without parameters that an app put
+/// behind it. If all segments are mirrors, the last one.
 fn url_end(cell: &str) -> Option<&str> {
     let (_, rest) = cell.split_once("://")?;
     let (_, path) = rest.split_once('/')?;
     let path = path.split(['?', '#']).next()?.trim_end_matches('/');
-    let end = path.rsplit('/').next()?;
-    (!end.is_empty()).then_some(end)
+    let last = path.rfind('/').map_or(0, |slash| slash + 1);
+    let more = path[last..].find('&').map_or(path.len(), |at| last + at);
+    let mut segments = path[..more].rsplit('/').filter(|part| !part.is_empty());
+    let named = segments.clone().find(|part| !is_mirror(part));
+    named.or_else(|| segments.next())
+}
+
+/// Whether a path segment begins with the UID and the `x` that an NTAG 21x mirrors before its
+/// counter.
+fn is_mirror(segment: &str) -> bool {
+    let uid = segment.split_at_checked(14);
+    uid.is_some_and(|(uid, rest)| uid.parse::<Uid>().is_ok() && rest.starts_with(['x', 'X']))
 }
 
 /// The path segment of an `mTAG` with this decimal id, as Blue Bite's SDK reads it.

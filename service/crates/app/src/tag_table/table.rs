@@ -9,9 +9,10 @@ use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
 use super::layout::{Layout, Origin, Plan};
 use super::preset::Form;
 use domain::table::counter::{self, Counter, Digits};
-use domain::table::{Encoding, Format, Sheet, TableFile, damage};
+use domain::table::{Encoding, Format, Sheet, TableFile, damage, protection};
 use domain::tag::TagColumn;
 use domain::tag::cell::Cell;
+use inlay::template::Template;
 
 /// A file after its header was read.
 pub(super) struct Table<R> {
@@ -21,6 +22,8 @@ pub(super) struct Table<R> {
     /// gets one.
     is_foreign: bool,
     counter: Option<CounterCells>,
+    /// The URL template of all rows.
+    template: Option<Template>,
     sheet: Sheet<R>,
 }
 
@@ -92,6 +95,7 @@ impl<R: Read + Clone> Table<R> {
             plan,
             is_foreign: layout.preset.is_some(),
             counter,
+            template: layout.template.clone(),
             sheet,
         })
     }
@@ -177,7 +181,7 @@ impl<R: Read> Table<R> {
 
     /// A note for people, if the id in a cell becomes another text as a slug.
     fn conversion(&self, index: usize, cell: &str, row: u32) -> Option<String> {
-        let slug = Form::MtagId.read(cell);
+        let slug = Form::MtagId.read(cell, None);
         let heading = &self.sheet.header()[index];
         (slug != cell).then(|| format!(
             "Decimal numbers in the column \"{heading}\" are read as Blue Bite's ids, which its URLs have in base 36 after \"n\": \"{cell}\" in row {row} is the slug \"{slug}\". To keep the numbers as slugs, import with preset=csv and map={heading}:slug."
@@ -205,7 +209,10 @@ impl<R: Read> Table<R> {
             let text = match origin {
                 Origin::Cell(index) if self.is_foreign => texts[*index].trim().into(),
                 Origin::Cell(index) => texts[*index].as_str().into(),
-                Origin::Formed(index, form) => Cow::from(form.read(texts[*index].trim())),
+                Origin::Formed(index, form) => {
+                    let cell = texts[*index].trim();
+                    Cow::from(form.read(cell, self.template.as_ref()))
+                }
                 Origin::Fixed(text) => text.as_str().into(),
             };
             cells.push(self.cell(column, &text)?);
@@ -241,7 +248,7 @@ impl<R: Read> Table<R> {
             Column::Inlay("meta_key" | "file_key" | "key_0" | "key_3" | "key_4") => {
                 match damage::of_key(plain) {
                     Some(damage) => Err(damage::words(&name, damage)),
-                    None => Ok(cell),
+                    None => Ok(Cell::Text(damage::without_marks(plain))),
                 }
             }
             Column::Inlay("last_counter") => match self.counter.map(|of| of.read(plain)) {
@@ -253,7 +260,8 @@ impl<R: Read> Table<R> {
             },
             Column::Tag(TagColumn::Slug) => {
                 // An apostrophe marks a text that is not a number, as an export writes it.
-                let meant = plain.strip_prefix('\'');
+                let meant = protection::protected(plain);
+                let plain = protection::visible(plain);
                 if let (None, Some(damage)) = (meant, damage::of_slug(plain)) {
                     let why = damage::words(&name, damage);
                     return Err(format!(
@@ -302,206 +310,4 @@ impl<R: Read> Iterator for Table<R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tag_table::layout::Mapped;
-    use crate::tag_table::preset::named;
-
-    fn table<'a>(file: &'a str, layout: &Layout) -> Table<&'a [u8]> {
-        Table::open(TableFile::new(file.as_bytes()).unwrap(), layout).unwrap()
-    }
-
-    fn rows(file: &str, layout: &Layout) -> Vec<Result<Vec<String>, String>> {
-        let text = |cell: &Cell| cell.text().unwrap_or_default().to_owned();
-        let texts = |cells: Vec<Cell>| cells.iter().map(text).collect();
-        table(file, layout)
-            .map(|row| row.cells.map(texts))
-            .collect()
-    }
-
-    fn of(preset: &str) -> Layout {
-        Layout {
-            preset: Some(named(preset).unwrap()),
-            ..Layout::default()
-        }
-    }
-
-    #[test]
-    fn columns_of_ixkio() {
-        let file = "XUID,UID,CUID,TAGNAME,NFTCHAIN\r\nGTS5ch6k,04:AA:BB:CC:11:22:33,12345,,x\r\nh7dvbz6k,,,My Tag,\r\n";
-        let layout = of("ixkio");
-        let names = table(file, &layout);
-        let names: Vec<_> = names.columns().iter().map(Column::name).collect();
-        assert_eq!(names, ["slug", "uid", "data:cuid", "name"]);
-        let cells = rows(file, &layout);
-        let expected = ["GTS5ch6k", "04AABBCC112233", "12345", "GTS5ch6k"];
-        assert_eq!(cells[0].as_ref().unwrap()[..], expected);
-        assert_eq!(
-            cells[1].as_ref().unwrap()[..],
-            ["h7dvbz6k", "", "", "My Tag"]
-        );
-        assert_eq!(table(file, &layout).survey(0).ignored, ["NFTCHAIN"]);
-    }
-
-    #[test]
-    fn columns_of_boltcard() {
-        let file = "Card name;uid;k1;k2_cmac_key;LAST-COUNTER value;pin\nOne;04AABBCC112233;00;11;17;1234\n";
-        let cells = rows(file, &of("boltcard"));
-        // Keys of one repeated byte look like numbers that lost their zeros.
-        assert!(cells[0].as_ref().unwrap_err().contains("spreadsheet"));
-        let key = |byte: &str| byte.repeat(16);
-        let file = file
-            .replace(";00;", &format!(";{};", key("00")))
-            .replace(";11;", &format!(";{};", key("11")));
-        let cells = rows(&file, &of("boltcard"));
-        let expected = ["One", "04AABBCC112233", &key("00"), &key("11"), "17"];
-        assert_eq!(cells[0].as_ref().unwrap()[..], expected);
-    }
-
-    #[test]
-    fn columns_of_bluebite() {
-        for (heading, cell, expected) in [
-            ("mTAG ID", "32403784", "njaix4"),
-            ("mTAG ID", "njaix4", "njaix4"),
-            ("Encoded URL", "https://mtag.example/njaix4", "njaix4"),
-            ("Encoded URL", "https://mtag.example/njaix4/?a=b", "njaix4"),
-            ("Encoded URL", "njaix4", "njaix4"),
-        ] {
-            let file = format!("Name,{heading}\nDoor,{cell}\n");
-            assert_eq!(
-                rows(&file, &of("bluebite")),
-                [Ok(vec!["Door".to_owned(), expected.to_owned()])],
-                "{cell}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_first_id_of_bluebite_that_becomes_another_slug_is_named() {
-        let file = "Name,mTAG ID\nA,nilpps\nB,1042\nC,1043\n";
-        let notes = table(file, &of("bluebite")).survey(0).notes;
-        let [note] = &notes[..] else {
-            panic!("{notes:?}");
-        };
-        assert!(
-            note.contains("\"1042\" in row 3 is the slug \"nsy\""),
-            "{note}"
-        );
-        // The way out that the note names.
-        assert!(note.contains("preset=csv and map=mTAG ID:slug."), "{note}");
-        let kept = Layout {
-            map: vec![
-                Mapped::parse("mTAG ID:slug").unwrap(),
-                Mapped::parse("Name:name").unwrap(),
-            ],
-            ..of("csv")
-        };
-        assert!(table(file, &kept).survey(0).notes.is_empty());
-        assert_eq!(rows(file, &kept)[1].as_ref().unwrap()[..], ["B", "1042"]);
-        let file = "Name,mTAG ID\nA,nilpps\n";
-        assert!(table(file, &of("bluebite")).survey(0).notes.is_empty());
-    }
-
-    #[test]
-    fn columns_of_sdm_backend() {
-        let file = "uid,read_ctr,enc_mode,file_data,tt_status\n04AABBCC112233,7,AES,,secure\n";
-        let layout = of("sdm_backend");
-        let names: Vec<_> = table(file, &layout)
-            .columns()
-            .iter()
-            .map(|column| column.name().into_owned())
-            .collect();
-        let expected = [
-            "uid",
-            "last_counter",
-            "mode",
-            "data:file_data",
-            "data:tt_status",
-            "name",
-        ];
-        assert_eq!(names, expected);
-        let cells = &rows(file, &layout)[0];
-        assert_eq!(cells.as_ref().unwrap()[1..3], ["7", "aes"]);
-    }
-
-    #[test]
-    fn a_table_that_names_no_chip_is_found_before_its_rows_are_read() {
-        for (file, expected) in [
-            (
-                "name,uid\nA,\nB,04AABBCC112233\nC,04AABBCC112234\n",
-                Some(3),
-            ),
-            ("name,uid,technology\nA,04AABBCC112233,\n", Some(2)),
-            (
-                "name,uid,technology\nA,04AABBCC112233,\nB,04AABBCC112234,ntag213\n",
-                None,
-            ),
-            ("name,uid,template\nA,04AABBCC112233,Reel\n", None),
-            ("name,uid\nA,\n", None),
-            ("name\nA\n", None),
-        ] {
-            let survey = table(file, &Layout::default()).survey(0);
-            assert_eq!(survey.without_chip, expected, "{file}");
-        }
-    }
-
-    #[test]
-    fn a_uid_names_a_tag_that_has_no_other_name() {
-        let file = "Uid,Colour\n04AABBCC112233,red\n";
-        assert_eq!(
-            rows(file, &of("gototags")),
-            [Ok(vec![
-                "04AABBCC112233".to_owned(),
-                "04AABBCC112233".to_owned()
-            ])]
-        );
-    }
-
-    #[test]
-    fn a_counter_is_asked_about_if_nothing_says_how_it_is_written() {
-        let file = |heading: &str, counter: &str| {
-            format!("name,uid,{heading}\nA,04AABBCC112233,{counter}\n")
-        };
-        let with = |counter| Layout {
-            counter,
-            ..of("csv")
-        };
-        for (heading, cell, counter, expected) in [
-            ("read counter", "000021", None, "33"),
-            ("read counter", "00001E", None, "30"),
-            ("read counter", "21", Some(Digits::Hex), "33"),
-            ("read counter", "21", Some(Digits::Decimal), "21"),
-            ("last_counter", "21", None, "21"),
-            ("last_counter", "000021", None, "33"),
-            ("read counter", "", None, ""),
-        ] {
-            let file = file(heading, cell);
-            let layout = with(counter);
-            assert_eq!(rows(&file, &layout)[0].as_ref().unwrap()[2], expected);
-            assert_eq!(table(&file, &layout).survey(0).unclear, None);
-        }
-        let unclear = table(&file("read counter", "21"), &with(None))
-            .survey(0)
-            .unclear;
-        let unclear = unclear.unwrap();
-        for part in ["\"read counter\"", "row 2", "33", "counter=hex"] {
-            assert!(unclear.contains(part), "{unclear}");
-        }
-        let notes = table(&file("counter", "000021"), &with(None))
-            .survey(0)
-            .notes;
-        assert!(notes[0].contains("\"000021\" in row 2 is 33"), "{notes:?}");
-    }
-
-    #[test]
-    fn a_slug_with_an_apostrophe_is_no_date() {
-        let layout = Layout::default();
-        let cells = rows(
-            "name,slug\na,2023-11-04\nb,'2023-11-04\nc,bottle-41\n",
-            &layout,
-        );
-        assert!(cells[0].as_ref().unwrap_err().contains("a date"));
-        assert_eq!(cells[1].as_ref().unwrap()[1], "2023-11-04");
-        assert_eq!(cells[2].as_ref().unwrap()[1], "bottle-41");
-    }
-}
+mod tests;

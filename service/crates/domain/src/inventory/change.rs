@@ -67,6 +67,9 @@ pub struct KeyChange {
     /// Its keys from a master key. If the meta read key is sent, too, only the file read key is
     /// derived.
     pub master: MemberPatch<SealedKeys>,
+    /// The meta read key that all chips of the URL template share. An inlay with a file read key of
+    /// its own gets it if it has no other, and if none is removed.
+    pub shared_meta: Option<SealedKey>,
 }
 
 impl KeyChange {
@@ -90,8 +93,14 @@ impl KeyChange {
             (_, Some(SealedKeys::Own { meta, file })) => (meta, Some(file)),
             (_, present) => (present.and_then(SealedKeys::own_meta), None),
         };
+        let shared = self
+            .shared_meta
+            .filter(|_| matches!(self.meta, MemberPatch::Keep));
         match (self.meta.apply(meta), self.file.apply(file)) {
-            (meta, Some(file)) => Ok(Some(SealedKeys::Own { meta, file })),
+            (meta, Some(file)) => Ok(Some(SealedKeys::Own {
+                meta: meta.or(shared),
+                file,
+            })),
             (None, None) => Ok(None),
             (Some(_), None) => Err(InvalidInlay::NoFileKey),
         }
@@ -102,5 +111,42 @@ fn with_meta(keys: SealedKeys, meta: MemberPatch<SealedKey>) -> SealedKeys {
     match meta {
         MemberPatch::Set(meta) => keys.with_meta(meta),
         MemberPatch::Keep | MemberPatch::Remove => keys,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inlay::key::KeyFingerprint;
+
+    fn key(print: u8) -> SealedKey {
+        SealedKey {
+            wrapped: vec![print],
+            fingerprint: KeyFingerprint::from_bytes([print; 16]),
+        }
+    }
+
+    /// The meta read key after a change that sets the file read key.
+    fn meta_after(meta: MemberPatch<SealedKey>, present: Option<SealedKey>) -> Option<SealedKey> {
+        let change = KeyChange {
+            meta,
+            file: MemberPatch::Set(key(9)),
+            shared_meta: Some(key(1)),
+            ..KeyChange::default()
+        };
+        let present = present.map(|meta| SealedKeys::Own {
+            meta: Some(meta),
+            file: key(8),
+        });
+        change.apply(present).unwrap().unwrap().own_meta()
+    }
+
+    #[test]
+    fn the_shared_meta_key_counts_only_if_there_is_no_other() {
+        assert_eq!(meta_after(MemberPatch::Keep, None), Some(key(1)));
+        assert_eq!(meta_after(MemberPatch::Keep, Some(key(2))), Some(key(2)));
+        let sent = MemberPatch::Set(key(3));
+        assert_eq!(meta_after(sent, Some(key(2))), Some(key(3)));
+        assert_eq!(meta_after(MemberPatch::Remove, Some(key(2))), None);
     }
 }

@@ -258,6 +258,13 @@ impl UrlTemplateFields {
             .then_some(first)
     }
 
+    /// The key that the chips of this template have as their meta read key, beside a file read key
+    /// of their own: boltcard's layout. `None` if it is not certain, or if there is nothing to open.
+    pub fn meta_key_beside_own(&self) -> Option<&SharedKey> {
+        let has_picc = self.template.has(Field::Picc);
+        self.opening_key().filter(|_| has_picc)
+    }
+
     /// The key that the chips of this template have as their meta read key, instead of the one that
     /// their master key derives: NXP's own layout. `None` if it is not certain. `is_shared`: whether
     /// the master key derives the same meta read key for all chips.

@@ -2,6 +2,8 @@
 
 use inlay::Uid;
 
+use super::protection::{is_invisible, meant};
+
 /// The change that a spreadsheet made to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
@@ -37,6 +39,7 @@ pub fn words(column: &str, damage: Damage) -> String {
 
 /// The damage of a UID; `None` if the cell is a UID or anything else.
 pub fn of_uid(cell: &str) -> Option<Damage> {
+    let cell = meant(cell);
     // A date with a time has as many digits as a UID.
     let is_uid = without_marks(cell).parse::<Uid>().is_ok() && !is_date(cell);
     if is_uid { None } else { of_hex(cell, 14) }
@@ -44,6 +47,7 @@ pub fn of_uid(cell: &str) -> Option<Damage> {
 
 /// The damage of a key in hexadecimal digits.
 pub fn of_key(cell: &str) -> Option<Damage> {
+    let cell = meant(cell);
     let plain = without_marks(cell);
     let is_key = matches!(plain.len(), 20 | 32) && is_hex(&plain);
     if !is_key {
@@ -103,10 +107,15 @@ fn of_hex(cell: &str, length: usize) -> Option<Damage> {
     }
 }
 
-/// A UID or a key without the characters that people write between its bytes.
+/// A UID or a key without the characters that people write between its bytes, before them (`0x`), or
+/// to protect them from a spreadsheet.
 pub fn without_marks(cell: &str) -> String {
-    let is_between = |c: &char| matches!(c, ':' | '-') || c.is_whitespace();
-    cell.chars().filter(|c| !is_between(c)).collect()
+    let is_between = |c: char| matches!(c, ':' | '-') || c.is_whitespace() || is_invisible(c);
+    let plain: String = meant(cell).chars().filter(|c| !is_between(*c)).collect();
+    let digits = plain
+        .strip_prefix("0x")
+        .or_else(|| plain.strip_prefix("0X"));
+    digits.unwrap_or(&plain).to_owned()
 }
 
 /// A separator in a number: of decimals, or between thousands.
@@ -251,6 +260,36 @@ mod tests {
         ] {
             assert_eq!(of_uid(cell), expected, "{cell}");
         }
+    }
+
+    #[test]
+    fn a_uid_and_a_key_are_read_without_their_protection() {
+        let key = "0c3b25d92b38ae443229dd59ad34b85d";
+        for uid in [
+            "=\"04A1B2C3D4E580\"",
+            "'04A1B2C3D4E580",
+            "0x04A1B2C3D4E580",
+            "0X04A1B2C3D4E580",
+            "\u{202d}04A1B2C3D4E580\u{202c}",
+            "=\"0x04:A1:B2:C3:D4:E5:80\"",
+            " \u{200e}'04 A1 B2 C3 D4 E5 80",
+        ] {
+            let cell = uid.replace("04A1B2C3D4E580", key);
+            assert_eq!(of_uid(uid), None, "{uid}");
+            assert_eq!(without_marks(uid), "04A1B2C3D4E580", "{uid}");
+            assert_eq!(of_key(&cell), None, "{cell}");
+            if cell.contains(key) {
+                assert_eq!(without_marks(&cell), key, "{cell}");
+            }
+        }
+        // Protection that came too late.
+        for cell in ["=\"4.11223E+12\"", "'4.11223E+12"] {
+            assert_eq!(of_uid(cell), Some(Damage::Scientific), "{cell}");
+            assert_eq!(of_key(cell), Some(Damage::Scientific), "{cell}");
+        }
+        assert_eq!(of_uid("'4112233445566"), Some(Damage::Shortened));
+        // Half a protection is none.
+        assert_eq!(without_marks("=\"04A1B2C3D4E580"), "=\"04A1B2C3D4E580");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use inlay::slug::unescaped;
 use inlay::template::Request;
 
 /// The URL of a tap, in its parts.
@@ -13,6 +14,8 @@ pub struct TapUrl<'a> {
     /// Whether the text has a scheme. People may leave it out, but a chip may not.
     has_scheme: bool,
     pub(super) slug: String,
+    /// The slug as it is in the URL, perhaps with escaped characters.
+    segment: String,
     /// The intended path and query, corrected as for a tap.
     path: String,
     query: String,
@@ -57,10 +60,12 @@ impl<'a> TapUrl<'a> {
             None => (sent.path, sent.query.to_owned()),
         };
         let mut segments = path.split('/');
-        let slug = segments.rfind(|segment| !segment.is_empty());
+        let segment = segments.rfind(|segment| !segment.is_empty());
+        let segment = segment.unwrap_or_default();
         Ok(Self {
             text,
-            slug: slug.unwrap_or_default().to_owned(),
+            slug: unescaped(segment).into_owned(),
+            segment: segment.to_owned(),
             path: path.to_owned(),
             query,
             url,
@@ -74,7 +79,7 @@ impl<'a> TapUrl<'a> {
         let Ok(base) = Url::parse(tag_url) else {
             return false;
         };
-        let path = format!("{}/{}", base.path().trim_end_matches('/'), self.slug);
+        let path = format!("{}/{}", base.path().trim_end_matches('/'), self.segment);
         self.has_scheme
             && !self.slug.is_empty()
             && self.url.origin() == base.origin()
@@ -156,6 +161,9 @@ mod tests {
         ] {
             assert!(!is_at(url, "https://tags.example/t"), "{url}");
         }
+        let escaped = TapUrl::parse("https://tags.example/t/k3v%39qa").unwrap();
+        assert_eq!(escaped.slug(), "k3v9qa");
+        assert!(escaped.is_at("https://tags.example/t"));
         assert!(is_at("http://[::1]:8787/k3v9qa", "http://[::1]:8787"));
         assert!(!is_at("https://tags.example/t/k3v9qa", "no url"));
     }

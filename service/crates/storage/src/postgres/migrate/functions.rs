@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "779dcd5d3165d6de94026a235287ca1ce7a3cbd8deb4dedff35898741931581a";
+    const DIGEST: &str = "d3c3e6cb3c5913305cb479ec4b4f8d1d1e3f975badc6f5d1b6be49afb82e93b3";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
