@@ -11,6 +11,7 @@ mod management;
 mod moving;
 mod named;
 mod nxp_layout;
+mod pasted;
 mod places;
 mod shared_address;
 mod slugs;

@@ -5,17 +5,22 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `escapes` | characters that web pages, mail and programs escape |
+//! | `notes` | the differences between the text and the URLs, in words |
+//! | `tracking` | parameters that apps and campaigns append |
 //! | `unused` | the pieces of the text that were not used, each with its reason |
 
 mod escapes;
+mod notes;
+mod tracking;
 mod unused;
 
-use std::fmt;
-
+pub use notes::Note;
 pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
+/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
+const VALUE_MIN: usize = 14;
 
 /// A way to read the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,46 +32,6 @@ pub struct Reading {
     pub notes: Vec<Note>,
     /// The pieces of the text that are in no URL, in order of appearance. Punctuation is no piece.
     pub unused: Vec<Unused>,
-}
-
-/// A difference between a text and the URLs that were read from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// `&amp;` and similar entities were read as the characters that they stand for.
-    Entities,
-    /// `\u0026`, `\/` and similar escapes of programs were read as their characters.
-    Escapes,
-    /// Invisible characters, such as a space without width, were left out.
-    Invisible,
-    /// A URL was read that was percent-encoded as a whole, or as a parameter of another URL.
-    Wrapped,
-    /// `=3D` was read as `=`.
-    QuotedPrintable,
-    /// A line that ended with `=` was read with the next one.
-    SoftBreak,
-    /// The pieces of a URL between spaces or lines were put together.
-    Spaces,
-    /// Text around the URLs was left out.
-    Around,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Entities => "\"&amp;\" was read as \"&\": web pages write it so, chips do not.",
-            Self::Escapes => {
-                "\"\\u0026\" was read as \"&\" and \"\\/\" as \"/\": programs write them so, chips do not."
-            }
-            Self::Invisible => "Invisible characters were left out.",
-            Self::Wrapped => {
-                "A percent-encoded URL was decoded: mail programs and messengers wrap URLs in others."
-            }
-            Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
-            Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
-            Self::Spaces => "The pieces of a URL between spaces were put together.",
-            Self::Around => "The text beside the URL was left out.",
-        })
-    }
 }
 
 /// The ways to read the text, the likeliest first; there is at least one. Only one of them can be
@@ -94,11 +59,12 @@ pub fn readings(text: &str) -> Vec<Reading> {
 }
 
 /// The ways to read several texts together, with the URLs of all of them: at most [`URLS_MAX`], and
-/// the others are named.
+/// the others are named. Parameters that apps append are left out first: with them, the URLs are
+/// those of one visit, not of the chip.
 pub fn readings_of(texts: &[String]) -> Vec<Reading> {
     let texts: Vec<_> = texts.iter().map(|text| readings(text)).collect();
     let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
-    let together = (0..ways).map(|way| {
+    let together = (0..ways).flat_map(|way| {
         let mut all = Reading::default();
         for reading in texts
             .iter()
@@ -108,17 +74,23 @@ pub fn readings_of(texts: &[String]) -> Vec<Reading> {
             all.unused.extend(reading.unused.iter().cloned());
             for note in &reading.notes {
                 if !all.notes.contains(note) {
-                    all.notes.push(*note);
+                    all.notes.push(note.clone());
                 }
             }
         }
-        without_repeated(&mut all);
-        let more = all.urls.split_off(all.urls.len().min(URLS_MAX));
-        let more = more.iter().map(|url| Unused::new(url, Unusable::TooMany));
-        all.unused.extend(more);
-        all
+        let shorter = tracking::without(&all);
+        shorter.into_iter().chain([all]).map(limited)
     });
     together.collect()
+}
+
+/// The reading with each of its URLs once, and no more than [`URLS_MAX`].
+fn limited(mut reading: Reading) -> Reading {
+    without_repeated(&mut reading);
+    let more = reading.urls.split_off(reading.urls.len().min(URLS_MAX));
+    let more = more.iter().map(|url| Unused::new(url, Unusable::TooMany));
+    reading.unused.extend(more);
+    reading
 }
 
 /// The ways to read a text without escapes.

@@ -3,8 +3,8 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
-const VALUE_MIN: usize = 14;
+use super::VALUE_MIN;
+
 /// The longest number of an entity with its `;`, in bytes: three digits with many leading zeros.
 /// Without a limit, a hostile text of `&#` takes cubic time.
 const NUMBER_MAX: usize = 12;

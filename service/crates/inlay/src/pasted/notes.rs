@@ -1,0 +1,56 @@
+//! The differences between a pasted text and the URLs that were read from it, in words.
+
+use std::fmt;
+
+/// A difference between a text and the URLs that were read from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// `&amp;` and similar entities were read as the characters that they stand for.
+    Entities,
+    /// `\u0026`, `\/` and similar escapes of programs were read as their characters.
+    Escapes,
+    /// Invisible characters, such as a space without width, were left out.
+    Invisible,
+    /// A URL was read that was percent-encoded as a whole, or as a parameter of another URL.
+    Wrapped,
+    /// `=3D` was read as `=`.
+    QuotedPrintable,
+    /// A line that ended with `=` was read with the next one.
+    SoftBreak,
+    /// The pieces of a URL between spaces or lines were put together.
+    Spaces,
+    /// Text around the URLs was left out.
+    Around,
+    /// Parameters that apps and campaigns append were left out.
+    Tracking {
+        /// Their names, each once.
+        names: Vec<String>,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            Self::Entities => "\"&amp;\" was read as \"&\": web pages write it so, chips do not.",
+            Self::Escapes => {
+                "\"\\u0026\" was read as \"&\" and \"\\/\" as \"/\": programs write them so, chips do not."
+            }
+            Self::Invisible => "Invisible characters were left out.",
+            Self::Wrapped => {
+                "A percent-encoded URL was decoded: mail programs and messengers wrap URLs in others."
+            }
+            Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
+            Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
+            Self::Spaces => "The pieces of a URL between spaces were put together.",
+            Self::Around => "The text beside the URL was left out.",
+            Self::Tracking { names } => {
+                let names = names.join(", ");
+                return write!(
+                    f,
+                    "Parameters that apps and campaigns append were left out: {names}."
+                );
+            }
+        };
+        f.write_str(words)
+    }
+}
