@@ -72,3 +72,41 @@ async fn a_parameter_that_the_mac_covers_is_part_of_the_template() {
     let notes = answer["notes"].to_string();
     assert!(!notes.contains("utm_source"), "{notes}");
 }
+
+#[tokio::test]
+async fn a_scheme_and_a_host_in_capitals_are_the_same_as_in_small_letters() {
+    let service = TestService::start().await;
+    let rest = plain().split_off("https://".len());
+    for (text, template) in [
+        (format!("Https://{rest}"), TEMPLATE.to_owned()),
+        (format!("HTTPS://{rest}"), TEMPLATE.to_owned()),
+        (
+            format!(
+                "HTTPS://SDM.Example.com{}",
+                &rest[rest.find('/').unwrap()..]
+            ),
+            TEMPLATE.to_owned(),
+        ),
+        (
+            format!("LNURLW://{rest}"),
+            TEMPLATE.replace("https", "lnurlw"),
+        ),
+    ] {
+        let answer = solved(&service, &[&text]).await;
+        assert_proved(&answer, &template, "small letters");
+    }
+    // The MAC covers the host as the chip has it.
+    let text = "https://Tags.Example/v?uid={uid}&ctr={counter}&cmac={mac}";
+    let covered = TemplateSettings {
+        mac_from: MacStart::Offset(0),
+        ..settings(text)
+    };
+    let chip = Chip::new(covered, aes("11", "22"));
+    let answer = solved(&service, &[&chip.whole_url_at(5, None)]).await;
+    assert_proved(&answer, text, "");
+
+    let body = template_json(&settings("HTTPS://tags.example/v?p={picc}&c={mac}"), &[]);
+    let stored = service.admin_create("/url-templates", body).await;
+    let small = "https://tags.example/v?p={picc}&c={mac}";
+    assert_eq!(stored["template"], json!(small));
+}

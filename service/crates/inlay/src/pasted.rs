@@ -4,11 +4,13 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `capitals` | schemes and hosts in capitals |
 //! | `escapes` | characters that web pages, mail and programs escape |
 //! | `notes` | the differences between the text and the URLs, in words |
 //! | `tracking` | parameters that apps and campaigns append |
 //! | `unused` | the pieces of the text that were not used, each with its reason |
 
+mod capitals;
 mod escapes;
 mod notes;
 mod tracking;
@@ -19,6 +21,8 @@ pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
+/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
+pub(crate) const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
 /// The fewest hex digits in a row that look like a value of a chip: those of a UID.
 const VALUE_MIN: usize = 14;
 
@@ -78,10 +82,13 @@ pub fn readings_of(texts: &[String]) -> Vec<Reading> {
                 }
             }
         }
-        let shorter = tracking::without(&all);
-        shorter.into_iter().chain([all]).map(limited)
+        capitals::lowered(&all)
     });
-    together.collect()
+    let whole = together.flat_map(|all| {
+        let shorter = tracking::without(&all);
+        shorter.into_iter().chain([all])
+    });
+    whole.map(limited).collect()
 }
 
 /// The reading with each of its URLs once, and no more than [`URLS_MAX`].
@@ -300,9 +307,15 @@ fn continues(url: &str, piece: &str) -> bool {
 fn several(piece: &str) -> Vec<&str> {
     let mut urls = Vec::new();
     let mut rest = piece;
-    while let Some(at) = rest.match_indices("http").map(|(at, _)| at).find(|&at| {
-        let begins = rest[at..].starts_with("http://") || rest[at..].starts_with("https://");
-        begins && at > 0 && rest[..at].contains("://") && rest[..at].ends_with([',', ';', '('])
+    let lower = piece.to_ascii_lowercase();
+    // `rest` is the end of `piece`.
+    let begins = |rest: &str| {
+        let rest = &lower[lower.len() - rest.len()..];
+        rest.starts_with("http://") || rest.starts_with("https://")
+    };
+    while let Some((at, _)) = rest.match_indices(['h', 'H']).find(|&(at, _)| {
+        let is_next = rest[..at].ends_with([',', ';', '(']) && rest[..at].contains("://");
+        is_next && begins(&rest[at..])
     }) {
         urls.push(&rest[..at]);
         rest = &rest[at..];

@@ -21,6 +21,8 @@ pub enum Note {
     Spaces,
     /// Text around the URLs was left out.
     Around,
+    /// A scheme or host in capitals was read in small letters.
+    Capitals,
     /// Parameters that apps and campaigns append were left out.
     Tracking {
         /// Their names, each once.
@@ -43,6 +45,9 @@ impl fmt::Display for Note {
             Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
             Self::Spaces => "The pieces of a URL between spaces were put together.",
             Self::Around => "The text beside the URL was left out.",
+            Self::Capitals => {
+                "Scheme and host were read in small letters: phones and browsers send them so."
+            }
             Self::Tracking { names } => {
                 let names = names.join(", ");
                 return write!(

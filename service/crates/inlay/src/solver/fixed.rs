@@ -47,7 +47,7 @@ pub(super) fn all(urls: &[&str]) -> Vec<Format> {
     let host = shapes::escaped(first.host);
     let text = format!("{scheme}://{host}/{}", path.join("/"));
     let settings = TemplateSettings::new(text, Technology::Ntag213);
-    let Ok(template) = Template::new(settings.clone()) else {
+    let Ok(template) = Template::new(settings) else {
         return Vec::new();
     };
     let names = |(request, _): &(Request<'_>, &str)| {
@@ -58,7 +58,7 @@ pub(super) fn all(urls: &[&str]) -> Vec<Format> {
         return Vec::new();
     }
     vec![Format {
-        settings,
+        settings: template.settings().clone(),
         source: None,
         reads: vec![(None, None); urls.len()],
         proved_by: 0,

@@ -3,10 +3,7 @@
 
 use super::sources::KeySource;
 use super::{Answer, Budget, Certainty, answer, remarks, shapes};
-use crate::pasted::{URLS_MAX, Unusable, Unused};
-
-/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
-const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
+use crate::pasted::{SCHEMES, URLS_MAX, Unusable, Unused};
 
 /// The URLs that can be used, each once, and the others with their reason.
 pub(super) fn usable<'a>(urls: &[&'a str]) -> (Vec<&'a str>, Vec<Unused>) {

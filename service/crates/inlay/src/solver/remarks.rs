@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::{Format, KeySource, fixed, forms};
+use crate::pasted::SCHEMES;
 use crate::technology::Family;
 
 /// The fewest hex digits that count as a chip's value: those of a UID minus one.
@@ -145,8 +146,10 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         match url.split_once("://") {
             None => add(Remark::NoScheme),
             Some((scheme, _)) => {
-                let known = ["https", "http", "lnurlw"];
-                if !known.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+                if !SCHEMES
+                    .iter()
+                    .any(|known| scheme.eq_ignore_ascii_case(known))
+                {
                     let scheme = scheme.to_owned();
                     add(Remark::NoWebAddress { scheme });
                 }
