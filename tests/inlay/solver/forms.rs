@@ -129,6 +129,30 @@ fn a_url_that_no_chip_writes_into_is_found_by_its_differences() {
             ],
             "https://go.example/q/{slug}/en",
         ),
+        // A tap forgives what apps append.
+        (
+            &["https://mtag.io/njaix4&brid=abc"],
+            "https://mtag.io/{slug}",
+        ),
+        (&["https://mtag.io/njaix4/"], "https://mtag.io/{slug}"),
+        (
+            &["https://mtag.io/njaix4/", "https://mtag.io/nilpps"],
+            "https://mtag.io/{slug}",
+        ),
+        (
+            &[
+                "https://go.example/q/abcd1234&brid=abc",
+                "https://go.example/q/abcd1235/",
+            ],
+            "https://go.example/q/{slug}",
+        ),
+        (
+            &[
+                "https://go.example/q/bottle-1/",
+                "https://go.example/q/bottle-2/",
+            ],
+            "https://go.example/q/{slug}/",
+        ),
     ] {
         let found = solved(urls, &[], &[]);
         assert_eq!(found.certainty, Certainty::Narrowed, "{urls:?}: {found:?}");
