@@ -110,3 +110,28 @@ async fn a_scheme_and_a_host_in_capitals_are_the_same_as_in_small_letters() {
     let small = "https://tags.example/v?p={picc}&c={mac}";
     assert_eq!(stored["template"], json!(small));
 }
+
+#[tokio::test]
+async fn encoded_separators_and_a_closing_slash_are_no_part_of_the_template() {
+    let service = TestService::start().await;
+    for (text, says) in [
+        (plain().replace('&', "%26"), "%26"),
+        (plain().replace('?', "%3F"), "%3F"),
+        (
+            plain()
+                .replace('?', "%3F")
+                .replace('=', "%3D")
+                .replace('&', "%26"),
+            "%3D",
+        ),
+        (plain() + "/", "behind the last value"),
+        (
+            format!("https://urldefense.com/v3/__{}__;!!abc$", plain()),
+            "out of another one",
+        ),
+    ] {
+        let answer = solved(&service, &[&text]).await;
+        assert_proved(&answer, TEMPLATE, says);
+        assert_eq!(answer["urls"], json!([plain()]), "{text}");
+    }
+}

@@ -7,12 +7,14 @@
 //! | `capitals` | schemes and hosts in capitals |
 //! | `escapes` | characters that web pages, mail and programs escape |
 //! | `notes` | the differences between the text and the URLs, in words |
+//! | `separators` | encoded separators of the query, and a slash behind it |
 //! | `tracking` | parameters that apps and campaigns append |
 //! | `unused` | the pieces of the text that were not used, each with its reason |
 
 mod capitals;
 mod escapes;
 mod notes;
+mod separators;
 mod tracking;
 mod unused;
 
@@ -59,7 +61,11 @@ pub fn readings(text: &str) -> Vec<Reading> {
         readings.extend(ways(&unwrapped, &wrapped));
     }
     readings.extend(ways(&text, &plain));
-    readings
+    let readings = readings.into_iter().flat_map(|reading| {
+        let separated = separators::read(&reading);
+        separated.into_iter().chain([reading])
+    });
+    readings.collect()
 }
 
 /// The ways to read several texts together, with the URLs of all of them: at most [`URLS_MAX`], and

@@ -89,8 +89,8 @@ pub(super) fn invisible(text: &str) -> (String, bool) {
     (visible, is_changed)
 }
 
-/// The text with its percent-encoded URLs decoded, without the URLs that they were parameters of;
-/// `None` if there is none with a value of a chip.
+/// The text with its percent-encoded URLs decoded, without the URLs that they were parts of; `None`
+/// if there is none with a value of a chip.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
     let mut is_changed = false;
     let pieces = text.split_inclusive(char::is_whitespace).map(|piece| {
@@ -102,8 +102,26 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
     is_changed.then_some(whole)
 }
 
-/// The percent-encoded URL in a piece of text, decoded.
+/// The URL inside of another one in a piece of text, decoded.
 fn inner(piece: &str) -> Option<String> {
+    let url = defended(piece).or_else(|| encoded(piece))?;
+    let mut values = url.split(|c: char| !c.is_ascii_hexdigit());
+    let has_value = values.any(|value| value.len() >= VALUE_MIN);
+    has_value.then_some(url)
+}
+
+/// The URL inside of one by Proofpoint's URL Defense, version 3. It has one slash or two behind its
+/// scheme.
+fn defended(piece: &str) -> Option<String> {
+    let (_, rest) = piece.split_once("urldefense.com/v3/__")?;
+    let (url, _) = rest.split_once("__;")?;
+    let (scheme, rest) = url.split_once(":/")?;
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    Some(format!("{scheme}://{rest}"))
+}
+
+/// The percent-encoded URL in a piece of text, decoded.
+fn encoded(piece: &str) -> Option<String> {
     let lower = piece.to_ascii_lowercase();
     // Programs that wrap what is already wrapped encode it twice.
     let starts = [
@@ -126,7 +144,5 @@ fn inner(piece: &str) -> Option<String> {
         }
         url = decoded;
     }
-    let values = url.split(|c: char| !c.is_ascii_hexdigit());
-    let has_value = values.into_iter().any(|value| value.len() >= VALUE_MIN);
-    has_value.then_some(url)
+    Some(url)
 }

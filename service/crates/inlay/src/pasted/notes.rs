@@ -11,8 +11,12 @@ pub enum Note {
     Escapes,
     /// Invisible characters, such as a space without width, were left out.
     Invisible,
-    /// A URL was read that was percent-encoded as a whole, or as a parameter of another URL.
+    /// A URL was read that was percent-encoded as a whole, or a part of another URL.
     Wrapped,
+    /// `%3F`, `%3D` and `%26` were read as the separators of a query.
+    Separators,
+    /// A slash behind the query was left out.
+    ClosingSlash,
     /// `=3D` was read as `=`.
     QuotedPrintable,
     /// A line that ended with `=` was read with the next one.
@@ -39,8 +43,12 @@ impl fmt::Display for Note {
             }
             Self::Invisible => "Invisible characters were left out.",
             Self::Wrapped => {
-                "A percent-encoded URL was decoded: mail programs and messengers wrap URLs in others."
+                "The URL was decoded, or taken out of another one: mail programs and messengers wrap URLs in others."
             }
+            Self::Separators => {
+                "\"%3F\" was read as \"?\", \"%3D\" as \"=\" and \"%26\" as \"&\": programs write them so, chips do not."
+            }
+            Self::ClosingSlash => "The \"/\" behind the last value was left out: apps append it.",
             Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
             Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
             Self::Spaces => "The pieces of a URL between spaces were put together.",
