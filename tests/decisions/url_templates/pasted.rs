@@ -135,3 +135,21 @@ async fn encoded_separators_and_a_closing_slash_are_no_part_of_the_template() {
         assert_eq!(answer["urls"], json!([plain()]), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_url_that_a_program_shortened_is_named() {
+    let service = TestService::start().await;
+    let cut = plain().replace(&MAC[10..], "");
+    for text in [format!("{cut}…"), format!("({cut}...)")] {
+        let answer = solved(&service, &[&text]).await;
+        assert_eq!(answer["certainty"], json!("unknown"), "{answer}");
+        let notes = answer["notes"].to_string();
+        assert!(notes.contains("shortened"), "{notes}");
+        assert!(notes.contains("has 10 hex digits; a MAC has 16"), "{notes}");
+    }
+    // A sentence may end so.
+    let answer = solved(&service, &[&(plain() + "…")]).await;
+    assert_proved(&answer, TEMPLATE, "");
+    let notes = answer["notes"].to_string();
+    assert!(!notes.contains("shortened"), "{notes}");
+}

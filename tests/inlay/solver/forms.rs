@@ -226,3 +226,58 @@ fn values_of_another_length_are_named() {
         assert!(words(&found).contains(says), "{found:?}");
     }
 }
+
+#[test]
+fn a_cut_value_is_named_by_the_values_beside_it() {
+    for digits in [8, 9, 10, 11, 12, 14] {
+        let url = format!("https://x.example/v?d={PICC}&f={}", &MAC[..digits]);
+        let found = solved(&[&url], &[], &[]);
+        let says = format!("\"f\" has {digits} hex digits; a MAC has 16");
+        assert_eq!(
+            words(&found),
+            format!("The value of {says}. Copy the whole URL.")
+        );
+    }
+    for digits in [18, 20, 24, 28, 30] {
+        let url = format!("https://x.example/v?d={}&f={MAC}", &PICC[..digits]);
+        let found = solved(&[&url], &[], &[]);
+        let says = format!("\"d\" has {digits} hex digits; encrypted PICC data has 32");
+        assert_eq!(
+            words(&found),
+            format!("The value of {says}. Copy the whole URL.")
+        );
+    }
+    for (url, says) in [
+        (
+            format!("https://x.example/v?u={}&n=00001F&c={MAC}", &UID[..12]),
+            "\"u\" has 12 hex digits; a UID has 14",
+        ),
+        (
+            format!("https://x.example/v?e={PICC}{}", &MAC[..14]),
+            "\"e\" has 46 hex digits; encrypted PICC data with a MAC has 48",
+        ),
+        (
+            format!("https://x.example/v?d={PICC}&f={}O{}", &MAC[..8], &MAC[9..]),
+            "\"f\" has the letter \"O\", which is no hex digit",
+        ),
+        (
+            format!("https://x.example/v?d={PICC}&f={}l{}", &MAC[..8], &MAC[9..]),
+            "\"f\" has the letter \"l\", which is no hex digit",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(words(&found).contains(says), "{found:?}");
+    }
+    // Values of these lengths are whole, and other people's numbers are none.
+    for url in [
+        format!("https://x.example/v?d={PICC}&u={UID}"),
+        format!("https://x.example/v?m={UID}00001F&c={MAC}"),
+        format!("https://x.example/v?m={UID}{MAC}"),
+        format!("https://x.example/v?d={PICC}&c={MAC}&lang=DEFACED1"),
+        "https://x.example/v?hash=d41d8cd98f00b204e9800998ecf8427e&v=1a2b3c4d".to_owned(),
+        "https://x.example/v?name=coffeebooiloabed".to_owned(),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(words(&found), "", "{url}");
+    }
+}

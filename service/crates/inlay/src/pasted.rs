@@ -223,6 +223,9 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
             let (before, whole) = url.split_at(start);
             let end = whole.trim_end_matches(|c: char| ".,;:!?'()[]{}*…".contains(c));
             is_around |= start > 0 || end.len() < whole.len();
+            if escapes::is_shortened(end, &whole[end.len()..]) {
+                reading.notes.push(Note::Shortened);
+            }
             words.add(before);
             words.end_in(&mut reading.unused);
             reading.urls.push(end.to_owned());

@@ -81,6 +81,15 @@ pub(super) fn of_programs(text: &str) -> (String, bool) {
     (whole, is_changed)
 }
 
+/// Whether a URL ends within a value, and an ellipsis is behind it. Text can end with one, too, so a
+/// value as long as that of a chip is whole.
+pub(super) fn is_shortened(url: &str, behind: &str) -> bool {
+    let digits = url.bytes().rev().take_while(u8::is_ascii_hexdigit).count();
+    let is_whole = digits >= 16 || matches!(digits, 6 | 8 | 14);
+    let is_value = url.contains('?') && url[..url.len() - digits].ends_with('=');
+    is_value && !is_whole && (behind.starts_with('…') || behind.starts_with("..."))
+}
+
 /// Leaves out characters that take no space: word processors and chats put them into long words.
 pub(super) fn invisible(text: &str) -> (String, bool) {
     let is_visible = |c: &char| !matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');

@@ -23,6 +23,8 @@ pub enum Note {
     SoftBreak,
     /// The pieces of a URL between spaces or lines were put together.
     Spaces,
+    /// A URL ends with an ellipsis, within a value.
+    Shortened,
     /// Text around the URLs was left out.
     Around,
     /// A scheme or host in capitals was read in small letters.
@@ -52,6 +54,9 @@ impl fmt::Display for Note {
             Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
             Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
             Self::Spaces => "The pieces of a URL between spaces were put together.",
+            Self::Shortened => {
+                "A URL ends with \"…\", so a program has probably shortened it. Copy the whole URL."
+            }
             Self::Around => "The text beside the URL was left out.",
             Self::Capitals => {
                 "Scheme and host were read in small letters: phones and browsers send them so."

@@ -2,7 +2,7 @@
 //! URLs of another batch, or the address of a help page, beside those of the inlays.
 
 use super::sources::KeySource;
-use super::{Answer, Budget, Certainty, answer, remarks, shapes};
+use super::{Answer, Budget, Certainty, answer, lengths, shapes};
 use crate::pasted::{SCHEMES, URLS_MAX, Unusable, Unused};
 
 /// The URLs that can be used, each once, and the others with their reason.
@@ -135,7 +135,7 @@ pub(super) fn unused(urls: &[&str], used: &[&str], answer: &Answer) -> Vec<Unuse
         .iter()
         .filter(|url| !is_answered || !used.contains(url));
     let reasons = others.filter_map(|url| {
-        let why = match remarks::cut(url) {
+        let why = match lengths::cut(url) {
             Some((name, digits)) => Unusable::Cut {
                 name: name.to_owned(),
                 digits,

@@ -3,14 +3,10 @@
 
 use std::fmt;
 
+use super::lengths::{self, VALUE_MIN};
 use super::{Format, KeySource, fixed, forms};
 use crate::pasted::SCHEMES;
 use crate::technology::Family;
-
-/// The fewest hex digits that count as a chip's value: those of a UID minus one.
-const VALUE_MIN: usize = 13;
-/// The fewest digits if all are decimal: times in milliseconds have 13.
-const DECIMAL_MIN: usize = 14;
 
 /// A property of the URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +42,13 @@ pub enum Remark {
         digits: usize,
         /// How many digits the likeliest value has, and its name.
         expected: (usize, &'static str),
+    },
+    /// A value has a letter that looks like a digit.
+    Letter {
+        /// The parameter, or the path segment itself.
+        name: String,
+        /// The letter.
+        letter: char,
     },
     /// No chip writes into the URLs: they are the same on every tap.
     Fixed,
@@ -100,6 +103,10 @@ impl fmt::Display for Remark {
             } => write!(
                 f,
                 "The value of \"{name}\" has {digits} hex digits; {value} has {length}. Copy the whole URL."
+            ),
+            Self::Letter { name, letter } => write!(
+                f,
+                "The value of \"{name}\" has the letter \"{letter}\", which is no hex digit. Copy the URL instead of typing it."
             ),
             Self::Fixed => f.write_str(
                 "No chip writes into these URLs: they are the same on every tap, as those of QR codes, so no tap can be verified. Any chip can have them.",
@@ -165,13 +172,19 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             }
         }
         if !is_proved {
-            if let Some((name, digits)) = cut(url) {
+            if let Some((name, digits)) = lengths::cut(url) {
                 let name = name.to_owned();
                 add(Remark::Cut { name, digits });
             }
-            for remark in lengths(url) {
+            for remark in lengths::short(url) {
                 add(remark);
             }
+        }
+        if candidates.is_empty()
+            && let Some((name, letter)) = lengths::mistyped(url)
+        {
+            let name = name.to_owned();
+            add(Remark::Letter { name, letter });
         }
         if forms::has_hid_code(url) {
             add(Remark::HidCodes);
@@ -211,48 +224,8 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
     remarks
 }
 
-/// The first value of a URL with an odd number of hex digits, and how many they are.
-pub(super) fn cut(url: &str) -> Option<(&str, usize)> {
-    values(url).find_map(|(name, value)| {
-        let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit());
-        let is_decimal = value.bytes().all(|b| b.is_ascii_digit());
-        let least = if is_decimal { DECIMAL_MIN } else { VALUE_MIN };
-        let is_cut = is_hex && value.len() >= least && value.len() % 2 == 1;
-        is_cut.then_some((name, value.len()))
-    })
-}
-
-/// Values that lack a few digits, but not an odd number, and UIDs before an `x` that do.
-fn lengths(url: &str) -> impl Iterator<Item = Remark> {
-    const UID: (usize, &str) = (14, "a UID");
-    let expected = |digits: usize| match digits {
-        12 => Some(UID),
-        28 | 30 => Some((32, "encrypted PICC data")),
-        44 | 46 => Some((48, "encrypted PICC data in LRP mode")),
-        _ => None,
-    };
-    values(url).filter_map(move |(name, value)| {
-        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let has_letter = |text: &str| text.bytes().any(|b| b.is_ascii_alphabetic());
-        let mirrored = value.split_once('x');
-        let (digits, expected) = match mirrored {
-            Some((uid, rest)) if is_hex(uid) && is_hex(rest) && uid.len() >= 8 => {
-                (uid.len(), (uid.len() != UID.0).then_some(UID)?)
-            }
-            None if is_hex(value) && has_letter(value) => (value.len(), expected(value.len())?),
-            _ => return None,
-        };
-        let name = name.to_owned();
-        Some(Remark::Length {
-            name,
-            digits,
-            expected,
-        })
-    })
-}
-
 /// The parameters of a URL, and its path segments under their own name.
-fn values(url: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn values(url: &str) -> impl Iterator<Item = (&str, &str)> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
