@@ -192,6 +192,22 @@ fn a_mirrored_uid_without_a_mac_finds_the_inlay() {
         assert_eq!(format.settings.lookup, Some(Lookup::Unverified));
         assert!(!format.settings.technology.rolls());
     }
+    // Apps write URLs in small letters.
+    for (url, template) in [
+        (url.to_lowercase(), "https://n.example/t?m={uid}x{counter}"),
+        (
+            "https://n.example/04e141124c2880x003f31".to_owned(),
+            "https://n.example/{uid}x{counter}",
+        ),
+        (
+            "https://mtag.io/nilpps/042e276aa24881x0001a22702".to_owned(),
+            "https://mtag.io/{slug}/{uid}x{counter}2702",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{url}: {found:?}");
+        assert_eq!(texts(&found), [template]);
+    }
     // A URL that has a MAC, or a part of one, is that of another chip.
     let url = format!("https://n.example/t?u={UID}&n=000001&c={}", &MAC[..15]);
     let found = solved(&[&url], &[], &[]);
