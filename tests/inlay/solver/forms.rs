@@ -297,3 +297,31 @@ fn a_cut_value_is_named_by_the_values_beside_it() {
         assert_eq!(words(&found), "", "{url}");
     }
 }
+
+#[test]
+fn a_counter_that_would_be_literal_text_is_named() {
+    for (url, template) in [
+        (
+            format!("https://x.example/v?uid={UID}&ctr=61&cmac={MAC}"),
+            "https://x.example/v?uid={uid}&ctr=61&cmac={mac}",
+        ),
+        (
+            format!("https://x.example/v?uid={UID}&ctr=0003D&cmac={MAC}"),
+            "https://x.example/v?uid={uid}&ctr=0003D&cmac={mac}",
+        ),
+        (
+            format!("https://n.example/t?uid={UID}&ctr=003F31"),
+            "https://n.example/t?uid={uid}&ctr=003F31",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(texts(&found).contains(&template), "{found:?}");
+        assert!(
+            words(&found).contains("\"ctr\" is literal text"),
+            "{found:?}"
+        );
+    }
+    // A literal text beside a counter is the owner's.
+    let url = format!("https://x.example/v?uid={UID}&ctr=00003D&cmac={MAC}&n=2");
+    assert_eq!(words(&solved(&[&url], &[], &[])), "");
+}

@@ -8,6 +8,13 @@ use super::{Format, KeySource, fixed, forms};
 use crate::pasted::SCHEMES;
 use crate::technology::Family;
 
+/// Names that owners give to the parameter of a counter.
+const COUNTERS: [&str; 9] = [
+    "cnt", "count", "counter", "ctr", "n", "num", "rctr", "read_ctr", "readctr",
+];
+/// The most digits of a counter, as a decimal number.
+const COUNTER_MAX: usize = 8;
+
 /// A property of the URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
@@ -49,6 +56,12 @@ pub enum Remark {
         name: String,
         /// The letter.
         letter: char,
+    },
+    /// A template has as literal text a value that is probably a counter, in a form that no chip
+    /// writes.
+    CounterAsText {
+        /// Name of the parameter.
+        name: String,
     },
     /// No chip writes into the URLs: they are the same on every tap.
     Fixed,
@@ -107,6 +120,10 @@ impl fmt::Display for Remark {
             Self::Letter { name, letter } => write!(
                 f,
                 "The value of \"{name}\" has the letter \"{letter}\", which is no hex digit. Copy the URL instead of typing it."
+            ),
+            Self::CounterAsText { name } => write!(
+                f,
+                "\"{name}\" is literal text in a template here. If it counts the taps, the template matches no other tap: a chip writes a counter as 6 hex digits, and NTAG 21x only directly behind the UID and an \"x\"."
             ),
             Self::Fixed => f.write_str(
                 "No chip writes into these URLs: they are the same on every tap, as those of QR codes, so no tap can be verified. Any chip can have them.",
@@ -196,6 +213,11 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             });
         }
     }
+    if !is_proved {
+        for name in candidates.iter().flat_map(counters_as_text) {
+            add(Remark::CounterAsText { name });
+        }
+    }
     if let [format] = candidates {
         let of_picc = format.settings.technology.family() == Family::Ntag424
             && format.settings.template.contains("{picc}");
@@ -222,6 +244,21 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         }
     }
     remarks
+}
+
+/// The parameters that a template without a counter has as literal text, though they have the name
+/// and the digits of a counter.
+fn counters_as_text(format: &Format) -> Vec<String> {
+    let text = &format.settings.template;
+    if fixed::is(format) || text.contains("{counter}") || text.contains("{picc}") {
+        return Vec::new();
+    }
+    let counters = values(text).filter(|(name, value)| {
+        let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_hexdigit());
+        let name = name.to_ascii_lowercase();
+        is_number && value.len() <= COUNTER_MAX && COUNTERS.contains(&name.as_str())
+    });
+    counters.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// The parameters of a URL, and its path segments under their own name.
