@@ -325,3 +325,23 @@ fn a_counter_that_would_be_literal_text_is_named() {
     let url = format!("https://x.example/v?uid={UID}&ctr=00003D&cmac={MAC}&n=2");
     assert_eq!(words(&solved(&[&url], &[], &[])), "");
 }
+
+#[test]
+fn values_behind_a_hash_are_explained() {
+    let says = "Nothing behind \"#\" reaches a server";
+    for url in [
+        format!("https://h.example/#uid={UID}&ctr=00003D&mac={MAC}"),
+        format!("https://h.example/#/tag?picc_data={PICC}&cmac={MAC}"),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{found:?}");
+        assert!(words(&found).contains(says), "{found:?}");
+    }
+    for url in [
+        "https://h.example/#top".to_owned(),
+        format!("https://h.example/v?picc_data={PICC}&cmac={MAC}#top"),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(!words(&found).contains(says), "{found:?}");
+    }
+}

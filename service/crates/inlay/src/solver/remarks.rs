@@ -57,6 +57,8 @@ pub enum Remark {
         /// The letter.
         letter: char,
     },
+    /// Values of a chip are behind `#`.
+    BehindHash,
     /// A template has as literal text a value that is probably a counter, in a form that no chip
     /// writes.
     CounterAsText {
@@ -120,6 +122,9 @@ impl fmt::Display for Remark {
             Self::Letter { name, letter } => write!(
                 f,
                 "The value of \"{name}\" has the letter \"{letter}\", which is no hex digit. Copy the URL instead of typing it."
+            ),
+            Self::BehindHash => f.write_str(
+                "There are values behind \"#\". Nothing behind \"#\" reaches a server: the chip must write them in front of it, in the path or behind \"?\".",
             ),
             Self::CounterAsText { name } => write!(
                 f,
@@ -196,6 +201,9 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             for remark in lengths::short(url) {
                 add(remark);
             }
+            if has_values_behind_hash(url) {
+                add(Remark::BehindHash);
+            }
         }
         if candidates.is_empty()
             && let Some((name, letter)) = lengths::mistyped(url)
@@ -244,6 +252,12 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         }
     }
     remarks
+}
+
+fn has_values_behind_hash(url: &str) -> bool {
+    let fragment = url.split_once('#').map_or("", |(_, fragment)| fragment);
+    let mut runs = fragment.split(|c: char| !c.is_ascii_hexdigit());
+    runs.any(|run| run.len() >= VALUE_MIN)
 }
 
 /// The parameters that a template without a counter has as literal text, though they have the name
