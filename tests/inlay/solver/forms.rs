@@ -345,3 +345,54 @@ fn values_behind_a_hash_are_explained() {
         assert!(!words(&found).contains(says), "{found:?}");
     }
 }
+
+#[test]
+fn a_name_in_the_query_is_found_by_its_differences() {
+    for (urls, template) in [
+        (
+            [
+                "https://shop.example.com/?x=abcd1234",
+                "https://shop.example.com/?x=abcd1235",
+            ],
+            "https://shop.example.com/?x={slug}",
+        ),
+        (
+            [
+                "https://shop.example.com?x=abcd1234",
+                "https://shop.example.com?x=abcd1235",
+            ],
+            "https://shop.example.com/?x={slug}",
+        ),
+        (
+            [
+                "https://go.example/tag.php?id=1042&lang=en",
+                "https://go.example/tag.php?id=1043&lang=en",
+            ],
+            "https://go.example/tag.php?id={slug}",
+        ),
+    ] {
+        let found = solved(&urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{urls:?}: {found:?}");
+        assert_eq!(texts(&found), [template]);
+        assert!(words(&found).contains("verifies none"), "{found:?}");
+    }
+    for urls in [
+        &["https://shop.example.com/?x=abcd1234"][..],
+        &[
+            "https://go.example/tag?id=1042&n=1",
+            "https://go.example/tag?id=1043&n=2",
+        ],
+        &[
+            "https://go.example/tag?id=1042",
+            "https://go.example/tag?no=1043",
+        ],
+    ] {
+        let found = solved(urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{urls:?}: {found:?}");
+    }
+    // A chip's URL is the answer, and not two links beside it.
+    let url = format!("https://sdm.example/tag?picc_data={PICC}&cmac={MAC}");
+    let links = ["https://mail.example/?u=1", "https://mail.example/?u=2"];
+    let found = solved(&[links[0], &url, links[1]], &[], &[]);
+    assert_eq!(found.urls, [url]);
+}

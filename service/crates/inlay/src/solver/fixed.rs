@@ -11,7 +11,7 @@ const BLUE_BITE: &str = "mtag.io";
 
 /// The template of the URLs with `{slug}` in the place of the tag's name. One URL does not show
 /// which of its texts is the name, unless its host is that of a known service; two URLs that differ
-/// in one segment do. Like a tap, the URLs are read as they are, or else without what apps append.
+/// in one segment, or in one parameter, do. Like a tap, the URLs are read as they are, or else without what apps append.
 pub(super) fn all(urls: &[&str]) -> Vec<Format> {
     let settings = [false, true].into_iter().find_map(|forgives| {
         let addresses = urls.iter().map(|url| Address::of(url, forgives));
@@ -73,25 +73,28 @@ fn named(addresses: &[Address<'_>]) -> Option<TemplateSettings> {
         others.any(|other| segments(other.path).get(at) != parts.get(at))
     };
     let mut places = (0..parts.len()).filter(|at| differs(*at));
+    let path = |slug: Option<usize>| {
+        let segments = parts.iter().enumerate().map(|(at, segment)| {
+            if Some(at) == slug {
+                Field::Slug.to_string()
+            } else {
+                shapes::escaped(segment)
+            }
+        });
+        segments.collect::<Vec<_>>().join("/")
+    };
     let place = match (places.next(), places.next()) {
-        (Some(place), None) => place,
+        (Some(place), None) => path(Some(place)),
         (None, None)
             if is_of_service && parts.len() == 1 && !shapes::is_word_of_address(parts[0]) =>
         {
-            0
+            path(Some(0))
         }
+        (None, None) => format!("{}?{}", path(None), query(addresses)?),
         _ => return None,
     };
-    let path = parts.iter().enumerate().map(|(at, segment)| {
-        if at == place {
-            Field::Slug.to_string()
-        } else {
-            shapes::escaped(segment)
-        }
-    });
-    let path: Vec<_> = path.collect();
     let (scheme, host) = (first.scheme, shapes::escaped(first.host));
-    let text = format!("{scheme}://{host}/{}", path.join("/"));
+    let text = format!("{scheme}://{host}/{place}");
     let template = Template::new(TemplateSettings::new(text, Technology::Ntag213)).ok()?;
     let is_named = |address: &Address<'_>| {
         let found = template.read(&address.request());
@@ -99,6 +102,22 @@ fn named(addresses: &[Address<'_>]) -> Option<TemplateSettings> {
     };
     let are_named = addresses.iter().all(is_named);
     are_named.then(|| template.settings().clone())
+}
+
+/// The one parameter in which the addresses differ, with `{slug}` as its value.
+fn query(addresses: &[Address<'_>]) -> Option<String> {
+    let (first, others) = addresses.split_first()?;
+    let differs = |at: usize, parameter: &str| {
+        let mut others = others.iter();
+        others.any(|other| other.query.split('&').nth(at) != Some(parameter))
+    };
+    let parameters = first.query.split('&').enumerate();
+    let mut differing = parameters.filter(|&(at, parameter)| differs(at, parameter));
+    let (Some((_, parameter)), None) = (differing.next(), differing.next()) else {
+        return None;
+    };
+    let (name, _) = parameter.split_once('=')?;
+    Some(format!("{}={}", shapes::escaped(name), Field::Slug))
 }
 
 /// The segments of a path that begins with `/`.

@@ -2,7 +2,7 @@
 //! URLs of another batch, or the address of a help page, beside those of the inlays.
 
 use super::sources::KeySource;
-use super::{Answer, Budget, Certainty, answer, lengths, shapes};
+use super::{Answer, Budget, Certainty, answer, fixed, lengths, shapes};
 use crate::pasted::{SCHEMES, URLS_MAX, Unusable, Unused};
 
 /// The URLs that can be used, each once, and the others with their reason.
@@ -54,7 +54,9 @@ pub(super) fn best<'a>(
         let mut first: Option<(Vec<&str>, Answer)> = None;
         let rank = |(urls, answer): &(Vec<&str>, Answer)| {
             let is_answered = !answer.candidates.is_empty();
-            (answer.is_verified(), is_answered, urls.len())
+            // Beside the URL of a tap, a mail has links that differ in one parameter.
+            let is_of_chip = !answer.candidates.iter().all(fixed::is);
+            (answer.is_verified(), is_of_chip, is_answered, urls.len())
         };
         for form in &forms {
             let part = best(form, sources, budget);
