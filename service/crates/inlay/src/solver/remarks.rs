@@ -6,7 +6,6 @@ use std::fmt;
 use super::lengths::{self, VALUE_MIN};
 use super::{Format, KeySource, fixed, forms};
 use crate::pasted::SCHEMES;
-use crate::technology::Family;
 
 /// Names that owners give to the parameter of a counter.
 const COUNTERS: [&str; 9] = [
@@ -226,16 +225,20 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             add(Remark::CounterAsText { name });
         }
     }
-    if let [format] = candidates {
-        let of_picc = format.settings.technology.family() == Family::Ntag424
-            && format.settings.template.contains("{picc}");
-        let reads = &format.reads;
-        if is_proved && of_picc && reads.iter().any(|read| read.1.is_none()) {
+    // Templates that the same MACs prove read the same PICC data.
+    let of_picc = candidates.iter().filter(|format| {
+        let is_of_picc = format.settings.template.contains("{picc}");
+        is_of_picc && format.proved_by > 0
+    });
+    for (uid, counter) in of_picc.flat_map(|format| &format.reads) {
+        if counter.is_none() {
             add(Remark::NoCounter);
         }
-        if is_proved && of_picc && reads.iter().any(|read| read.0.is_none()) {
+        if uid.is_none() {
             add(Remark::NoUid);
         }
+    }
+    if let [format] = candidates {
         // People count the URLs that they pasted, and some of these may be unused.
         let place = |used: &str| urls.iter().position(|url| *url == used);
         let own_sources = used.iter().zip(&format.own_sources);
