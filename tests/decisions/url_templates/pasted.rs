@@ -153,3 +153,13 @@ async fn a_url_that_a_program_shortened_is_named() {
     let notes = answer["notes"].to_string();
     assert!(!notes.contains("shortened"), "{notes}");
 }
+
+#[tokio::test]
+async fn a_host_in_other_letters_is_read_as_browsers_send_it() {
+    let service = TestService::start().await;
+    let url = plain().replace("sdm.example.com", "k\u{e4}se.example:8443");
+    let template = TEMPLATE.replace("sdm.example.com", "xn--kse-qla.example:8443");
+    let answer = solved(&service, &[&url]).await;
+    assert_proved(&answer, &template, "k\u{e4}se.example");
+    assert_eq!(answer["candidates"][0]["refused"], Value::Null);
+}

@@ -29,6 +29,14 @@ pub enum Note {
     Around,
     /// A scheme or host in capitals was read in small letters.
     Capitals,
+    /// A host with other letters than ASCII was read in its form for DNS. Callers that know this
+    /// form add the note.
+    AsciiHost {
+        /// The name in the text.
+        name: String,
+        /// The name that browsers send.
+        ascii: String,
+    },
     /// Parameters that apps and campaigns append were left out.
     Tracking {
         /// Their names, each once.
@@ -60,6 +68,12 @@ impl fmt::Display for Note {
             Self::Around => "The text beside the URL was left out.",
             Self::Capitals => {
                 "Scheme and host were read in small letters: phones and browsers send them so."
+            }
+            Self::AsciiHost { name, ascii } => {
+                return write!(
+                    f,
+                    "The host \"{name}\" was read as \"{ascii}\": browsers send it so."
+                );
             }
             Self::Tracking { names } => {
                 let names = names.join(", ");
