@@ -13,6 +13,7 @@ mod management;
 mod moving;
 mod named;
 mod nxp_layout;
+mod pasted;
 mod places;
 mod shared_address;
 mod slugs;

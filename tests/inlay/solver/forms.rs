@@ -129,6 +129,30 @@ fn a_url_that_no_chip_writes_into_is_found_by_its_differences() {
             ],
             "https://go.example/q/{slug}/en",
         ),
+        // A tap forgives what apps append.
+        (
+            &["https://mtag.io/njaix4&brid=abc"],
+            "https://mtag.io/{slug}",
+        ),
+        (&["https://mtag.io/njaix4/"], "https://mtag.io/{slug}"),
+        (
+            &["https://mtag.io/njaix4/", "https://mtag.io/nilpps"],
+            "https://mtag.io/{slug}",
+        ),
+        (
+            &[
+                "https://go.example/q/abcd1234&brid=abc",
+                "https://go.example/q/abcd1235/",
+            ],
+            "https://go.example/q/{slug}",
+        ),
+        (
+            &[
+                "https://go.example/q/bottle-1/",
+                "https://go.example/q/bottle-2/",
+            ],
+            "https://go.example/q/{slug}/",
+        ),
     ] {
         let found = solved(urls, &[], &[]);
         assert_eq!(found.certainty, Certainty::Narrowed, "{urls:?}: {found:?}");
@@ -168,6 +192,22 @@ fn a_mirrored_uid_without_a_mac_finds_the_inlay() {
         assert_eq!(format.settings.lookup, Some(Lookup::Unverified));
         assert!(!format.settings.technology.rolls());
     }
+    // Apps write URLs in small letters.
+    for (url, template) in [
+        (url.to_lowercase(), "https://n.example/t?m={uid}x{counter}"),
+        (
+            "https://n.example/04e141124c2880x003f31".to_owned(),
+            "https://n.example/{uid}x{counter}",
+        ),
+        (
+            "https://mtag.io/nilpps/042e276aa24881x0001a22702".to_owned(),
+            "https://mtag.io/{slug}/{uid}x{counter}2702",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{url}: {found:?}");
+        assert_eq!(texts(&found), [template]);
+    }
     // A URL that has a MAC, or a part of one, is that of another chip.
     let url = format!("https://n.example/t?u={UID}&n=000001&c={}", &MAC[..15]);
     let found = solved(&[&url], &[], &[]);
@@ -201,4 +241,158 @@ fn values_of_another_length_are_named() {
         let found = solved(&[&url], &[], &[]);
         assert!(words(&found).contains(says), "{found:?}");
     }
+}
+
+#[test]
+fn a_cut_value_is_named_by_the_values_beside_it() {
+    for digits in [8, 9, 10, 11, 12, 14] {
+        let url = format!("https://x.example/v?d={PICC}&f={}", &MAC[..digits]);
+        let found = solved(&[&url], &[], &[]);
+        let says = format!("\"f\" has {digits} hex digits; a MAC has 16");
+        assert_eq!(
+            words(&found),
+            format!("The value of {says}. Copy the whole URL.")
+        );
+    }
+    for digits in [18, 20, 24, 28, 30] {
+        let url = format!("https://x.example/v?d={}&f={MAC}", &PICC[..digits]);
+        let found = solved(&[&url], &[], &[]);
+        let says = format!("\"d\" has {digits} hex digits; encrypted PICC data has 32");
+        assert_eq!(
+            words(&found),
+            format!("The value of {says}. Copy the whole URL.")
+        );
+    }
+    for (url, says) in [
+        (
+            format!("https://x.example/v?u={}&n=00001F&c={MAC}", &UID[..12]),
+            "\"u\" has 12 hex digits; a UID has 14",
+        ),
+        (
+            format!("https://x.example/v?e={PICC}{}", &MAC[..14]),
+            "\"e\" has 46 hex digits; encrypted PICC data with a MAC has 48",
+        ),
+        (
+            format!("https://x.example/v?d={PICC}&f={}O{}", &MAC[..8], &MAC[9..]),
+            "\"f\" has the letter \"O\", which is no hex digit",
+        ),
+        (
+            format!("https://x.example/v?d={PICC}&f={}l{}", &MAC[..8], &MAC[9..]),
+            "\"f\" has the letter \"l\", which is no hex digit",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(words(&found).contains(says), "{found:?}");
+    }
+    // Values of these lengths are whole, and other people's numbers are none.
+    for url in [
+        format!("https://x.example/v?d={PICC}&u={UID}"),
+        format!("https://x.example/v?m={UID}00001F&c={MAC}"),
+        format!("https://x.example/v?m={UID}{MAC}"),
+        format!("https://x.example/v?d={PICC}&c={MAC}&lang=DEFACED1"),
+        "https://x.example/v?hash=d41d8cd98f00b204e9800998ecf8427e&v=1a2b3c4d".to_owned(),
+        "https://x.example/v?name=coffeebooiloabed".to_owned(),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(words(&found), "", "{url}");
+    }
+}
+
+#[test]
+fn a_counter_that_would_be_literal_text_is_named() {
+    for (url, template) in [
+        (
+            format!("https://x.example/v?uid={UID}&ctr=61&cmac={MAC}"),
+            "https://x.example/v?uid={uid}&ctr=61&cmac={mac}",
+        ),
+        (
+            format!("https://x.example/v?uid={UID}&ctr=0003D&cmac={MAC}"),
+            "https://x.example/v?uid={uid}&ctr=0003D&cmac={mac}",
+        ),
+        (
+            format!("https://n.example/t?uid={UID}&ctr=003F31"),
+            "https://n.example/t?uid={uid}&ctr=003F31",
+        ),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(texts(&found).contains(&template), "{found:?}");
+        assert!(
+            words(&found).contains("\"ctr\" is literal text"),
+            "{found:?}"
+        );
+    }
+    // A literal text beside a counter is the owner's.
+    let url = format!("https://x.example/v?uid={UID}&ctr=00003D&cmac={MAC}&n=2");
+    assert_eq!(words(&solved(&[&url], &[], &[])), "");
+}
+
+#[test]
+fn values_behind_a_hash_are_explained() {
+    let says = "Nothing behind \"#\" reaches a server";
+    for url in [
+        format!("https://h.example/#uid={UID}&ctr=00003D&mac={MAC}"),
+        format!("https://h.example/#/tag?picc_data={PICC}&cmac={MAC}"),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{found:?}");
+        assert!(words(&found).contains(says), "{found:?}");
+    }
+    for url in [
+        "https://h.example/#top".to_owned(),
+        format!("https://h.example/v?picc_data={PICC}&cmac={MAC}#top"),
+    ] {
+        let found = solved(&[&url], &[], &[]);
+        assert!(!words(&found).contains(says), "{found:?}");
+    }
+}
+
+#[test]
+fn a_name_in_the_query_is_found_by_its_differences() {
+    for (urls, template) in [
+        (
+            [
+                "https://shop.example.com/?x=abcd1234",
+                "https://shop.example.com/?x=abcd1235",
+            ],
+            "https://shop.example.com/?x={slug}",
+        ),
+        (
+            [
+                "https://shop.example.com?x=abcd1234",
+                "https://shop.example.com?x=abcd1235",
+            ],
+            "https://shop.example.com/?x={slug}",
+        ),
+        (
+            [
+                "https://go.example/tag.php?id=1042&lang=en",
+                "https://go.example/tag.php?id=1043&lang=en",
+            ],
+            "https://go.example/tag.php?id={slug}",
+        ),
+    ] {
+        let found = solved(&urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Narrowed, "{urls:?}: {found:?}");
+        assert_eq!(texts(&found), [template]);
+        assert!(words(&found).contains("verifies none"), "{found:?}");
+    }
+    for urls in [
+        &["https://shop.example.com/?x=abcd1234"][..],
+        &[
+            "https://go.example/tag?id=1042&n=1",
+            "https://go.example/tag?id=1043&n=2",
+        ],
+        &[
+            "https://go.example/tag?id=1042",
+            "https://go.example/tag?no=1043",
+        ],
+    ] {
+        let found = solved(urls, &[], &[]);
+        assert_eq!(found.certainty, Certainty::Unknown, "{urls:?}: {found:?}");
+    }
+    // A chip's URL is the answer, and not two links beside it.
+    let url = format!("https://sdm.example/tag?picc_data={PICC}&cmac={MAC}");
+    let links = ["https://mail.example/?u=1", "https://mail.example/?u=2"];
+    let found = solved(&[links[0], &url, links[1]], &[], &[]);
+    assert_eq!(found.urls, [url]);
 }

@@ -3,6 +3,7 @@
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::solver::Certainty;
 use tapdesk_service::inlay::technology::Technology;
+use tapdesk_service::inlay::technology::ntag424::Mirrored;
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
 
 use super::{ZERO, aes, solved, texts, url_of};
@@ -168,5 +169,43 @@ fn names_without_a_code_are_slugs() {
             found.candidates[0].settings.template,
             "https://mtag.io/{slug}"
         );
+    }
+}
+
+/// It does not matter whether the tag's name is a slug or literal.
+#[test]
+fn values_that_the_picc_data_lack_are_named_beside_a_name() {
+    let template = TemplateSettings::new(at(ENCRYPTED, "njaix4"), Technology::Ntag424Dna);
+    let template = Template::new(template).unwrap();
+    let uid = ONE.parse().unwrap();
+    let keys = InlayKeys::Aes(Keys {
+        meta: None,
+        file: AesKey::from_hex(ZERO).unwrap(),
+    });
+    for (named, counter, says) in [
+        (Some(uid), None, "contain no read counter"),
+        (None, Some(7), "contain no UID"),
+    ] {
+        let picc = Mirrored {
+            uid: named,
+            counter,
+        };
+        let read = tapdesk_service::inlay::check::Read {
+            uid,
+            counter: 7,
+            keys: &keys,
+            picc: Some(picc),
+            tamper: "",
+            file_data: &[],
+            random: [5; 24],
+        };
+        let url = template.url(None, &template.make_code(None, &read).unwrap());
+        let found = solved(&[&url], &[aes(ZERO)], &[]);
+        assert!(found.candidates.len() > 1, "{found:?}");
+        let words: Vec<_> = found.remarks.iter().map(ToString::to_string).collect();
+        let [only] = words.as_slice() else {
+            panic!("{words:?}");
+        };
+        assert!(only.contains(says), "{only}");
     }
 }

@@ -4,18 +4,29 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `capitals` | schemes and hosts in capitals |
 //! | `escapes` | characters that web pages, mail and programs escape |
+//! | `notes` | the differences between the text and the URLs, in words |
+//! | `separators` | encoded separators of the query, and a slash behind it |
+//! | `tracking` | parameters that apps and campaigns append |
 //! | `unused` | the pieces of the text that were not used, each with its reason |
 
+mod capitals;
 mod escapes;
+mod notes;
+mod separators;
+mod tracking;
 mod unused;
 
-use std::fmt;
-
+pub use notes::Note;
 pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
+/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
+pub(crate) const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
+/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
+const VALUE_MIN: usize = 14;
 
 /// A way to read the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,46 +38,6 @@ pub struct Reading {
     pub notes: Vec<Note>,
     /// The pieces of the text that are in no URL, in order of appearance. Punctuation is no piece.
     pub unused: Vec<Unused>,
-}
-
-/// A difference between a text and the URLs that were read from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// `&amp;` and similar entities were read as the characters that they stand for.
-    Entities,
-    /// `\u0026`, `\/` and similar escapes of programs were read as their characters.
-    Escapes,
-    /// Invisible characters, such as a space without width, were left out.
-    Invisible,
-    /// A URL was read that was percent-encoded as a whole, or as a parameter of another URL.
-    Wrapped,
-    /// `=3D` was read as `=`.
-    QuotedPrintable,
-    /// A line that ended with `=` was read with the next one.
-    SoftBreak,
-    /// The pieces of a URL between spaces or lines were put together.
-    Spaces,
-    /// Text around the URLs was left out.
-    Around,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Entities => "\"&amp;\" was read as \"&\": web pages write it so, chips do not.",
-            Self::Escapes => {
-                "\"\\u0026\" was read as \"&\" and \"\\/\" as \"/\": programs write them so, chips do not."
-            }
-            Self::Invisible => "Invisible characters were left out.",
-            Self::Wrapped => {
-                "A percent-encoded URL was decoded: mail programs and messengers wrap URLs in others."
-            }
-            Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
-            Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
-            Self::Spaces => "The pieces of a URL between spaces were put together.",
-            Self::Around => "The text beside the URL was left out.",
-        })
-    }
 }
 
 /// The ways to read the text, the likeliest first; there is at least one. Only one of them can be
@@ -90,15 +61,20 @@ pub fn readings(text: &str) -> Vec<Reading> {
         readings.extend(ways(&unwrapped, &wrapped));
     }
     readings.extend(ways(&text, &plain));
-    readings
+    let readings = readings.into_iter().flat_map(|reading| {
+        let separated = separators::read(&reading);
+        separated.into_iter().chain([reading])
+    });
+    readings.collect()
 }
 
 /// The ways to read several texts together, with the URLs of all of them: at most [`URLS_MAX`], and
-/// the others are named.
+/// the others are named. Parameters that apps append are left out first: with them, the URLs are
+/// those of one visit, not of the chip.
 pub fn readings_of(texts: &[String]) -> Vec<Reading> {
     let texts: Vec<_> = texts.iter().map(|text| readings(text)).collect();
     let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
-    let together = (0..ways).map(|way| {
+    let together = (0..ways).flat_map(|way| {
         let mut all = Reading::default();
         for reading in texts
             .iter()
@@ -108,17 +84,26 @@ pub fn readings_of(texts: &[String]) -> Vec<Reading> {
             all.unused.extend(reading.unused.iter().cloned());
             for note in &reading.notes {
                 if !all.notes.contains(note) {
-                    all.notes.push(*note);
+                    all.notes.push(note.clone());
                 }
             }
         }
-        without_repeated(&mut all);
-        let more = all.urls.split_off(all.urls.len().min(URLS_MAX));
-        let more = more.iter().map(|url| Unused::new(url, Unusable::TooMany));
-        all.unused.extend(more);
-        all
+        capitals::lowered(&all)
     });
-    together.collect()
+    let whole = together.flat_map(|all| {
+        let shorter = tracking::without(&all);
+        shorter.into_iter().chain([all])
+    });
+    whole.map(limited).collect()
+}
+
+/// The reading with each of its URLs once, and no more than [`URLS_MAX`].
+fn limited(mut reading: Reading) -> Reading {
+    without_repeated(&mut reading);
+    let more = reading.urls.split_off(reading.urls.len().min(URLS_MAX));
+    let more = more.iter().map(|url| Unused::new(url, Unusable::TooMany));
+    reading.unused.extend(more);
+    reading
 }
 
 /// The ways to read a text without escapes.
@@ -238,6 +223,9 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
             let (before, whole) = url.split_at(start);
             let end = whole.trim_end_matches(|c: char| ".,;:!?'()[]{}*…".contains(c));
             is_around |= start > 0 || end.len() < whole.len();
+            if escapes::is_shortened(end, &whole[end.len()..]) {
+                reading.notes.push(Note::Shortened);
+            }
             words.add(before);
             words.end_in(&mut reading.unused);
             reading.urls.push(end.to_owned());
@@ -328,9 +316,15 @@ fn continues(url: &str, piece: &str) -> bool {
 fn several(piece: &str) -> Vec<&str> {
     let mut urls = Vec::new();
     let mut rest = piece;
-    while let Some(at) = rest.match_indices("http").map(|(at, _)| at).find(|&at| {
-        let begins = rest[at..].starts_with("http://") || rest[at..].starts_with("https://");
-        begins && at > 0 && rest[..at].contains("://") && rest[..at].ends_with([',', ';', '('])
+    let lower = piece.to_ascii_lowercase();
+    // `rest` is the end of `piece`.
+    let begins = |rest: &str| {
+        let rest = &lower[lower.len() - rest.len()..];
+        rest.starts_with("http://") || rest.starts_with("https://")
+    };
+    while let Some((at, _)) = rest.match_indices(['h', 'H']).find(|&(at, _)| {
+        let is_next = rest[..at].ends_with([',', ';', '(']) && rest[..at].contains("://");
+        is_next && begins(&rest[at..])
     }) {
         urls.push(&rest[..at]);
         rest = &rest[at..];

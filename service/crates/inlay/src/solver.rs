@@ -13,6 +13,7 @@
 //! | `parts` | the URLs that have an answer, if all together have none |
 //! | `forms` | forms of URLs that other services publish |
 //! | `fixed` | URLs that no chip writes into |
+//! | `lengths` | values that lack digits |
 //! | `remarks` | properties of the URLs that explain the answer |
 //! | `windows` | where the MAC's input begins |
 //! | `words` | the parts of a URL, and which of them vary |
@@ -21,6 +22,7 @@ mod alike;
 mod apart;
 mod fixed;
 mod forms;
+mod lengths;
 mod parts;
 mod remarks;
 mod shapes;

@@ -205,13 +205,15 @@ pub struct Template {
 }
 
 impl Template {
-    /// Checks a person's settings.
+    /// Checks a person's settings. A scheme in capitals is written in small letters, because chips
+    /// abbreviate only these.
     ///
     /// # Errors
     ///
     /// [`TemplateError`] with the position in the text, if the template is ambiguous or no chip of
     /// its technology can write it.
-    pub fn new(settings: TemplateSettings) -> Result<Self, TemplateError> {
+    pub fn new(mut settings: TemplateSettings) -> Result<Self, TemplateError> {
+        syntax::lower_scheme(&mut settings.template);
         let parts = Parts::parse(&settings.template)?;
         let prefix = layout::prefix(&settings, &parts)?;
         let mut template = Self {

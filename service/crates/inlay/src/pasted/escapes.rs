@@ -3,8 +3,8 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
-const VALUE_MIN: usize = 14;
+use super::VALUE_MIN;
+
 /// The longest number of an entity with its `;`, in bytes: three digits with many leading zeros.
 /// Without a limit, a hostile text of `&#` takes cubic time.
 const NUMBER_MAX: usize = 12;
@@ -81,6 +81,15 @@ pub(super) fn of_programs(text: &str) -> (String, bool) {
     (whole, is_changed)
 }
 
+/// Whether a URL ends within a value, and an ellipsis is behind it. Text can end with one, too, so a
+/// value as long as that of a chip is whole.
+pub(super) fn is_shortened(url: &str, behind: &str) -> bool {
+    let digits = url.bytes().rev().take_while(u8::is_ascii_hexdigit).count();
+    let is_whole = digits >= 16 || matches!(digits, 6 | 8 | 14);
+    let is_value = url.contains('?') && url[..url.len() - digits].ends_with('=');
+    is_value && !is_whole && (behind.starts_with('…') || behind.starts_with("..."))
+}
+
 /// Leaves out characters that take no space: word processors and chats put them into long words.
 pub(super) fn invisible(text: &str) -> (String, bool) {
     let is_visible = |c: &char| !matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
@@ -89,8 +98,8 @@ pub(super) fn invisible(text: &str) -> (String, bool) {
     (visible, is_changed)
 }
 
-/// The text with its percent-encoded URLs decoded, without the URLs that they were parameters of;
-/// `None` if there is none with a value of a chip.
+/// The text with its percent-encoded URLs decoded, without the URLs that they were parts of; `None`
+/// if there is none with a value of a chip.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
     let mut is_changed = false;
     let pieces = text.split_inclusive(char::is_whitespace).map(|piece| {
@@ -102,8 +111,26 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
     is_changed.then_some(whole)
 }
 
-/// The percent-encoded URL in a piece of text, decoded.
+/// The URL inside of another one in a piece of text, decoded.
 fn inner(piece: &str) -> Option<String> {
+    let url = defended(piece).or_else(|| encoded(piece))?;
+    let mut values = url.split(|c: char| !c.is_ascii_hexdigit());
+    let has_value = values.any(|value| value.len() >= VALUE_MIN);
+    has_value.then_some(url)
+}
+
+/// The URL inside of one by Proofpoint's URL Defense, version 3. It has one slash or two behind its
+/// scheme.
+fn defended(piece: &str) -> Option<String> {
+    let (_, rest) = piece.split_once("urldefense.com/v3/__")?;
+    let (url, _) = rest.split_once("__;")?;
+    let (scheme, rest) = url.split_once(":/")?;
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    Some(format!("{scheme}://{rest}"))
+}
+
+/// The percent-encoded URL in a piece of text, decoded.
+fn encoded(piece: &str) -> Option<String> {
     let lower = piece.to_ascii_lowercase();
     // Programs that wrap what is already wrapped encode it twice.
     let starts = [
@@ -126,7 +153,5 @@ fn inner(piece: &str) -> Option<String> {
         }
         url = decoded;
     }
-    let values = url.split(|c: char| !c.is_ascii_hexdigit());
-    let has_value = values.into_iter().any(|value| value.len() >= VALUE_MIN);
-    has_value.then_some(url)
+    Some(url)
 }

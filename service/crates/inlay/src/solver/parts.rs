@@ -2,11 +2,8 @@
 //! URLs of another batch, or the address of a help page, beside those of the inlays.
 
 use super::sources::KeySource;
-use super::{Answer, Budget, Certainty, answer, remarks, shapes};
-use crate::pasted::{URLS_MAX, Unusable, Unused};
-
-/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
-const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
+use super::{Answer, Budget, Certainty, answer, fixed, lengths, shapes};
+use crate::pasted::{SCHEMES, URLS_MAX, Unusable, Unused};
 
 /// The URLs that can be used, each once, and the others with their reason.
 pub(super) fn usable<'a>(urls: &[&'a str]) -> (Vec<&'a str>, Vec<Unused>) {
@@ -57,7 +54,9 @@ pub(super) fn best<'a>(
         let mut first: Option<(Vec<&str>, Answer)> = None;
         let rank = |(urls, answer): &(Vec<&str>, Answer)| {
             let is_answered = !answer.candidates.is_empty();
-            (answer.is_verified(), is_answered, urls.len())
+            // Beside the URL of a tap, a mail has links that differ in one parameter.
+            let is_of_chip = !answer.candidates.iter().all(fixed::is);
+            (answer.is_verified(), is_of_chip, is_answered, urls.len())
         };
         for form in &forms {
             let part = best(form, sources, budget);
@@ -138,7 +137,7 @@ pub(super) fn unused(urls: &[&str], used: &[&str], answer: &Answer) -> Vec<Unuse
         .iter()
         .filter(|url| !is_answered || !used.contains(url));
     let reasons = others.filter_map(|url| {
-        let why = match remarks::cut(url) {
+        let why = match lengths::cut(url) {
             Some((name, digits)) => Unusable::Cut {
                 name: name.to_owned(),
                 digits,

@@ -3,13 +3,16 @@
 
 use std::fmt;
 
+use super::lengths::{self, VALUE_MIN};
 use super::{Format, KeySource, fixed, forms};
-use crate::technology::Family;
+use crate::pasted::SCHEMES;
 
-/// The fewest hex digits that count as a chip's value: those of a UID minus one.
-const VALUE_MIN: usize = 13;
-/// The fewest digits if all are decimal: times in milliseconds have 13.
-const DECIMAL_MIN: usize = 14;
+/// Names that owners give to the parameter of a counter.
+const COUNTERS: [&str; 9] = [
+    "cnt", "count", "counter", "ctr", "n", "num", "rctr", "read_ctr", "readctr",
+];
+/// The most digits of a counter, as a decimal number.
+const COUNTER_MAX: usize = 8;
 
 /// A property of the URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,21 @@ pub enum Remark {
         digits: usize,
         /// How many digits the likeliest value has, and its name.
         expected: (usize, &'static str),
+    },
+    /// A value has a letter that looks like a digit.
+    Letter {
+        /// The parameter, or the path segment itself.
+        name: String,
+        /// The letter.
+        letter: char,
+    },
+    /// Values of a chip are behind `#`.
+    BehindHash,
+    /// A template has as literal text a value that is probably a counter, in a form that no chip
+    /// writes.
+    CounterAsText {
+        /// Name of the parameter.
+        name: String,
     },
     /// No chip writes into the URLs: they are the same on every tap.
     Fixed,
@@ -100,6 +118,17 @@ impl fmt::Display for Remark {
                 f,
                 "The value of \"{name}\" has {digits} hex digits; {value} has {length}. Copy the whole URL."
             ),
+            Self::Letter { name, letter } => write!(
+                f,
+                "The value of \"{name}\" has the letter \"{letter}\", which is no hex digit. Copy the URL instead of typing it."
+            ),
+            Self::BehindHash => f.write_str(
+                "There are values behind \"#\". Nothing behind \"#\" reaches a server: the chip must write them in front of it, in the path or behind \"?\".",
+            ),
+            Self::CounterAsText { name } => write!(
+                f,
+                "\"{name}\" is literal text in a template here. If it counts the taps, the template matches no other tap: a chip writes a counter as 6 hex digits, and NTAG 21x only directly behind the UID and an \"x\"."
+            ),
             Self::Fixed => f.write_str(
                 "No chip writes into these URLs: they are the same on every tap, as those of QR codes, so no tap can be verified. Any chip can have them.",
             ),
@@ -145,8 +174,10 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         match url.split_once("://") {
             None => add(Remark::NoScheme),
             Some((scheme, _)) => {
-                let known = ["https", "http", "lnurlw"];
-                if !known.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+                if !SCHEMES
+                    .iter()
+                    .any(|known| scheme.eq_ignore_ascii_case(known))
+                {
                     let scheme = scheme.to_owned();
                     add(Remark::NoWebAddress { scheme });
                 }
@@ -162,13 +193,22 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             }
         }
         if !is_proved {
-            if let Some((name, digits)) = cut(url) {
+            if let Some((name, digits)) = lengths::cut(url) {
                 let name = name.to_owned();
                 add(Remark::Cut { name, digits });
             }
-            for remark in lengths(url) {
+            for remark in lengths::short(url) {
                 add(remark);
             }
+            if has_values_behind_hash(url) {
+                add(Remark::BehindHash);
+            }
+        }
+        if candidates.is_empty()
+            && let Some((name, letter)) = lengths::mistyped(url)
+        {
+            let name = name.to_owned();
+            add(Remark::Letter { name, letter });
         }
         if forms::has_hid_code(url) {
             add(Remark::HidCodes);
@@ -180,16 +220,25 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             });
         }
     }
-    if let [format] = candidates {
-        let of_picc = format.settings.technology.family() == Family::Ntag424
-            && format.settings.template.contains("{picc}");
-        let reads = &format.reads;
-        if is_proved && of_picc && reads.iter().any(|read| read.1.is_none()) {
+    if !is_proved {
+        for name in candidates.iter().flat_map(counters_as_text) {
+            add(Remark::CounterAsText { name });
+        }
+    }
+    // Templates that the same MACs prove read the same PICC data.
+    let of_picc = candidates.iter().filter(|format| {
+        let is_of_picc = format.settings.template.contains("{picc}");
+        is_of_picc && format.proved_by > 0
+    });
+    for (uid, counter) in of_picc.flat_map(|format| &format.reads) {
+        if counter.is_none() {
             add(Remark::NoCounter);
         }
-        if is_proved && of_picc && reads.iter().any(|read| read.0.is_none()) {
+        if uid.is_none() {
             add(Remark::NoUid);
         }
+    }
+    if let [format] = candidates {
         // People count the URLs that they pasted, and some of these may be unused.
         let place = |used: &str| urls.iter().position(|url| *url == used);
         let own_sources = used.iter().zip(&format.own_sources);
@@ -208,48 +257,29 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
     remarks
 }
 
-/// The first value of a URL with an odd number of hex digits, and how many they are.
-pub(super) fn cut(url: &str) -> Option<(&str, usize)> {
-    values(url).find_map(|(name, value)| {
-        let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit());
-        let is_decimal = value.bytes().all(|b| b.is_ascii_digit());
-        let least = if is_decimal { DECIMAL_MIN } else { VALUE_MIN };
-        let is_cut = is_hex && value.len() >= least && value.len() % 2 == 1;
-        is_cut.then_some((name, value.len()))
-    })
+fn has_values_behind_hash(url: &str) -> bool {
+    let fragment = url.split_once('#').map_or("", |(_, fragment)| fragment);
+    let mut runs = fragment.split(|c: char| !c.is_ascii_hexdigit());
+    runs.any(|run| run.len() >= VALUE_MIN)
 }
 
-/// Values that lack a few digits, but not an odd number, and UIDs before an `x` that do.
-fn lengths(url: &str) -> impl Iterator<Item = Remark> {
-    const UID: (usize, &str) = (14, "a UID");
-    let expected = |digits: usize| match digits {
-        12 => Some(UID),
-        28 | 30 => Some((32, "encrypted PICC data")),
-        44 | 46 => Some((48, "encrypted PICC data in LRP mode")),
-        _ => None,
-    };
-    values(url).filter_map(move |(name, value)| {
-        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let has_letter = |text: &str| text.bytes().any(|b| b.is_ascii_alphabetic());
-        let mirrored = value.split_once('x');
-        let (digits, expected) = match mirrored {
-            Some((uid, rest)) if is_hex(uid) && is_hex(rest) && uid.len() >= 8 => {
-                (uid.len(), (uid.len() != UID.0).then_some(UID)?)
-            }
-            None if is_hex(value) && has_letter(value) => (value.len(), expected(value.len())?),
-            _ => return None,
-        };
-        let name = name.to_owned();
-        Some(Remark::Length {
-            name,
-            digits,
-            expected,
-        })
-    })
+/// The parameters that a template without a counter has as literal text, though they have the name
+/// and the digits of a counter.
+fn counters_as_text(format: &Format) -> Vec<String> {
+    let text = &format.settings.template;
+    if fixed::is(format) || text.contains("{counter}") || text.contains("{picc}") {
+        return Vec::new();
+    }
+    let counters = values(text).filter(|(name, value)| {
+        let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_hexdigit());
+        let name = name.to_ascii_lowercase();
+        is_number && value.len() <= COUNTER_MAX && COUNTERS.contains(&name.as_str())
+    });
+    counters.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// The parameters of a URL, and its path segments under their own name.
-fn values(url: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn values(url: &str) -> impl Iterator<Item = (&str, &str)> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -264,12 +264,12 @@ impl Readings<'_> {
             self.with(&before, Field::Slug, index + 1);
         }
         let varies = self.varies[index];
-        // Usual slugs are above.
+        // Usual slugs of one word are above.
         if varies
             && let Some(piece) = &word.piece
             && piece.in_path
             && is_slug(piece.text)
-            && !is_usual_slug(piece.text)
+            && (piece.words > 1 || !is_usual_slug(piece.text))
         {
             let mut named = before.clone();
             named.leaves(piece.text);

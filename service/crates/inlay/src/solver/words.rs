@@ -4,6 +4,10 @@
 use super::shapes::{could_be_code, is_name_elsewhere, is_usual_slug};
 use crate::slug::is_slug;
 
+/// The hex digits of a UID. Those of the chips that mirror several values in one run begin with 04,
+/// the number of NXP.
+const UID: usize = 14;
+
 /// A part of a URL between separators.
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
@@ -99,7 +103,7 @@ pub(super) fn of(url: &str) -> Option<Vec<Word<'_>>> {
             words,
             in_path: !in_query,
         };
-        let is_whole = whole == Kind::Fixed || is_usual_slug(chunk);
+        let is_whole = whole == Kind::Fixed || (is_usual_slug(chunk) && !is_run(chunk));
         if is_whole || !chunk.contains(inner) || (in_query && is_name_in_query(chunk)) {
             words.push(Word {
                 text: chunk,
@@ -154,16 +158,25 @@ const fn inner(c: char) -> bool {
     !c.is_ascii_alphanumeric() || c == 'x'
 }
 
+/// Whether a text is a UID and other values of a chip, one after the other. An app that writes URLs
+/// in small letters makes them look like most slugs.
+fn is_run(text: &str) -> bool {
+    let begins_uid = |part: &str| part.len() == UID && part.starts_with("04");
+    text.contains(inner)
+        && text.split(inner).all(could_be_code)
+        && text.split(inner).next().is_some_and(begins_uid)
+}
+
 /// Whether the value of a parameter looks as if it named a tag, such as `AbC123xy`, and no part of
 /// it could be a chip's UID or code. A counter and a state of a loop do not make it a run of values
 /// if other letters are beside them.
 pub(super) fn is_name_in_query(value: &str) -> bool {
     let is_long = |part: &str| part.len() >= 8 && could_be_code(part);
     let of_chip = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'O' | b'I');
-    let is_run = || value.split(inner).all(|part| part.bytes().all(of_chip));
+    let are_of_chip = || value.split(inner).all(|part| part.bytes().all(of_chip));
     let is_short = || !value.split(inner).any(could_be_code);
     is_slug(value)
         && is_name_elsewhere(value)
         && !value.split(inner).any(is_long)
-        && (!is_run() || is_short())
+        && (!are_of_chip() || is_short())
 }

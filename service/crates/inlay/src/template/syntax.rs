@@ -107,6 +107,13 @@ impl Parts {
     }
 }
 
+/// Writes the scheme in small letters. Schemes are the same in any case (RFC 3986, section 3.1).
+pub(super) fn lower_scheme(text: &mut str) {
+    if let Some(end) = text.find("://") {
+        text[..end].make_ascii_lowercase();
+    }
+}
+
 /// Recognises placeholders, and turns doubled braces into single ones.
 fn units(text: &str) -> Result<Vec<Unit>, TemplateError> {
     let mut units = Vec::new();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use url::Host;
 use utoipa::ToSchema;
 
 use crate::admin::Asked;
@@ -16,10 +17,10 @@ use domain::clock::Stopwatch;
 use domain::field_error::FieldError;
 use inlay::derivation::{Derivation, MasterSecret};
 use inlay::key::SomeKey;
-use inlay::pasted::{Reading, URLS_MAX, Unused, readings_of};
+use inlay::pasted::{Note, Reading, URLS_MAX, Unused, readings_of};
 use inlay::solver::{Certainty, Format, KEYS_MAX, KeySource, Puzzle, Solution, solve};
 use inlay::technology::Mode;
-use inlay::template::{Lookup, MacStart};
+use inlay::template::{Lookup, MacStart, Request, host_without_port};
 use inlay::{Technology, Uid};
 
 /// Time limit of a search: a person waits for it, and it competes with taps.
@@ -199,7 +200,7 @@ pub(crate) async fn find(
             (solution.certainty == Certainty::Proved, is_verified)
         };
         for reading in readings_of(&asked.urls) {
-            let answer = solved(reading);
+            let answer = solved(with_ascii_hosts(reading));
             let is_better = |(_, other): &(_, Solution)| rank(&answer.1) > rank(other);
             if best.as_ref().is_none_or(is_better) {
                 best = Some(answer);
@@ -235,6 +236,24 @@ pub(crate) async fn find(
         tried: solution.tried,
         urls: reading.urls,
     }))
+}
+
+/// The reading with hosts of other letters in the form that browsers send, as chips have it.
+fn with_ascii_hosts(mut reading: Reading) -> Reading {
+    for url in &mut reading.urls {
+        let Some(request) = Request::of_url(url) else {
+            continue;
+        };
+        let name = host_without_port(request.host);
+        if let Ok(Host::Domain(ascii)) = Host::parse(name)
+            && !name.is_ascii()
+        {
+            let name = name.to_owned();
+            *url = url.replacen(&name, &ascii, 1);
+            reading.notes.push(Note::AsciiHost { name, ascii });
+        }
+    }
+    reading
 }
 
 fn unused_view(Unused { text, why }: &Unused) -> UnusedView {

@@ -1,0 +1,130 @@
+//! Separators of a query that a program percent-encoded, and a slash behind the query. A chip
+//! writes its values between plain separators. An owner's own text may have encoded ones, so only
+//! those beside a value count.
+
+use super::{Note, Reading, VALUE_MIN};
+
+/// The fewest characters of a value before a closing slash: those of the shortest code.
+const CODE_MIN: usize = 8;
+
+/// The reading with plain separators and without such a slash; `None` if there are none.
+pub(super) fn read(reading: &Reading) -> Option<Reading> {
+    let mut plain = reading.clone();
+    let (mut is_decoded, mut is_closed) = (false, false);
+    for url in &mut plain.urls {
+        if let Some(decoded) = decoded(url) {
+            *url = decoded;
+            is_decoded = true;
+        }
+        if let Some(shorter) = without_slash(url) {
+            *url = shorter;
+            is_closed = true;
+        }
+    }
+    if is_decoded {
+        plain.notes.push(Note::Separators);
+    }
+    if is_closed {
+        plain.notes.push(Note::ClosingSlash);
+    }
+    (is_decoded || is_closed).then_some(plain)
+}
+
+/// The URL with plain separators; `None` if no encoded one is beside a value.
+fn decoded(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find('#').unwrap_or(rest.len());
+    let (rest, fragment) = rest.split_at(end);
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) if has_encoded(query) => (path.to_owned(), query),
+        Some(_) => return None,
+        // The first separator is encoded, too.
+        None => {
+            let (path, query) = rest.split_once("%3F").or_else(|| rest.split_once("%3f"))?;
+            let mut runs = query.split(|c: char| !c.is_ascii_hexdigit());
+            if !runs.any(|run| run.len() >= VALUE_MIN) {
+                return None;
+            }
+            (path.replace("%2F", "/").replace("%2f", "/"), query)
+        }
+    };
+    let query = query.replace("%3D", "=").replace("%3d", "=");
+    let query = query.replace("%26", "&");
+    Some(format!("{scheme}://{path}?{query}{fragment}"))
+}
+
+/// Whether a query has an encoded separator directly before or behind a value.
+fn has_encoded(query: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let before = |text: &str| {
+        let digits = text.bytes().rev().take_while(u8::is_ascii_hexdigit);
+        digits.count()
+    };
+    let mut equals = query.match_indices("%3D").chain(query.match_indices("%3d"));
+    let mut ands = query.match_indices("%26");
+    equals.any(|(at, encoded)| digits(&query[at + encoded.len()..]) >= VALUE_MIN)
+        || ands.any(|(at, _)| before(&query[..at]) >= VALUE_MIN)
+}
+
+/// The URL without the slashes behind its last value; `None` if there are none.
+fn without_slash(url: &str) -> Option<String> {
+    let end = url.find('#').unwrap_or(url.len());
+    let (address, fragment) = url.split_at(end);
+    let open = address.trim_end_matches('/');
+    let (_, query) = open.split_once('?')?;
+    let last = query.rsplit(['=', '&']).next().unwrap_or_default();
+    let is_digit = |b: u8| b.is_ascii_hexdigit() || b == b'x';
+    let is_value = last.len() >= CODE_MIN && last.bytes().all(is_digit);
+    (is_value && open.len() < address.len()).then(|| format!("{open}{fragment}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pasted::readings;
+
+    const URL: &str = "https://tags.example.com/v?e=EF963FF7828658A599F3&c=94EED9EE65337086";
+
+    #[test]
+    fn encoded_separators_and_a_closing_slash_are_read_first_as_plain_ones() {
+        for (text, notes) in [
+            (URL.replace('&', "%26"), &[Note::Separators][..]),
+            (URL.replace('?', "%3F"), &[Note::Separators]),
+            (URL.replace('=', "%3d"), &[Note::Separators]),
+            (
+                URL.replace('?', "%3f")
+                    .replace('=', "%3D")
+                    .replace('&', "%26"),
+                &[Note::Separators],
+            ),
+            (format!("{URL}/"), &[Note::ClosingSlash]),
+            (
+                URL.replace('&', "%26") + "//",
+                &[Note::Separators, Note::ClosingSlash],
+            ),
+        ] {
+            let readings = readings(&text);
+            assert_eq!(readings[0].urls, [URL], "{text}");
+            assert_eq!(readings[0].notes, notes, "{text}");
+            assert_eq!(readings[1].urls, [&*text]);
+        }
+        let text = format!("https://urldefense.com/v3/__{URL}__;!!abc$");
+        let first = readings(&text).swap_remove(0);
+        assert_eq!(first.urls, [URL]);
+        assert_eq!(first.notes, [Note::Wrapped]);
+        let text = text.replace("__https://", "__https:/");
+        assert_eq!(readings(&text)[0].urls, [URL]);
+    }
+
+    #[test]
+    fn an_owner_s_own_text_stays_encoded() {
+        for text in [
+            URL.replace("?e", "?t=a%26b%3D1&e"),
+            "https://a.example/what%3Fnow".to_owned(),
+            "https://a.example/?next=/shop/".to_owned(),
+            "https://a.example/v/".to_owned(),
+        ] {
+            assert_eq!(readings(&text).len(), 1, "{text}");
+        }
+    }
+}
