@@ -165,7 +165,7 @@ async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_seco
     let is_recalled = |tap: &TapResult| tap.answer.body.contains("has been recalled");
     // Each tap caches the tag on the other node, as the next patch finds it.
     within_a_second(&other, &tag, is_redirect("red/Old")).await;
-    let path = format!("/groups/{wines}");
+    let group = format!("/groups/{wines}");
     for (deaf, before, after, title) in [
         (false, "red", (experiences[1], "white"), "New"),
         (true, "white", (experiences[0], "red"), "Newer"),
@@ -174,7 +174,7 @@ async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_seco
             if deaf {
                 deafen(&database).await;
             }
-            one.admin_patch(&path, changes).await;
+            one.admin_patch(&group, changes).await;
         };
         patch(json!({"title": title})).await;
         within_a_second(&other, &tag, is_redirect(&format!("{before}/{title}"))).await;

@@ -30,8 +30,12 @@ pub(super) fn read(reading: &Reading) -> Option<Reading> {
     (is_decoded || is_closed).then_some(plain)
 }
 
-/// The URL with plain separators; `None` if no encoded one is beside a value.
+/// The URL with plain separators; `None` if no encoded one is beside a value. A URL inside of another
+/// one is taken out of it instead.
 fn decoded(url: &str) -> Option<String> {
+    if url.to_ascii_lowercase().contains("%3a%2f%2f") {
+        return None;
+    }
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find('#').unwrap_or(rest.len());
     let (rest, fragment) = rest.split_at(end);
@@ -123,6 +127,8 @@ mod tests {
             "https://a.example/what%3Fnow".to_owned(),
             "https://a.example/?next=/shop/".to_owned(),
             "https://a.example/v/".to_owned(),
+            URL.replace("https://tags", "https://a.example/?u=https%3A%2F%2Ftags")
+                .replace('&', "%26"),
         ] {
             assert_eq!(readings(&text).len(), 1, "{text}");
         }
