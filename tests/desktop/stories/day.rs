@@ -2,6 +2,7 @@
 //! report, and a colleague who sees one product.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
@@ -117,9 +118,17 @@ async fn lead(window: &Window) {
 async fn save(desk: &Desk, window: &Window, name: &str, notice: &str) -> Vec<u8> {
     let open = || desk.hands().titled(SAVE) > 0;
     eventually("the dialog is shown", async || open().then_some(())).await;
+    // A dialog that is not ready takes no key. A second Enter behind one that has just closed would press
+    // the button of the window that has the focus again.
     eventually("the dialog is closed", async || {
         desk.hands().enter(SAVE);
-        (!open()).then_some(())
+        let closed = async {
+            while open() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let closed = tokio::time::timeout(Duration::from_secs(2), closed);
+        closed.await.ok()
     })
     .await;
     window
