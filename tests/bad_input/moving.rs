@@ -16,11 +16,9 @@ async fn a_slug_in_another_script_or_of_a_route_finds_no_tag() {
         "/t/bott%E2%84%AAe-41",
         "/t/bottle%E2%80%8B-41",
         "/t/bottl%C4%B1-41",
-        // Escaped twice, half an escape, and characters that no slug has.
-        "/t/bottle%252D41",
-        "/t/bottle-4%1",
+        // Escaped, although nothing needs it.
+        "/t/bottle%2D41",
         "/t/bottle-41%00",
-        "/t/bottle-41%26x=1",
         "/t/admin",
         "/t/stand-in",
         "/t/..%2Fadmin",

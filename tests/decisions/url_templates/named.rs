@@ -102,24 +102,3 @@ async fn a_slug_names_the_same_tag_at_each_form_of_address() {
         }
     }
 }
-
-/// RFC 3986, section 6.2.2.2: `%7E` and `~` are the same.
-#[tokio::test]
-async fn a_slug_with_escaped_characters_names_its_tag_at_each_address() {
-    let service = TestService::start().await;
-    let at_host = of(Technology::Ntag213, "https://tags.example/p/{slug}");
-    template(&service, &at_host, &[]).await;
-    let tag = json!({"slug": "a~b_c.d"});
-    service.redirecting_tag(tag).await;
-    for slug in ["a~b_c.d", "a%7Eb_c.d", "a%7eb%5Fc%2Ed", "%61~b_c.d"] {
-        for path in ["/t/", "/T/", "/p/"] {
-            for end in ["", "/", "&brid=abc"] {
-                let path = format!("{path}{slug}{end}");
-                assert_eq!(open(&service, &path).await.status, 302, "{path}");
-            }
-        }
-    }
-    for path in ["/t/a%257Eb_c.d", "/t/a%7Eb_c.d%2F", "/t/a%7b_c.d"] {
-        assert_eq!(open(&service, path).await.status, 404, "{path}");
-    }
-}

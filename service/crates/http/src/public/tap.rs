@@ -22,7 +22,6 @@ use app::tap::{self, HeldKey, KeyCookie, Linked, Place, Tap, TapAnswer, TapError
 use domain::interaction::TapOrigin;
 use domain::rolling_key::RollingKey;
 use domain::visitor::Visitor;
-use inlay::slug::unescaped;
 use inlay::template;
 
 /// Tap a tag
@@ -67,9 +66,9 @@ pub(crate) async fn tap(
         Some((path, query)) => (path, query.into_owned()),
         None => (asked.path, asked.query.to_owned()),
     };
-    // A slug contains no characters that need escaping, but some programs escape them.
+    // A slug contains no characters that need escaping, so an escaped path is not a tag's.
     let place = Place::Slug {
-        slug: unescaped(slug_in(path).unwrap_or_default()).into_owned(),
+        slug: slug_in(path).unwrap_or_default().to_owned(),
         path: asked.path.to_owned(),
     };
     at(&service, place, &query, origin, request).await
