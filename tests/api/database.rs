@@ -1,11 +1,14 @@
 //! Statements in the database of a service, for states that the API does not make, or makes slowly.
 
 use rusqlite::Connection;
-use tapdesk_tests::TestService;
+use tapdesk_tests::{PATIENCE, TestService};
 
 fn file(service: &TestService) -> Connection {
     let path = service.folder().join("tapdesk.db");
-    Connection::open(path).expect("the database is there")
+    let file = Connection::open(path).expect("the database is there");
+    // The service may be writing.
+    file.busy_timeout(PATIENCE).expect("it can wait");
+    file
 }
 
 /// Runs SQL statements in the database of a service.

@@ -102,9 +102,7 @@ async fn raise(service: &TestService, group: Option<&Value>) -> i64 {
         service.admin_patch(&tag.admin_path(), into).await;
     }
     let url = inlay.url(&tag);
-    for _ in 0..12 {
-        service.tap(&url).await;
-    }
+    service.open_as_copied(&url).await;
     tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("the alert is raised");

@@ -1,10 +1,20 @@
 //! Alerts for the operator.
 
 use serde_json::{Value, json};
-use tapdesk_tests::{PATIENCE, Reaction, Receiver, TestService, eventually};
+use tapdesk_tests::{Reaction, Receiver, TestService, eventually};
 
 use super::{start, tags_of, webhook};
+use crate::api::database::execute;
 use crate::api::events::Listener;
+
+/// A service on SQLite that sends webhooks to this machine.
+async fn on_sqlite() -> TestService {
+    TestService::start_with(|options| {
+        "sqlite".clone_into(&mut options.database);
+        options.settings.private_webhooks = true;
+    })
+    .await
+}
 
 #[tokio::test]
 async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_not() {
@@ -45,11 +55,7 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
 #[tokio::test]
 async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_room() {
     const MORE_THAN_ANY_DISK: u32 = 16 << 20;
-    let service = TestService::start_with(|options| {
-        options.database = "sqlite".to_owned();
-        options.settings.private_webhooks = true;
-    })
-    .await;
+    let service = on_sqlite().await;
     let _house = service.keep_house();
     let receiver = Receiver::start().await;
     let (id, _) = webhook(&service, &receiver, json!({"events": ["alert.disk_low"]})).await;
@@ -90,18 +96,11 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
 /// A missing table stands for a database that refuses writes for a while.
 #[tokio::test]
 async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
-    let service = TestService::start_with(|options| {
-        options.database = "sqlite".to_owned();
-        options.settings.private_webhooks = true;
-    })
-    .await;
+    let service = on_sqlite().await;
     let receiver = Receiver::start().await;
     let events = json!({"events": ["alert.writer_failed"]});
     webhook(&service, &receiver, events).await;
-    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(PATIENCE).unwrap();
-    file.execute_batch("ALTER TABLE submissions RENAME TO away")
-        .unwrap();
+    execute(&service, "ALTER TABLE submissions RENAME TO away").await;
     let _house = service.keep_house();
     eventually("a round that fails", async || {
         let failed = figure(&service, "housekeeping_failures_total").await;
@@ -109,8 +108,7 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
     })
     .await;
     assert!(receiver.received().is_empty());
-    file.execute_batch("ALTER TABLE away RENAME TO submissions")
-        .unwrap();
+    execute(&service, "ALTER TABLE away RENAME TO submissions").await;
     let told = eventually("the alert", async || {
         receiver
             .received()
@@ -124,11 +122,7 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
 /// A missing table stands for a database that refuses writes for a while.
 #[tokio::test]
 async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
-    let service = TestService::start_with(|options| {
-        options.database = "sqlite".to_owned();
-        options.settings.private_webhooks = true;
-    })
-    .await;
+    let service = on_sqlite().await;
     let receiver = Receiver::start().await;
     let events = json!({"events": ["alert.copied_url"]});
     webhook(&service, &receiver, events).await;
@@ -136,19 +130,13 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
     for _ in 0..2 {
         let (tag, mut inlay) = service.bottle().await;
         let url = inlay.url(&tag);
-        for _ in 0..12 {
-            service.tap(&url).await;
-        }
+        service.open_as_copied(&url).await;
         copied.push(json!(tag.id));
     }
-    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(PATIENCE).unwrap();
-    file.execute_batch("ALTER TABLE outbox RENAME TO away")
-        .unwrap();
+    execute(&service, "ALTER TABLE outbox RENAME TO away").await;
     let swept = tapdesk_service::housekeeping::raise_alerts(service.service()).await;
     swept.expect_err("no alert can be written");
-    file.execute_batch("ALTER TABLE away RENAME TO outbox")
-        .unwrap();
+    execute(&service, "ALTER TABLE away RENAME TO outbox").await;
     let _house = service.keep_house();
     let told = receiver.wait_for(2).await;
     assert_eq!(tags_of(&told), copied);
@@ -157,23 +145,14 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
 /// A missing table stands for rows that cannot be removed.
 #[tokio::test]
 async fn sqlite_a_removal_that_fails_delays_no_alert() {
-    let service = TestService::start_with(|options| {
-        options.database = "sqlite".to_owned();
-        options.settings.private_webhooks = true;
-    })
-    .await;
+    let service = on_sqlite().await;
     let receiver = Receiver::start().await;
     let events = json!({"events": ["alert.copied_url"]});
     webhook(&service, &receiver, events).await;
     let (tag, mut inlay) = service.bottle().await;
     let url = inlay.url(&tag);
-    for _ in 0..12 {
-        service.tap(&url).await;
-    }
-    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(PATIENCE).unwrap();
-    file.execute_batch("ALTER TABLE unlisted_chips RENAME TO away")
-        .unwrap();
+    service.open_as_copied(&url).await;
+    execute(&service, "ALTER TABLE unlisted_chips RENAME TO away").await;
     let swept = tapdesk_service::housekeeping::sweep(service.service()).await;
     swept.expect_err("the removal fails");
     let _house = service.keep_house();
@@ -183,28 +162,20 @@ async fn sqlite_a_removal_that_fails_delays_no_alert() {
 /// A missing table stands for a database that fails.
 #[tokio::test]
 async fn sqlite_delivery_that_fails_inside_the_service_is_measured_each_time() {
-    let service = TestService::start_with(|options| {
-        options.database = "sqlite".to_owned();
-        options.settings.private_webhooks = true;
-    })
-    .await;
+    let service = on_sqlite().await;
     let receiver = Receiver::start().await;
     webhook(&service, &receiver, Value::Null).await;
     let _house = service.keep_house();
     let tag = service.redirecting_tag(Value::Null).await;
-    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
-    file.busy_timeout(PATIENCE).unwrap();
     for round in 1..=2 {
         let before = figure(&service, "webhook_failures_total").await;
-        file.execute_batch("ALTER TABLE webhook_states RENAME TO away")
-            .unwrap();
+        execute(&service, "ALTER TABLE webhook_states RENAME TO away").await;
         eventually("a round that fails", async || {
             let failed = figure(&service, "webhook_failures_total").await;
             (failed > before).then_some(())
         })
         .await;
-        file.execute_batch("ALTER TABLE away RENAME TO webhook_states")
-            .unwrap();
+        execute(&service, "ALTER TABLE away RENAME TO webhook_states").await;
         service.tap(&tag.path()).await;
         receiver.wait_for(round).await;
     }

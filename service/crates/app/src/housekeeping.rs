@@ -1,7 +1,8 @@
 //! Recurring work. Expired keys, old visitors and old interactions are removed, so that nothing
 //! grows without limit. Imports that a crash interrupted are finished. Alerts are raised. Webhooks
-//! and notifications are delivered. Taps are counted for reports. Scheduled backups are made. Settings are read again,
-//! so that all nodes of a database use the same ones. After a start, tags are read into memory.
+//! and notifications are delivered. Taps are counted for reports. Scheduled backups are made.
+//! Settings are read again, so that all nodes of a database use the same ones. After a start, tags
+//! are read into memory.
 
 mod alerts;
 

@@ -19,6 +19,7 @@ mod countries;
 mod document;
 mod error;
 mod pages;
+mod picture;
 mod public;
 mod rate_limiter;
 mod reserved;

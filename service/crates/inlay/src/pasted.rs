@@ -23,8 +23,6 @@ pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
-/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
-pub(crate) const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
 /// The fewest hex digits in a row that look like a value of a chip: those of a UID.
 const VALUE_MIN: usize = 14;
 
@@ -180,6 +178,17 @@ fn quoted_printable(urls: &[String]) -> Option<Decoded> {
         urls: urls.iter().map(decoded).collect(),
         values,
     })
+}
+
+/// Whether a text has as many hex digits in a row as a value of a chip.
+fn has_value(text: &str) -> bool {
+    let mut runs = text.split(|c: char| !c.is_ascii_hexdigit());
+    runs.any(|run| run.len() >= VALUE_MIN)
+}
+
+/// The address of a URL, and its fragment with the `#`; that is empty if there is none.
+fn without_fragment(url: &str) -> (&str, &str) {
+    url.split_at(url.find('#').unwrap_or(url.len()))
 }
 
 const fn is_scheme_byte(byte: u8) -> bool {

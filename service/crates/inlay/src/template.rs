@@ -42,6 +42,7 @@ pub use request::{Addressed, Decoded, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
 
 use syntax::Parts;
+pub(crate) use syntax::is_scheme;
 
 /// A placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,7 @@
-//! Uploaded pictures, and pictures as answers: the same for experiences and groups.
+//! Uploaded pictures: the same for experiences and groups.
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
 
 use super::extract::body;
 use crate::error::ApiError;
@@ -30,21 +28,4 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
         )),
         Err(error) => Err(ApiError::Invalid(FieldError::whole(error.to_string()))),
     }
-}
-
-/// An answer with a picture. Browsers take it for nothing else, and run nothing in it.
-pub(super) fn shown(media_type: ImageType, bytes: Vec<u8>) -> Response {
-    let mut response = bytes.into_response();
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_TYPE, media_type.as_str()),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; sandbox",
-        ),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
 }

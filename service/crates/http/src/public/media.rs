@@ -3,10 +3,11 @@
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 use crate::document::Binary;
 use crate::error::{nothing_here, refused_tap};
+use crate::picture;
 use crate::public::AsService;
 use app::tap::TapError;
 
@@ -34,19 +35,11 @@ pub(crate) async fn media(
     };
     match found {
         Ok(Some((media_type, bytes))) => {
-            let mut response = bytes.into_response();
-            let headers = response.headers_mut();
-            for (name, value) in [
-                (header::CONTENT_TYPE, media_type.as_str()),
-                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-                (
-                    header::CONTENT_SECURITY_POLICY,
-                    "default-src 'none'; sandbox",
-                ),
-                (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-            ] {
-                headers.insert(name, HeaderValue::from_static(value));
-            }
+            let mut response = picture::answer(media_type, bytes);
+            let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, forever);
             response
         }
         Ok(None) => nothing_here(),

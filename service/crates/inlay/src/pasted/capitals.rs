@@ -1,6 +1,7 @@
 //! Schemes and hosts in capitals: keyboards write `Https://`, and QR codes in capitals are smaller.
 
-use super::{Note, Reading, SCHEMES};
+use super::{Note, Reading};
+use crate::template::is_scheme;
 
 /// The readings with scheme and host in small letters, the likeliest first.
 ///
@@ -32,10 +33,10 @@ fn small(url: &str, with_host: bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
     };
-    let scheme = scheme.to_ascii_lowercase();
-    if !SCHEMES.contains(&scheme.as_str()) {
+    if !is_scheme(scheme) {
         return url.to_owned();
     }
+    let scheme = scheme.to_ascii_lowercase();
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, rest) = rest.split_at(if with_host { end } else { 0 });
     format!("{scheme}://{}{rest}", host.to_ascii_lowercase())

@@ -3,7 +3,7 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::VALUE_MIN;
+use super::has_value;
 
 /// The longest number of an entity with its `;`, in bytes: three digits with many leading zeros.
 /// Without a limit, a hostile text of `&#` takes cubic time.
@@ -114,9 +114,7 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
 /// The URL inside of another one in a piece of text, decoded.
 fn inner(piece: &str) -> Option<String> {
     let url = defended(piece).or_else(|| encoded(piece))?;
-    let mut values = url.split(|c: char| !c.is_ascii_hexdigit());
-    let has_value = values.any(|value| value.len() >= VALUE_MIN);
-    has_value.then_some(url)
+    has_value(&url).then_some(url)
 }
 
 /// The URL inside of one by Proofpoint's URL Defense, version 3. It has one slash or two behind its

@@ -2,7 +2,7 @@
 //! writes its values between plain separators. An owner's own text may have encoded ones, so only
 //! those beside a value count.
 
-use super::{Note, Reading, VALUE_MIN};
+use super::{Note, Reading, VALUE_MIN, has_value, without_fragment};
 
 /// The fewest characters of a value before a closing slash: those of the shortest code.
 const CODE_MIN: usize = 8;
@@ -37,16 +37,14 @@ fn decoded(url: &str) -> Option<String> {
         return None;
     }
     let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find('#').unwrap_or(rest.len());
-    let (rest, fragment) = rest.split_at(end);
+    let (rest, fragment) = without_fragment(rest);
     let (path, query) = match rest.split_once('?') {
         Some((path, query)) if has_encoded(query) => (path.to_owned(), query),
         Some(_) => return None,
         // The first separator is encoded, too.
         None => {
             let (path, query) = rest.split_once("%3F").or_else(|| rest.split_once("%3f"))?;
-            let mut runs = query.split(|c: char| !c.is_ascii_hexdigit());
-            if !runs.any(|run| run.len() >= VALUE_MIN) {
+            if !has_value(query) {
                 return None;
             }
             (path.replace("%2F", "/").replace("%2f", "/"), query)
@@ -72,8 +70,7 @@ fn has_encoded(query: &str) -> bool {
 
 /// The URL without the slashes behind its last value; `None` if there are none.
 fn without_slash(url: &str) -> Option<String> {
-    let end = url.find('#').unwrap_or(url.len());
-    let (address, fragment) = url.split_at(end);
+    let (address, fragment) = without_fragment(url);
     let open = address.trim_end_matches('/');
     let (_, query) = open.split_once('?')?;
     let last = query.rsplit(['=', '&']).next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Parameters that apps, advertisements and campaigns append to the URLs that they open. A tap has
 //! none of them, so a template with one would match nothing.
 
-use super::{Note, Reading, VALUE_MIN};
+use super::{Note, Reading, VALUE_MIN, without_fragment};
 
 /// The names of such parameters: those of Google, Facebook, Instagram, Microsoft, `TikTok`,
 /// Mailchimp and Blue Bite.
@@ -33,8 +33,7 @@ fn shortened(reading: &Reading, from: fn(&[&str]) -> usize) -> Option<Reading> {
     let mut names = Vec::new();
     let mut shorter = reading.clone();
     for url in &mut shorter.urls {
-        let end = url.find('#').unwrap_or(url.len());
-        let (address, fragment) = url.split_at(end);
+        let (address, fragment) = without_fragment(url);
         let Some((path, query)) = address.split_once('?') else {
             continue;
         };
@@ -68,12 +67,12 @@ fn shortened(reading: &Reading, from: fn(&[&str]) -> usize) -> Option<Reading> {
 fn is_tracking(parameter: &str) -> bool {
     let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
     let name = name.to_ascii_lowercase();
-    (name.starts_with(CAMPAIGN) || NAMES.contains(&name.as_str())) && !has_value(value)
+    (name.starts_with(CAMPAIGN) || NAMES.contains(&name.as_str())) && !has_capital_value(value)
 }
 
 /// Whether a text has digits as a chip writes them: in capitals. Numbers of campaigns are decimal,
 /// and those of `msclkid` have small letters.
-fn has_value(text: &str) -> bool {
+fn has_capital_value(text: &str) -> bool {
     let mut runs = text.split(|c: char| !c.is_ascii_hexdigit());
     runs.any(|run| run.len() >= VALUE_MIN && run.bytes().any(|b| b.is_ascii_uppercase()))
 }

@@ -11,7 +11,8 @@ const BLUE_BITE: &str = "mtag.io";
 
 /// The template of the URLs with `{slug}` in the place of the tag's name. One URL does not show
 /// which of its texts is the name, unless its host is that of a known service; two URLs that differ
-/// in one segment, or in one parameter, do. Like a tap, the URLs are read as they are, or else without what apps append.
+/// in one segment, or in one parameter, do. Like a tap, the URLs are read as they are, or else
+/// without the texts that apps append.
 pub(super) fn all(urls: &[&str]) -> Vec<Format> {
     let settings = [false, true].into_iter().find_map(|forgives| {
         let addresses = urls.iter().map(|url| Address::of(url, forgives));

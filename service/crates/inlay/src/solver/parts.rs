@@ -3,7 +3,8 @@
 
 use super::sources::KeySource;
 use super::{Answer, Budget, Certainty, answer, fixed, lengths, shapes};
-use crate::pasted::{SCHEMES, URLS_MAX, Unusable, Unused};
+use crate::pasted::{URLS_MAX, Unusable, Unused};
+use crate::template::is_scheme;
 
 /// The URLs that can be used, each once, and the others with their reason.
 pub(super) fn usable<'a>(urls: &[&'a str]) -> (Vec<&'a str>, Vec<Unused>) {
@@ -11,16 +12,11 @@ pub(super) fn usable<'a>(urls: &[&'a str]) -> (Vec<&'a str>, Vec<Unused>) {
     let mut unused = Vec::new();
     for (index, url) in urls.iter().enumerate() {
         let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-        let is_known = |scheme: &str| {
-            SCHEMES
-                .iter()
-                .any(|known| scheme.eq_ignore_ascii_case(known))
-        };
         let why = match scheme {
             _ if usable.contains(url) => Unusable::Repeated,
             _ if index >= URLS_MAX => Unusable::TooMany,
             None => Unusable::NoScheme,
-            Some(scheme) if !is_known(scheme) => Unusable::NoWebAddress {
+            Some(scheme) if !is_scheme(scheme) => Unusable::NoWebAddress {
                 scheme: scheme.to_owned(),
             },
             Some(_) if url.len() > shapes::URL_MAX => Unusable::TooLong,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::lengths::{self, VALUE_MIN};
 use super::{Format, KeySource, fixed, forms};
-use crate::pasted::SCHEMES;
+use crate::template::is_scheme;
 
 /// Names that owners give to the parameter of a counter.
 const COUNTERS: [&str; 9] = [
@@ -174,10 +174,7 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         match url.split_once("://") {
             None => add(Remark::NoScheme),
             Some((scheme, _)) => {
-                if !SCHEMES
-                    .iter()
-                    .any(|known| scheme.eq_ignore_ascii_case(known))
-                {
+                if !is_scheme(scheme) {
                     let scheme = scheme.to_owned();
                     add(Remark::NoWebAddress { scheme });
                 }

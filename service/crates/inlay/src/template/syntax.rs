@@ -8,6 +8,8 @@ use super::{Field, TemplateError};
 /// The longest template. It is twice as long as any text that fits into a chip, and short enough to
 /// be checked quickly.
 const LENGTH_MAX: usize = 512;
+/// The schemes of tags' URLs: `lnurlw` is that of bolt cards.
+const SCHEMES: [&str; 3] = ["https", "http", "lnurlw"];
 
 /// A character of the URL, or a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +63,10 @@ impl Parts {
             return Err(TemplateError::TooLong { length, max });
         }
         let units = units(text)?;
-        let schemes = ["https://", "http://", "lnurlw://"];
-        let scheme = schemes.into_iter().find(|scheme| text.starts_with(scheme));
-        let rest = &units[scheme.ok_or(TemplateError::Scheme)?.len()..];
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+        let scheme = scheme.filter(|scheme| SCHEMES.contains(scheme));
+        let scheme = scheme.ok_or(TemplateError::Scheme)?;
+        let rest = &units[scheme.len() + "://".len()..];
         once_each(&units)?;
         legal(rest)?;
 
@@ -105,6 +108,11 @@ impl Parts {
     pub(super) fn has(&self, field: Field) -> bool {
         self.index(field).is_some()
     }
+}
+
+/// Whether this is the scheme of a tag's URL, in any case.
+pub(crate) fn is_scheme(text: &str) -> bool {
+    SCHEMES.iter().any(|known| text.eq_ignore_ascii_case(known))
 }
 
 /// Writes the scheme in small letters. Schemes are the same in any case (RFC 3986, section 3.1).

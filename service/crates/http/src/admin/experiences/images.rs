@@ -11,6 +11,7 @@ use crate::admin::extract::path::{Id, ImagePath};
 use crate::admin::pictures;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
+use crate::picture;
 use domain::experience::Image;
 use domain::id::{ExperienceId, ImageId};
 
@@ -80,7 +81,7 @@ pub(crate) async fn image(
 ) -> Result<Response, ApiError> {
     let image = service.storage.image(id, image).await?;
     let (media_type, bytes) = image.ok_or(ApiError::NotFound("image"))?;
-    Ok(pictures::shown(media_type, bytes))
+    Ok(picture::answer(media_type, bytes))
 }
 
 /// Delete an image

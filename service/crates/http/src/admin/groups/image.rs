@@ -10,6 +10,7 @@ use crate::admin::extract::path::Id;
 use crate::admin::pictures;
 use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, NotFound, Written};
+use crate::picture;
 use domain::group::Group;
 use domain::id::GroupId;
 
@@ -36,7 +37,7 @@ pub(crate) async fn image(
     let (image, bytes) = found.ok_or(ApiError::NotFound("image"))?;
     let etag = HeaderValue::from_str(&format!("\"{}\"", image.digest));
     let etag = etag.map_err(|_| ApiError::Internal)?;
-    let mut response = pictures::shown(image.media_type, bytes);
+    let mut response = picture::answer(image.media_type, bytes);
     response.headers_mut().insert(header::ETAG, etag);
     Ok(response)
 }

@@ -1,0 +1,23 @@
+//! Pictures as answers: of pages to visitors, and of pages and groups to owners.
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use domain::image_type::ImageType;
+
+/// An answer with a picture. Browsers take it for nothing else, and run nothing in it.
+pub(crate) fn answer(media_type: ImageType, bytes: Vec<u8>) -> Response {
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, media_type.as_str()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
