@@ -14,6 +14,7 @@
 //! | [`webhook`], [`audit`] | events for owners' servers; the log of changes |
 //! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
 //! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
+//! | [`resource_kind`] | the kinds of resources in the admin API, for events about their changes |
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
 //!
 //! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]. All other code
@@ -68,6 +69,7 @@ pub mod audit;
 pub mod caller;
 pub mod mail;
 pub mod notification;
+pub mod resource_kind;
 pub mod scope;
 pub mod settings;
 pub mod table;

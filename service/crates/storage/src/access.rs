@@ -5,6 +5,7 @@
 //! same commit. `shared::callers` does that inside of the transaction.
 
 mod database;
+mod request;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
 use domain::caller::Caller;
 use domain::scope::Reach;
+use request::Request;
 
 /// An open database. It has no operation on data; those need an [`Access`].
 ///
@@ -80,7 +82,7 @@ impl Storage {
 
     /// The operations for a request.
     pub fn on_behalf_of(&self, caller: &Arc<Caller>) -> Access {
-        self.by(Who::Caller(Arc::clone(caller)))
+        self.by(Who::Caller(Arc::new(Request::new(caller, self))))
     }
 
     fn by(&self, who: Who) -> Access {
@@ -137,7 +139,7 @@ enum Who {
     /// The service itself.
     Service,
     /// The sender of a request.
-    Caller(Arc<Caller>),
+    Caller(Arc<Request>),
 }
 
 /// The operations on a database, for whom [`Storage`] gave them out. A clone is for the same one.
@@ -153,9 +155,13 @@ pub struct Access {
 impl Access {
     /// The sender of the request; `None` for the service itself.
     pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
+        self.request().map(Request::caller)
+    }
+
+    fn request(&self) -> Option<&Request> {
         match &self.who {
             Who::Service => None,
-            Who::Caller(caller) => Some(caller),
+            Who::Caller(request) => Some(request),
         }
     }
 
@@ -241,19 +247,22 @@ impl Access {
         operation: Box<dyn Changing>,
     ) -> BoxFuture<'_, Result<Erased, StorageError>> {
         Box::pin(async move {
-            let Some(caller) = self.caller() else {
+            let Some(request) = self.request() else {
                 return each!(self, db => db.run_change(name, operation).await);
             };
             let on_behalf = Box::new(callers::OnBehalf {
                 operation,
-                caller: Arc::clone(caller),
+                caller: Arc::clone(request.caller()),
             });
             let changed = each!(self, db => db.run_change(name, on_behalf).await)?;
-            let callers::Changed { result, recorded } = unerased(changed);
-            if recorded {
-                caller.set_recorded();
+            let changed: callers::Changed = unerased(changed);
+            if changed.recorded {
+                request.caller().set_recorded();
             }
-            Ok(result)
+            if changed.wrote_rows {
+                request.has_changed(changed.object.as_deref());
+            }
+            Ok(changed.result)
         })
     }
 

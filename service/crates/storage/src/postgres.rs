@@ -205,6 +205,10 @@ impl PostgresStorage {
         self.node.events.tell(event);
     }
 
+    pub(crate) fn tell_here(&self, event: Event) {
+        self.node.events.tell_here(event);
+    }
+
     pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {
         self.events.subscribe()
     }

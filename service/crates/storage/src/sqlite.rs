@@ -319,6 +319,11 @@ impl SqliteStorage {
         let _ = self.events.send(event.into());
     }
 
+    /// The same as [`Self::tell`]: there is one node.
+    pub(crate) fn tell_here(&self, event: Event) {
+        self.tell(event);
+    }
+
     pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {
         self.events.subscribe()
     }

@@ -17,6 +17,7 @@ use crate::{
 use domain::clock::Timestamp;
 use domain::id::{GroupId, NotificationId};
 use domain::notification::NotificationFields;
+use domain::resource_kind::ResourceKind;
 use domain::revision::Precondition;
 
 /// The operations on notifications.
@@ -146,7 +147,9 @@ impl Access {
         self.change("finish_message", tried, |tx, tried| {
             Box::pin(deliver::finish(tx, tried))
         })
-        .await
+        .await?;
+        self.tell_changed(ResourceKind::Notifications, None);
+        Ok(())
     }
 
     /// Replaces times of notifications that are ahead, because the clock went back since.
@@ -179,8 +182,9 @@ impl Access {
         self.run_change("give_up_mails", expired, |tx, expired| {
             Box::pin(times::give_up(tx, expired))
         })
-        .await
-        .map(|()| true)
+        .await?;
+        self.tell_changed(ResourceKind::Notifications, None);
+        Ok(true)
     }
 
     /// Removes some messages older than `keep_since`, and messages of deleted notifications. `true`
