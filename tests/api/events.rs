@@ -33,8 +33,28 @@ impl Listener {
         }
     }
 
-    /// The next event: its name and data. `None` if the stream ends.
+    /// The next event, except changes of resources: its name and data. `None` if the stream ends.
     pub(in crate::api) async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            let event = self.next_of_all().await?;
+            if event.0 != "changed" {
+                return Some(event);
+            }
+        }
+    }
+
+    /// The next change of resources: its kind and id.
+    pub(in crate::api) async fn next_change(&mut self) -> (String, Value) {
+        loop {
+            let (name, event) = self.next_of_all().await.expect("the stream lasts");
+            if name == "changed" {
+                let kind = event["kind"].as_str().expect("a kind");
+                return (kind.to_owned(), event["id"].clone());
+            }
+        }
+    }
+
+    async fn next_of_all(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.heard.split_once("\n\n") {
                 let event = field(event, "event").zip(field(event, "data"));

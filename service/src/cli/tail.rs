@@ -48,10 +48,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
             continue;
         };
         let data = data.trim_start();
+        let event: Value = serde_json::from_str(data)?;
+        // Taps, and not the work of people on resources.
+        if event["event"] == "changed" {
+            continue;
+        }
         let shown = if options.json {
             data.to_owned()
         } else {
-            in_words(&serde_json::from_str(data)?, &mut slugs)
+            in_words(&event, &mut slugs)
         };
         let mut out = io::stdout().lock();
         writeln!(out, "{shown}")?;

@@ -6,6 +6,26 @@ const tap = { event: "interaction", interaction_id: 5, tag_id: 7 } as LiveEvent;
 const sent = { event: "submission", interaction_id: 5, tag_id: 7, experience_id: 3 } as LiveEvent;
 const alert = { event: "alert", message: "The disk is full." } as LiveEvent;
 
+const changed = (kind: string, id: number | null = null) => ({ event: "changed", kind, id }) as LiveEvent;
+
+test.each([
+  [changed("url-templates", 3), "/url-templates/{id}", { id: 3 }, true],
+  [changed("url-templates", 3), "/url-templates/{id}", { id: 4 }, false],
+  [changed("url-templates", 3), "/url-templates", {}, true],
+  [changed("tags"), "/tags/{id}", { id: 4 }, true],
+  // The id of a tag is no id of an interaction.
+  [changed("tags", 7), "/interactions/{id}", { id: 5 }, true],
+  [changed("interactions", 5), "/interactions/{id}", { id: 5 }, true],
+  [changed("interactions", 5), "/interactions/{id}", { id: 6 }, false],
+  [changed("encodings", 2), "/encoding-runs/{id}", { id: 3 }, true],
+  [changed("unlisted-chips"), "/url-templates/{id}", { id: 3 }, true],
+  [changed("tag-url"), "/tag-url", {}, true],
+  [changed("backup"), "/backup/schedule", {}, true],
+  [changed("mail"), "/settings", {}, false],
+])("a change by anyone concerns the responses that it may have changed", (event, path, about, concerned) => {
+  expect(eventConcerns(event, path, about)).toBe(concerned);
+});
+
 test.each([
   [tap, "/tags/{id}", { id: 7 }, true],
   [tap, "/tags/{id}", { id: 8 }, false],

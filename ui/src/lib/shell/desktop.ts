@@ -141,20 +141,30 @@ export function downloadFile(
 }
 
 /**
- * Subscribes to events until the returned function is called. The desktop continues until the next
- * subscription, which ends this one.
+ * Subscribes to events until the returned function is called. `missed` is called when events may
+ * have been missed, as after an interruption. The desktop continues until the next subscription,
+ * which ends this one.
  */
-export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
+export function onLiveEvent(heard: (event: LiveEvent) => void, missed: () => void): () => void {
   if (!inDesktop) {
     const source = new EventSource("/admin/v1/events?simulated=all");
     const hear = (message: MessageEvent<string>) => heard(JSON.parse(message.data) as LiveEvent);
-    for (const name of ["interaction", "update", "submission", "inlay.encoded", "alert"]) source.addEventListener(name, hear);
+    for (const name of ["interaction", "update", "submission", "inlay.encoded", "alert", "changed"]) source.addEventListener(name, hear);
+    source.addEventListener("missed", missed);
+    let interrupted = false;
+    source.onerror = () => (interrupted = true);
+    source.onopen = () => {
+      if (interrupted) missed();
+      interrupted = false;
+    };
     return () => source.close();
   }
   let open = true;
-  const channel = new Channel<LiveEvent>();
+  const channel = new Channel<LiveEvent | { event: "missed" }>();
   channel.onmessage = (event) => {
-    if (open) heard(event);
+    if (!open) return;
+    if (event.event === "missed") missed();
+    else heard(event);
   };
   void invoke("live_events", { connection: shown, channel });
   return () => {

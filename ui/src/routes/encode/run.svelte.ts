@@ -2,6 +2,7 @@
 // tag of each chip, so a restart continues where the last run ended.
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
+import type { Shown } from "../../lib/api/loadable";
 import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
 import { templates } from "../../lib/inlays/templates";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
@@ -12,8 +13,10 @@ import { count as digits } from "../../lib/format/format";
 import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { play, type Tone } from "../../lib/ui/sound";
 
-export class Run {
+export class Run implements Shown<WholeEncodingRun> {
   run = $state.raw<WholeEncodingRun | null>(null);
+  /** The reason why the last load failed; `null` if it succeeded. */
+  failure = $state.raw<unknown>(null);
   /** The readers that were used, with the encoding on each. */
   places = $state<Record<string, Encoder>>({});
   paused = $state(false);
@@ -26,10 +29,20 @@ export class Run {
 
   constructor(readonly id: number) {}
 
+  get now(): WholeEncodingRun | null {
+    return this.run;
+  }
+
   async load(): Promise<void> {
-    const { value, etag } = await getVersion("/encoding-runs/{id}", { id: this.id });
-    this.run = value;
-    this.#etag = etag;
+    this.failure = null;
+    try {
+      const { value, etag } = await getVersion("/encoding-runs/{id}", { id: this.id });
+      this.run = value;
+      this.#etag = etag;
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
   }
 
   get rows(): EncodingRunRow[] {

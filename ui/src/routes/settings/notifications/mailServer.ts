@@ -4,7 +4,7 @@ import { getVersion, type Version } from "../../../lib/api/client";
 import { Loadable } from "../../../lib/api/loadable";
 import { Problem } from "../../../lib/api/problem";
 import type { MailServer } from "../../../lib/api/types";
-import { follow } from "../../../lib/window/following";
+import { follow } from "../../../lib/api/following";
 
 export type StoredServer = Loadable<Version<MailServer | null>>;
 
