@@ -1,5 +1,7 @@
 //! `/admin/v1/events`: events as they happen.
 
+mod changes;
+
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;

@@ -238,6 +238,19 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
     }
 }
 
+#[tokio::test]
+async fn a_change_on_one_node_is_told_on_the_other() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let mut listener = Listener::at(&nodes[1]).await;
+    let bottle = json!({"name": "Bottle 41"});
+    let tag = nodes[0].admin_create("/tags", bottle).await;
+    let told = format!(
+        "{{\"event\":\"changed\",\"kind\":\"tags\",\"id\":{}}}",
+        tag["id"]
+    );
+    listener.hears(&told).await;
+}
+
 /// A commit during an older open transaction may have to wait for webhooks, but not for a client
 /// that reopens the stream: nobody would send it the event later.
 #[tokio::test]
