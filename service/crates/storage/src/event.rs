@@ -188,7 +188,7 @@ impl Event {
     }
 
     /// Whether it belongs to the simulated world.
-    const fn simulated(&self) -> bool {
+    pub const fn simulated(&self) -> bool {
         match self {
             Self::Interaction { simulated, .. }
             | Self::Update { simulated, .. }
