@@ -55,6 +55,11 @@ fn lists() -> Vec<List> {
             page(&format!("&q={lot}+red")),
         ),
         ("search for a UID", 16.0, page(&format!("&q={uid}"))),
+        (
+            "search for the end of one",
+            16.0,
+            page(&format!("&q={}", &uid[10..])),
+        ),
         ("search for a word that all have", 16.0, page("&q=bottle")),
         (
             "search for two of them",
