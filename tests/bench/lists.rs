@@ -38,6 +38,11 @@ fn lists() -> Vec<List> {
         ("first page by name", 16.0, page("&sort=name")),
         ("most tapped", 16.0, page("&sort=-scans")),
         ("last tapped", 16.0, page("&sort=-last_scan")),
+        (
+            "first page by an attribute",
+            2_000.0,
+            page("&sort=attribute.serial"),
+        ),
         ("search for a number", 16.0, page("&q=999999")),
         (
             "search for a serial number",

@@ -66,8 +66,7 @@ impl UidPart {
         format!("({})", parts.collect::<Vec<_>>().join(" OR "))
     }
 
-    /// The tags of inlays whose UID has the part; `None` if the index has more than `most` inlays
-    /// for it.
+    /// The tags of inlays whose UID has the part; `None` if more than `most` inlays have it.
     pub(in crate::shared) async fn tags(
         &self,
         db: &mut dyn Query,
@@ -80,23 +79,21 @@ impl UidPart {
             format!("?{}", values.len())
         };
         let is_in_uid = self.is_in_uid(dialect, |text| bind(text.into()));
-        // Inlays without a tag and deleted ones count for the limit, so that few rows are read
-        // however many there are.
-        let limit = bind(Value::limit(most + 1));
-        let sql = match (dialect, self.pieces()) {
+        let from = match (dialect, self.pieces()) {
             (Dialect::Sqlite, Some(pieces)) => {
                 let pieces = bind(pieces.into());
                 format!(
-                    "SELECT i.tag_id, i.deleted_at IS NULL AND {is_in_uid}
-                     FROM (SELECT rowid AS id FROM inlays_search
-                           WHERE inlays_search MATCH {pieces} LIMIT {limit}) s
-                     CROSS JOIN inlays i ON i.id = s.id"
+                    "inlays_search s CROSS JOIN inlays i ON i.id = s.rowid
+                     WHERE inlays_search MATCH {pieces} AND"
                 )
             }
-            _ => format!(
-                "SELECT i.tag_id, i.deleted_at IS NULL FROM inlays i WHERE {is_in_uid} LIMIT {limit}"
-            ),
+            _ => "inlays i WHERE".to_owned(),
         };
+        // Inlays without a tag and deleted ones count for the limit, so that few rows are read
+        // however many there are.
+        let limit = bind(Value::limit(most + 1));
+        let sql =
+            format!("SELECT i.tag_id, i.deleted_at IS NULL FROM {from} {is_in_uid} LIMIT {limit}");
         let found = db.query_once(&sql, &values).await?;
         if found.len() > most {
             return Ok(None);
