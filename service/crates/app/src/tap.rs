@@ -167,6 +167,7 @@ async fn of_tag(
     let interaction = interaction(service, &tap, at, tag.simulated(), checked);
     let recorded = service.storage.record_tap(NewInteraction {
         experience: tag.experience().map(|experience| experience.version),
+        recalled_by: tag.recalled_by(),
         key: seed.as_ref().map(|seed| NewKey {
             hash: seed.hash(),
             url_digest,

@@ -20,6 +20,9 @@ pub const fn is_random(uid: &[u8]) -> bool {
 pub struct Uid([u8; 7]);
 
 impl Uid {
+    /// The number of bytes.
+    pub const LENGTH: usize = 7;
+
     /// From the bytes, in the order in which the chip sends them.
     pub const fn from_bytes(bytes: [u8; 7]) -> Self {
         Self(bytes)

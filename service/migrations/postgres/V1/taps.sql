@@ -34,6 +34,7 @@ CREATE TABLE interactions (
     system             TEXT,    -- of the visitor's browser; NULL: erased or unknown
     language           TEXT,    -- of the visitor's browser; NULL: erased or unknown
     visitor_group      INTEGER, -- of a hundred, if an experience distinguishes them; NULL: erased or none
+    recall_group_id    BIGINT,  -- the recalled group whose page the visitor got; NULL: none was recalled
     PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 -- Finds rows that are due for removal if their ids say no time. New rows come at its end.

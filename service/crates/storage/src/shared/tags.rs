@@ -142,8 +142,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Invalid::TooManyToSort`](crate::Invalid::TooManyToSort) if more tags match than can be
-    /// sorted, and [`Invalid::OtherOrder`](crate::Invalid::OtherOrder).
+    /// [`Invalid::OtherOrder`](crate::Invalid::OtherOrder).
     pub async fn tags_by_attribute(
         &self,
         list: TagsByAttribute,

@@ -242,10 +242,10 @@ mod tests {
         names.collect()
     }
 
-    /// The tables, without those of SQLite, of its index of texts, and of the migrations.
+    /// The tables, without those of SQLite, of its indexes of texts, and of the migrations.
     fn names(connection: &Connection) -> Vec<String> {
         let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-            AND name NOT LIKE 'tags_search\\_%' ESCAPE '\\' AND name <> 'refinery_schema_history'";
+            AND name NOT LIKE '%\\_search\\_%' ESCAPE '\\' AND name <> 'refinery_schema_history'";
         let mut tables = connection.prepare(tables).unwrap();
         let names = tables.query_map([], |row| row.get(0)).unwrap();
         names.map(Result::unwrap).collect()

@@ -26,7 +26,7 @@ use inlay::Uid;
 use storage::{InteractionFilter, StorageError};
 
 /// Columns of an export without a selection.
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 25] = [
     "id",
     "at",
     "tag_id",
@@ -41,6 +41,7 @@ const COLUMNS: [&str; 24] = [
     "tech",
     "experience_id",
     "experience_version",
+    "recall_group_id",
     "country",
     "system",
     "language",

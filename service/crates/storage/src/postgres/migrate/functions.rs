@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "d3c3e6cb3c5913305cb479ec4b4f8d1d1e3f975badc6f5d1b6be49afb82e93b3";
+    const DIGEST: &str = "8fd430ac7762037bd2ff49ac9ac72f47bac1b1c5b139ae0245a99516c942798e";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
