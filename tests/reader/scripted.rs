@@ -65,6 +65,7 @@ impl Context for Scripted {
         match self.script.says.lock().unwrap().pop_front() {
             Some(Says::Slots(slots)) => self.last = slots,
             Some(Says::Fault(fault)) => return Err(fault),
+            // A real stack blocks until a reader changes, or its time is over.
             None => std::thread::sleep(Duration::from_millis(5)),
         }
         Ok(self.last.clone())
