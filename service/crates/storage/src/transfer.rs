@@ -59,6 +59,9 @@ pub enum EndError {
 }
 
 /// The source or destination of a move. No service can open it as long as this value exists.
+///
+/// This is a trait and not an enum, because no body serves both databases: an enum would only pass
+/// each of these operations on.
 #[async_trait]
 pub trait End: Send {
     /// The database's name in messages.
