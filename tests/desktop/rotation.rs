@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use tapdesk::keychain::{Keychain, Secret, SecretStore};
+use tapdesk::keychain::{KeyStoreKind, Keychain, Secret, SecretStore};
 use tapdesk::rotation::RotationPhase;
 use tapdesk::shell::Shell;
-use tapdesk::state::{KeyStoreKind, ProblemKind};
+use tapdesk::state::ProblemKind;
 use tapdesk_service::inlay::key::{AesKey, Keys};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};

@@ -3,8 +3,7 @@
 
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
 use aes::{Aes128, Block};
-use tapdesk_service::inlay::key::AesKey;
-use tapdesk_service::inlay::session::cmac;
+use tapdesk_service::inlay::key::{AesKey, cmac};
 use tapdesk_service::inlay::technology::ntag424::lrp::{FILE_KEY, Lrp};
 
 /// An authenticated session.

@@ -1,12 +1,15 @@
 //! The owner's choices for the kiosk. They are stored with the desktop's other choices, because
 //! they belong to this machine and not to the service.
 
+pub(crate) mod host;
+mod pin_hash;
+
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;
 use tapdesk_service::id::GroupId;
 
-use super::allowed_hosts;
-use super::pin::PinHash;
+use self::host::parse_host;
+pub use self::pin_hash::PinHash;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +125,7 @@ impl Chosen {
         }
         let hosts = self.hosts.iter().filter(|host| !host.trim().is_empty());
         let mut hosts = hosts
-            .map(|host| allowed_hosts::parse_host(host))
+            .map(|host| parse_host(host))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|why| FieldError::of("hosts", why))?;
         hosts.sort();
