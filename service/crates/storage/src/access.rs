@@ -5,6 +5,7 @@
 //! same commit. `shared::callers` does that inside of the transaction.
 
 mod database;
+mod history;
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::StorageError;
 use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresStorage;
-use crate::shared::operation::{Changing, Erased, Reading, typed, unerased};
+use crate::shared::operation::{Changing, Erased, Moment, Reading, typed, unerased};
 use crate::shared::{Change, Read, callers};
 use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
@@ -120,15 +121,6 @@ impl From<PostgresStorage> for Storage {
     fn from(database: PostgresStorage) -> Self {
         Self::Postgres(Arc::new(database))
     }
-}
-
-/// The moment that the statements of a reading operation see.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Moment {
-    /// Each statement sees its own.
-    Each,
-    /// All statements see the same.
-    Same,
 }
 
 /// Who operates on a database.
