@@ -11,7 +11,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, Client, PATIENCE, TestService};
 
-/// All scopes.
+/// All scopes that a token can have.
 const SCOPES: [&str; 9] = [
     "read",
     "tags",

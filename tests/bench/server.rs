@@ -78,7 +78,7 @@ impl Server {
         self.signal("-STOP")
     }
 
-    /// Resumes the process.
+    /// Lets a stopped process continue.
     pub(crate) fn resume(&self) -> Result<()> {
         self.signal("-CONT")
     }

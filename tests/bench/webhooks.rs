@@ -65,7 +65,7 @@ impl Side {
         Client::new(format!("http://{}", self.server.address), ADMIN_TOKEN)
     }
 
-    /// Taps per second.
+    /// How many taps are answered per second.
     async fn taps(&mut self) -> Result<f64> {
         self.server.resume()?;
         let address = self.server.address;

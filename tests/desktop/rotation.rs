@@ -72,7 +72,7 @@ impl Files {
         }
     }
 
-    /// All stored secrets.
+    /// All secrets of the keychain, by name.
     fn all(&self) -> BTreeMap<String, String> {
         let files = fs::read_dir(&self.folder).unwrap().map(Result::unwrap);
         let secrets = files.map(|file| {

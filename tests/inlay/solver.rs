@@ -343,7 +343,7 @@ mod random_chips_are_told_rightly_or_not {
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    /// A code verified.
+    /// The template was found, and a code verified.
     Found,
     /// The right template is among those with the shape of the URL.
     Shape,

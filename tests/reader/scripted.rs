@@ -22,7 +22,7 @@ use crate::table::Watch;
 /// A step of the scripted service.
 #[derive(Clone, Debug)]
 enum Says {
-    /// The present slots.
+    /// The slots that the stack reports next.
     Slots(Vec<Slot>),
     /// A fault that ends the connection.
     Fault(Fault),

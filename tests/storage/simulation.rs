@@ -66,7 +66,7 @@ struct World<B> {
     newest_real: Option<Timestamp>,
 }
 
-/// Runs one interleaving.
+/// Runs the interleaving that this seed draws.
 pub(super) async fn run<B: Backend>(seed: u64) {
     println!("seed {seed}");
     let mut world = World::<B>::new(seed).await;

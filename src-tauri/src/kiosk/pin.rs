@@ -10,7 +10,7 @@ use tapdesk_service::clock::{Millis, Timestamp};
 const FREE: u32 = 3;
 /// The wait after the next wrong try. It doubles with each.
 const FIRST_WAIT: Millis = Millis::seconds(5);
-/// The longest wait.
+/// The longest wait after wrong tries.
 const LONGEST_WAIT: Millis = Millis::minutes(5);
 
 /// Wrong tries, which slow down the next ones. They are stored on disk, because a visitor can

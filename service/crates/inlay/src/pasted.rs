@@ -249,7 +249,7 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
     reading
 }
 
-/// Words between URLs.
+/// The words between two URLs of a text.
 #[derive(Default)]
 struct Words(String);
 

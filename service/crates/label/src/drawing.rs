@@ -120,7 +120,7 @@ fn lines_in(
     placed.collect()
 }
 
-/// Collects outlines, downwards.
+/// Collects the outlines of glyphs. Fonts count upwards, and labels downwards.
 #[derive(Default)]
 struct Pen {
     path: PathBuilder,

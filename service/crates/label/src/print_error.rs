@@ -8,7 +8,7 @@ pub enum PrintError {
     /// The request asks for labels that cannot be.
     #[error(transparent)]
     Refused(#[from] FieldError),
-    /// An internal failure.
+    /// The file could not be made, although the request is valid.
     #[error("{0}")]
     Failed(String),
 }

@@ -53,9 +53,9 @@ use domain::scope::Reach;
 /// ```
 #[derive(Clone)]
 pub enum Storage {
-    /// A SQLite file.
+    /// One file, which only this process has open.
     Sqlite(Arc<SqliteStorage>),
-    /// A PostgreSQL database.
+    /// A database that several nodes can share.
     #[cfg(feature = "postgres")]
     Postgres(Arc<PostgresStorage>),
 }
@@ -126,7 +126,7 @@ impl From<PostgresStorage> for Storage {
 /// Who operates on a database.
 #[derive(Clone)]
 enum Who {
-    /// The service itself.
+    /// The service itself, without a request.
     Service,
     /// The sender of a request.
     Caller(Arc<Caller>),
