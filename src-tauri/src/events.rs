@@ -96,7 +96,7 @@ pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: 
         let backend = shell.backend_of(&connection).await;
         let events = backend.ok().map(|backend| backend.events());
         let outcome = tokio::select! {
-            told = tell(events, &channel) => told,
+            ended = tell(events, &channel) => ended,
             changed = states.changed() => changed.map_err(|_| NobodyListens),
         };
         if outcome.is_err() {
