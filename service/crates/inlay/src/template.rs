@@ -41,8 +41,9 @@ pub use request::host_without_port;
 pub use request::{Addressed, Decoded, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
 
+pub use syntax::is_scheme;
+
 use syntax::Parts;
-pub(crate) use syntax::is_scheme;
 
 /// A placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
