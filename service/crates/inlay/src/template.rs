@@ -40,7 +40,6 @@ pub use ranking::{ASKED_MAX, ranked};
 pub use request::host_without_port;
 pub use request::{Addressed, Decoded, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
-
 pub use syntax::is_scheme;
 
 use syntax::Parts;
