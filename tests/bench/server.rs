@@ -85,8 +85,8 @@ impl Server {
 
     fn signal(&self, signal: &str) -> Result<()> {
         let process = self.child.id().to_string();
-        let told = Command::new("kill").args([signal, &process]).status()?;
-        anyhow::ensure!(told.success(), "the server gets its signal");
+        let signalled = Command::new("kill").args([signal, &process]).status()?;
+        anyhow::ensure!(signalled.success(), "the server gets its signal");
         Ok(())
     }
 

@@ -230,8 +230,8 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
         let id = node.last_interaction().await;
         for listener in &mut listeners {
             let heard = listener.hears(&format!("by {number}\"")).await;
-            let told = format!("\"event\":\"interaction\",\"interaction_id\":{id}");
-            assert_eq!(heard.matches(&told).count(), 1, "{heard}");
+            let expected = format!("\"event\":\"interaction\",\"interaction_id\":{id}");
+            assert_eq!(heard.matches(&expected).count(), 1, "{heard}");
             assert!(!heard.contains(tap.key()));
         }
     }
@@ -252,8 +252,8 @@ async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way(
     node.tap(&tag.path()).await;
     let id = node.last_interaction().await;
     let mut listener = Listener::behind(&node, last).await;
-    let told = format!("\"interaction_id\":{id},");
-    listener.hears(&told).await;
+    let expected = format!("\"interaction_id\":{id},");
+    listener.hears(&expected).await;
     older.batch_execute("ROLLBACK").await.expect("it may");
 }
 
@@ -322,10 +322,14 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     for _ in 0..10 {
         assert_eq!(other.tap(&tag.path()).await.status, 302);
     }
-    let told = receiver.wait_for(410).await;
-    let ids: HashSet<_> = told.iter().map(tapdesk_tests::Received::id).collect();
-    assert_eq!((told.len(), ids.len()), (410, 410), "none is sent by both");
-    for one in &told {
+    let received = receiver.wait_for(410).await;
+    let ids: HashSet<_> = received.iter().map(tapdesk_tests::Received::id).collect();
+    assert_eq!(
+        (received.len(), ids.len()),
+        (410, 410),
+        "none is sent by both"
+    );
+    for one in &received {
         one.verify(&secret);
     }
 }

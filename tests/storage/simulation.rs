@@ -222,8 +222,8 @@ impl<B: Backend> World<B> {
             }
         }
         *scans += 1;
-        let told = events.try_recv().expect("a tap is told");
-        assert_eq!(told.simulated(), *simulated);
+        let received = events.try_recv().expect("a tap is told");
+        assert_eq!(received.simulated(), *simulated);
         if !*simulated {
             self.newest_real = Some(at);
         }
