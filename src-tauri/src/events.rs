@@ -99,7 +99,7 @@ pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: 
         // Events between two streams are missed.
         again = true;
         let outcome = tokio::select! {
-            told = tell(events, &channel) => told,
+            ended = tell(events, &channel) => ended,
             changed = states.changed() => changed.map_err(|_| NobodyListens),
         };
         if outcome.is_err() {

@@ -28,6 +28,7 @@ pub mod keychain;
     expect(dead_code, reason = "the kiosk is shown only on Linux so far")
 )]
 mod kiosk;
+mod kiosk_settings;
 pub mod listener;
 mod logging;
 pub mod origin;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tapdesk_service::private_file;
 
 use crate::carriers::Carriers;
-use crate::kiosk::settings::KioskSettings;
+use crate::kiosk_settings::KioskSettings;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

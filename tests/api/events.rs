@@ -249,6 +249,6 @@ async fn an_inlay_that_was_encoded_is_told_once_it_is_verified() {
         "inlay_id": inlays["items"][0]["id"], "uid": uid.to_string(), "counter": 1,
         "at": "2026-01-01T12:00:00Z",
     });
-    let told = listener.next().await;
-    assert_eq!(told, Some(("inlay.encoded".to_owned(), expected)));
+    let arrived = listener.next().await;
+    assert_eq!(arrived, Some(("inlay.encoded".to_owned(), expected)));
 }

@@ -35,7 +35,7 @@ async fn traffic(service: &TestService) {
 /// Metrics by name, each with its kind and its labels.
 type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
-/// Parses a scrape.
+/// The metrics of a scrape, by name.
 fn scraped(text: &str) -> Metrics {
     let mut metrics = Metrics::new();
     let mut name = String::new();

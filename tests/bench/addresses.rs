@@ -91,7 +91,7 @@ pub(crate) struct Beside {
 /// The figures of one turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
-    /// Responses per second.
+    /// How many requests are answered per second.
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
@@ -168,7 +168,7 @@ struct Seat {
     _fixture: Fixture,
 }
 
-/// Measures every way.
+/// Measures each way by which a URL names a tag.
 pub(crate) async fn each() -> Result<Vec<Found>> {
     let tags = match std::env::var(FEWER) {
         Ok(fewer) => fewer.parse()?,

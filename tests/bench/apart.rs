@@ -38,7 +38,7 @@ impl Apart {
         Ok(Self(clients))
     }
 
-    /// Taps per second.
+    /// How many taps are answered per second.
     pub(crate) async fn taps(&self, visitors: &mut Visitors) -> Result<f64> {
         let mut running = JoinSet::new();
         let started = Instant::now();

@@ -78,15 +78,15 @@ impl Server {
         self.signal("-STOP")
     }
 
-    /// Resumes the process.
+    /// Lets a stopped process continue.
     pub(crate) fn resume(&self) -> Result<()> {
         self.signal("-CONT")
     }
 
     fn signal(&self, signal: &str) -> Result<()> {
         let process = self.child.id().to_string();
-        let told = Command::new("kill").args([signal, &process]).status()?;
-        anyhow::ensure!(told.success(), "the server gets its signal");
+        let signalled = Command::new("kill").args([signal, &process]).status()?;
+        anyhow::ensure!(signalled.success(), "the server gets its signal");
         Ok(())
     }
 

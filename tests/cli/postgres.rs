@@ -69,6 +69,6 @@ async fn one_flipped_byte_of_the_audit_log_is_named_by_its_row() {
     let url = database.url();
     let environment = [("TAPDESK_DATABASE", url.as_str())];
     let looked = run_with(folder.path(), &environment, &["doctor"]).await;
-    let told = format!("FAIL  Audit log    {changed}");
-    assert!(looked.stdout.contains(&told), "{looked:?}");
+    let shown = format!("FAIL  Audit log    {changed}");
+    assert!(looked.stdout.contains(&shown), "{looked:?}");
 }

@@ -209,7 +209,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
 struct Program {
     /// The interpreter and its script.
     command: [PathBuf; 2],
-    /// Its endpoint.
+    /// The id of its endpoint.
     id: Value,
     port: u16,
     journal: PathBuf,

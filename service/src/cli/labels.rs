@@ -9,6 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use tapdesk_service::client::Download;
+use tapdesk_service::id::{EncodingRunId, TagId};
 
 use super::client::Connection;
 use super::download::receive;
@@ -32,7 +33,7 @@ pub(super) struct Options {
 
     /// The encoding run whose verified chips get labels.
     #[arg(long, value_name = "ID", conflicts_with = "filter")]
-    run_id: Option<i64>,
+    run_id: Option<EncodingRunId>,
 
     /// A filter of the list of tags, such as `experience_id=7` or `attribute.lot=L03`. Without any,
     /// all tags.
@@ -154,7 +155,7 @@ fn members(filter: &[(String, Value)]) -> Map<String, Value> {
 /// Ids, and ranges of ids.
 fn ids(text: &str) -> Result<Value> {
     let id = |text: &str| {
-        let id = text.trim().parse::<i64>();
+        let id = text.trim().parse::<TagId>();
         id.map_err(|_| anyhow!("--ids has numbers, separated by commas, or ranges such as 41-60."))
     };
     let parts = text.split(',').map(|part| match part.split_once('-') {

@@ -248,8 +248,10 @@ pub fn may_have_counted(log: &[Exchange]) -> bool {
 
 /// The UID that the reader reported in a log of exchanges.
 pub fn uid_in(log: &[Exchange]) -> Option<String> {
-    let told = log.first()?.answer.strip_suffix("9000")?;
-    [8, 14, 20].contains(&told.len()).then(|| told.to_owned())
+    let reported = log.first()?.answer.strip_suffix("9000")?;
+    [8, 14, 20]
+        .contains(&reported.len())
+        .then(|| reported.to_owned())
 }
 
 fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
@@ -269,15 +271,15 @@ fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
         type4::read(card)?
     };
     let mut contents = contents.unwrap_or_else(Contents::unknown);
-    let told = contents.uid.map(|uid| uid.to_vec());
+    let reported = contents.uid.map(|uid| uid.to_vec());
     // A genuine chip reports one UID, to the reader and on command. Two UIDs mean two sources.
-    if let (Some(uid), Some(told)) = (&uid, &told)
-        && uid.len() == told.len()
-        && uid != told
+    if let (Some(uid), Some(reported)) = (&uid, &reported)
+        && uid.len() == reported.len()
+        && uid != reported
     {
         contents.chip = Chip::Inconsistent;
     }
-    let uid = uid.or(told);
+    let uid = uid.or(reported);
     let url = contents.message.url().map(str::to_owned);
     Ok(Reading {
         random_uid: uid.as_deref().is_some_and(is_random),

@@ -111,9 +111,9 @@ async fn an_inlay_without_a_tag_is_not_set_up_yet_and_its_tap_is_recorded() {
     assert_eq!(recorded["inlay_id"], json!(inlay));
     assert_eq!(recorded["reason"], "verified");
     assert_eq!(recorded["key_issued"], json!(false));
-    let told = format!(r#""interaction_id":{},"tag_id":null"#, recorded["id"]);
+    let expected = format!(r#""interaction_id":{},"tag_id":null"#, recorded["id"]);
     let mut heard = String::new();
-    while !heard.contains(&told) {
+    while !heard.contains(&expected) {
         let chunk = stream.chunk().await.unwrap().expect("the stream goes on");
         heard += str::from_utf8(&chunk).unwrap();
     }
@@ -229,14 +229,14 @@ async fn a_reload_of_an_inlay_without_a_tag_is_another_tap() {
     service.inlay(inlay_json(&chip, id, None)).await;
     let url = chip.url(None);
     let reload = [("cache-control", "max-age=0")];
-    for (headers, told) in [
+    for (headers, received) in [
         (&[][..], (json!(true), json!("verified"))),
         (&reload[..], (json!(false), json!("replayed"))),
     ] {
         let answer = send(&service, Method::GET, &url, headers).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         assert!(answer.header("set-cookie").is_none(), "there is no key");
-        assert_eq!(last(&service).await, told);
+        assert_eq!(last(&service).await, received);
     }
 }
 

@@ -57,7 +57,7 @@ pub enum LabelError {
     /// The address in the codes is not proved; contains the reason, in words.
     #[error("{0}")]
     AddressNotProved(String),
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// An internal failure, for the log.

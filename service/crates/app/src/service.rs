@@ -26,7 +26,8 @@ pub(crate) use derivations::NotDerived;
 use previews::Previews;
 use tag_cache::TagCache;
 pub use tag_cache::{CachedTag, FoundInlay};
-use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
+pub(crate) use tally::Tally;
+use tally::{OPENED_AGAIN, WRONG_CODES};
 pub(crate) use tap_tag::candidate;
 use template_cache::TemplateCache;
 pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
@@ -52,11 +53,11 @@ const BUDGET_OF_A_TAP: usize = 2_048;
 
 /// The parts of a service. The caller chooses each of them.
 pub struct Parts {
-    /// The database.
+    /// The database, for whom this service works.
     pub storage: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Source of randomness.
+    /// Source of randomness for keys and ids.
     pub entropy: Arc<dyn Entropy>,
     /// Opens the keys of inlays.
     pub keyring: Keyring,
@@ -87,7 +88,7 @@ pub struct Shared {
     database: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Source of randomness.
+    /// Source of randomness for keys and ids.
     pub entropy: Arc<dyn Entropy>,
     /// Opens the keys of inlays.
     pub keyring: Arc<Keyring>,

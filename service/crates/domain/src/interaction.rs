@@ -80,7 +80,7 @@ pub struct ClientId(pub [u8; 16]);
 /// The place at which a client is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownAt {
-    /// At one tag.
+    /// At a tag, by any of its inlays.
     Tag(TagId),
     /// At an inlay that is on no tag.
     Inlay(InlayId),

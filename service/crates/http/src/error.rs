@@ -17,8 +17,8 @@ pub(super) use documented::{
     Addressed, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
 
+use super::envelope::{Envelope, public_answer};
 use super::pages;
-use super::public::{Envelope, public_answer};
 use app::tap::TapError;
 use domain::field_error::FieldError;
 use domain::plural::counted;

@@ -4,25 +4,32 @@
 //! |---|---|
 //! | `public` | taps, the two operations of a rolling key, forms, images, health |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
-//! | `auth` | the caller of a request: address, identity, token, rights |
+//! | `auth` | the caller of a request: its address, and whether it may call the route |
+//! | `admins` | the valid admin tokens, and their rights |
+//! | `clients` | an identity made from an address, which does not reveal it |
 //! | `countries` | the country of an address |
 //! | `rate_limiter` | the limit of refused calls per client |
 //! | `reserved` | paths that no URL template may match |
 //! | `error` | the only mapping from errors to statuses and codes |
-//! | `document` | the OpenAPI document |
+//! | `envelope` | the answers of the two operations of a rolling key |
+//! | `document`, `schema` | the OpenAPI document, and schemas of bodies that have no type |
 //! | `serve`, `state` | a router on a listener, and the state that only HTTP needs |
 
 mod admin;
+mod admins;
 mod auth;
 mod body;
+mod clients;
 mod countries;
 mod document;
+mod envelope;
 mod error;
 mod pages;
 mod picture;
 mod public;
 mod rate_limiter;
 mod reserved;
+mod schema;
 mod serve;
 mod state;
 mod traceparent;
@@ -134,7 +141,9 @@ async fn answer(
             }
             Err(refused) => refused,
         };
-        let mut answer = rate_limiter::limited(state, client, answer);
+        let limit = || state.as_service().settings().rate_limit;
+        let limits = &state.edge.rate_limits;
+        let mut answer = rate_limiter::limited(limits, limit, client, answer);
         if audience != Audience::Public {
             // Clients compare times with this one, not with their own clock, which may be wrong.
             let now = http_date(state.as_service().clock.now());

@@ -10,8 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::Uid;
 use crate::diversify::{DiversificationInput, MasterKey};
-use crate::key::{AesKey, Keys};
-use crate::session::cmac;
+use crate::key::{AesKey, Keys, cmac};
 #[cfg(feature = "openapi")]
 use crate::text::text_schema;
 

@@ -18,13 +18,15 @@ mod separators;
 mod tracking;
 mod unused;
 
+use crate::uid;
 pub use notes::Note;
 pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
-/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
-const VALUE_MIN: usize = 14;
+/// The fewest hex digits in a row that look like a value of a chip. A shorter run may be a word or
+/// a number of the owner, which must stay as it is.
+const VALUE_MIN: usize = uid::DIGITS;
 
 /// A way to read the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -249,7 +251,7 @@ fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
     reading
 }
 
-/// Words between URLs.
+/// The words between two URLs of a text.
 #[derive(Default)]
 struct Words(String);
 

@@ -40,9 +40,9 @@ pub use ranking::{ASKED_MAX, ranked};
 pub use request::host_without_port;
 pub use request::{Addressed, Decoded, Request};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
+pub use syntax::is_scheme;
 
 use syntax::Parts;
-pub(crate) use syntax::is_scheme;
 
 /// A placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,6 +9,9 @@ use crate::text::{as_text, hex};
 /// bytes begins with a manufacturer's number, and no manufacturer has this one.
 pub const RANDOM_ID: u8 = 0x08;
 
+/// The hex digits of a [`Uid`] as text.
+pub(crate) const DIGITS: usize = 14;
+
 /// Whether a UID of 4, 7 or 10 bytes is random each time the chip is powered.
 pub const fn is_random(uid: &[u8]) -> bool {
     matches!(uid, [RANDOM_ID, _, _, _])

@@ -17,9 +17,10 @@ use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 
 use crate::code::Bar;
+use crate::design::Ready;
 use crate::drawing::{Drawing, PlacedLine};
 use crate::lettering::{Glyph, Lettering};
-use crate::printer::{PrintError, Ready};
+use crate::print_error::PrintError;
 
 /// Most labels in one PDF: about 5 kB each until it is complete.
 pub const LABELS_MAX: usize = 10_000;

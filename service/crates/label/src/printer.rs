@@ -9,91 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::code::{self, CodeError, Level};
-use crate::design::{Format, too_small};
+use crate::design::{Format, Label, Ready, too_small};
 use crate::drawing::Drawing;
 use crate::face;
 use crate::lettering::Lettering;
-use crate::logo::Picture;
 use crate::pdf::Pdf;
+use crate::print_error::PrintError;
 use crate::raster;
-use crate::sheet::Sheet;
 use crate::svg::svg;
 use crate::zpl::zpl;
 use domain::field_error::FieldError;
-use domain::macros::Template;
 
 /// Most missing characters that a message names.
 const NAMED_MAX: usize = 8;
-
-/// A design with checked values and a decoded logo.
-#[derive(Clone, Debug)]
-pub struct Ready {
-    /// The format of the file with all labels.
-    pub format: Format,
-    /// The lines of text of each label, with macros.
-    pub texts: Vec<Template>,
-    /// How much of the code may be hidden before it cannot be read.
-    pub level: Level,
-    pub(crate) label_mm: [f64; 2],
-    pub(crate) sheet: Option<Sheet>,
-    pub(crate) colour: [u8; 3],
-    pub(crate) logo: Option<Picture>,
-    pub(crate) dots_per_mm: Option<f64>,
-}
-
-/// The content of a label.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Slug of the tag; the name of its file.
-    pub slug: String,
-    /// Content of the code.
-    pub url: String,
-    /// The lines of text, with the values of the tag.
-    pub texts: Vec<String>,
-}
-
-/// Why labels are not printed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PrintError {
-    /// The request asks for labels that cannot be.
-    #[error(transparent)]
-    Refused(#[from] FieldError),
-    /// An internal failure.
-    #[error("{0}")]
-    Failed(String),
-}
-
-pub(crate) fn too_long(error: CodeError) -> FieldError {
-    FieldError::of("select", error.to_string())
-}
-
-impl Ready {
-    /// Side of a printer's dot, in millimetres; `None` if the format has none.
-    pub(crate) fn dot_mm(&self) -> Option<f64> {
-        self.dots_per_mm.map(|dots| 1.0 / dots)
-    }
-
-    /// Number of pages of that many labels.
-    pub fn pages(&self, labels: u64) -> u64 {
-        match &self.sheet {
-            Some(sheet) if labels > 0 => sheet.place(self.label_mm, labels - 1).page + 1,
-            _ => labels,
-        }
-    }
-
-    /// Side of a module of a label's code, in millimetres; `None` if the label is too small.
-    pub fn module_mm(&self, label: &Label) -> Option<f64> {
-        let modules = self.modules(label).ok()?;
-        let face = face::face(self.label_mm, self.texts.len(), modules, self.dot_mm());
-        face.map(|face| face.module_mm)
-    }
-
-    /// Number of modules on a side of a label's code.
-    pub(crate) fn modules(&self, label: &Label) -> Result<u32, FieldError> {
-        code::modules_of(&label.url, self.level).map_err(too_long)
-    }
-}
 
 /// Finds labels that cannot be printed before the first one is.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 //! same commit. `shared::callers` does that inside of the transaction.
 
 mod database;
+mod history;
 mod request;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::StorageError;
 use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresStorage;
-use crate::shared::operation::{Changing, Erased, Reading, typed, unerased};
+use crate::shared::operation::{Changing, Erased, Moment, Reading, typed, unerased};
 use crate::shared::{Change, Read, callers};
 use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
@@ -54,9 +55,9 @@ use request::Request;
 /// ```
 #[derive(Clone)]
 pub enum Storage {
-    /// A SQLite file.
+    /// One file, which only this process has open.
     Sqlite(Arc<SqliteStorage>),
-    /// A PostgreSQL database.
+    /// A database that several nodes can share.
     #[cfg(feature = "postgres")]
     Postgres(Arc<PostgresStorage>),
 }
@@ -124,19 +125,10 @@ impl From<PostgresStorage> for Storage {
     }
 }
 
-/// The moment that the statements of a reading operation see.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Moment {
-    /// Each statement sees its own.
-    Each,
-    /// All statements see the same.
-    Same,
-}
-
 /// Who operates on a database.
 #[derive(Clone)]
 enum Who {
-    /// The service itself.
+    /// The service itself, without a request.
     Service,
     /// The sender of a request.
     Caller(Arc<Request>),

@@ -9,7 +9,7 @@
 //! | Modules | Subject |
 //! |---|---|
 //! | `access` | who operates, and for whom; the operations on the database as a whole |
-//! | `taps`, `interactions` | the operations that each backend implements by itself |
+//! | `taps`, `access::history` | the operations that each backend implements by itself |
 //! | `shared` | all other operations: rules and SQL of configured data, for both databases |
 //! | `tags`, `inlays` and other nouns | the types of operations: filters, edits, results |
 //! | [`sqlite`], `postgres` | the backends |

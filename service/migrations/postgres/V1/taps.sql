@@ -40,7 +40,7 @@ CREATE TABLE interactions (
 -- Finds rows that are due for removal if their ids say no time. New rows come at its end.
 CREATE INDEX interactions_at ON interactions (at);
 -- Webhooks get taps in the order of commits, from the position of each endpoint on. Transactions commit in another
--- order than that of their numbers: everything before the oldest open transaction (`told_before`) is complete.
+-- order than that of their numbers: everything before the oldest open transaction (`settled_before`) is complete.
 CREATE INDEX interactions_seq ON interactions (seq, id);
 
 -- Nodes take ids 256 at a time.

@@ -31,9 +31,9 @@ pub struct LabelFile {
 enum Writer {
     /// CSV, whose header is not written yet.
     Csv { has_header: bool },
-    /// Another format.
+    /// A format that the label crate prints.
     Printer(Bench),
-    /// Everything is written.
+    /// The last piece has been taken.
     Ended,
 }
 

@@ -94,10 +94,10 @@ pub(crate) async fn listen(
         events,
         lost: last.is_some() && missed.is_none(),
         missed: missed.map(|from| Missing::since(from, service.storage.clone())),
-        told_again: HashSet::new(),
+        repeatable: HashSet::new(),
         closing,
         world,
-        told: false,
+        busy: false,
         metrics: service.storage.metrics().clone(),
         limited_to: limited.then(|| service.storage.clone()),
         rights: requester.rights(),
@@ -145,7 +145,7 @@ const GATHERED: Duration = Duration::from_millis(50);
 
 /// Number of sent interactions that are remembered, so that they are not sent twice. It exceeds the
 /// number of events that are kept for a slow listener.
-const TOLD_AGAIN: usize = 10_000;
+const REPEATABLE_MAX: usize = 10_000;
 
 /// An event, ready to be sent.
 type Sent = Result<sse::Event, axum::Error>;
@@ -159,11 +159,11 @@ struct Feed {
     missed: Option<Missing>,
     /// Missed interactions that may also arrive as live events. At most the events that are kept
     /// for the listener can do so.
-    told_again: HashSet<InteractionId>,
+    repeatable: HashSet<InteractionId>,
     closing: Closing,
     world: World,
     /// Whether an event came since the last pause.
-    told: bool,
+    busy: bool,
     /// Counts the events that the listener misses.
     metrics: StorageMetrics,
     /// Storage with the reach of a limited token. It hides the interactions of other tags.
@@ -223,37 +223,37 @@ impl Feed {
             };
             if let Some(id) = event.tap() {
                 // Older events are no longer kept for a slow listener, so they cannot arrive again.
-                if self.told_again.len() >= TOLD_AGAIN {
-                    self.told_again.clear();
+                if self.repeatable.len() >= REPEATABLE_MAX {
+                    self.repeatable.clear();
                 }
-                self.told_again.insert(id);
+                self.repeatable.insert(id);
             }
             if event.is_in(self.world) && self.may_see(&event).await? {
                 return Ok(Some((Ok(shown(&SharedEvent::from(event))), self)));
             }
         }
         loop {
-            let told = match self.events.try_recv() {
-                Err(TryRecvError::Empty) if self.told => {
-                    self.told = false;
+            let received = match self.events.try_recv() {
+                Err(TryRecvError::Empty) if self.busy => {
+                    self.busy = false;
                     tokio::select! {
                         () = tokio::time::sleep(GATHERED) => continue,
                         () = self.closing.begun() => return Ok(None),
                     }
                 }
                 Err(TryRecvError::Empty) => tokio::select! {
-                    told = self.events.recv() => told,
+                    received = self.events.recv() => received,
                     () = self.closing.begun() => return Ok(None),
                 },
                 Err(TryRecvError::Lagged(missed)) => Err(RecvError::Lagged(missed)),
                 Err(TryRecvError::Closed) => Err(RecvError::Closed),
-                Ok(told) => Ok(told),
+                Ok(event) => Ok(event),
             };
-            self.told = true;
-            let event = match told {
+            self.busy = true;
+            let event = match received {
                 Ok(event) if !event.is_in(self.world) => continue,
                 Ok(event) if !self.may_see(&event).await? => continue,
-                Ok(event) if event.tap().is_some_and(|id| self.told_again.remove(&id)) => continue,
+                Ok(event) if event.tap().is_some_and(|id| self.repeatable.remove(&id)) => continue,
                 Ok(event) => Ok(shown(&event)),
                 Err(RecvError::Lagged(missed)) => {
                     self.metrics.lost_events(missed);
@@ -315,16 +315,16 @@ mod tests {
             closing: Closing::never(),
             lost: false,
             missed: None,
-            told_again: HashSet::new(),
+            repeatable: HashSet::new(),
             world: World::Real,
-            told: false,
+            busy: false,
             metrics: StorageMetrics::default(),
             limited_to: None,
             rights: Rights::all(),
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
-        let told = |id| {
+        let sent = |id| {
             format!(
                 "event: interaction\ndata: {}\nid: {id}\n\n",
                 serde_json::to_string(&tap(id, false)).unwrap()
@@ -332,8 +332,8 @@ mod tests {
         };
         let expected = format!(
             "event: missed\ndata: {{\"missed\":3}}\n\n{}{}",
-            told(4),
-            told(5)
+            sent(4),
+            sent(5)
         );
         assert_eq!(body, expected);
     }
@@ -347,17 +347,17 @@ mod tests {
             closing: Closing::never(),
             lost: false,
             missed: None,
-            told_again: HashSet::new(),
+            repeatable: HashSet::new(),
             world: World::Real,
-            told: false,
+            busy: false,
             metrics: StorageMetrics::default(),
             limited_to: None,
             rights: Rights::all(),
         };
         let feeds = [listen(), listen()];
-        let told = SharedEvent::from(tap(1, false));
-        let text = told.json().as_ptr();
-        assert_eq!(told.clone().json().as_ptr(), text);
+        let event = SharedEvent::from(tap(1, false));
+        let text = event.json().as_ptr();
+        assert_eq!(event.clone().json().as_ptr(), text);
         let speaker = tokio::spawn(async move {
             for id in 1..=3 {
                 sender.send(tap(id, id == 2).into()).unwrap();

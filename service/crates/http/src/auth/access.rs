@@ -8,8 +8,8 @@ use axum::http::uri::Authority;
 use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
-use super::admins::Grant;
 use crate::Exposure;
+use crate::admins::Grant;
 use crate::error::{self, ApiError};
 use crate::rate_limiter::{Operation, refused};
 use crate::state::AppState;

@@ -14,8 +14,9 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{BODY_MAX, BODY_TIME, Envelope, preflight, public_answer, wrong_method};
+use super::{BODY_MAX, BODY_TIME, preflight, wrong_method};
 use crate::body::{self, BodyError, is_of_type};
+use crate::envelope::{Envelope, public_answer};
 use crate::error::public_error;
 use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};

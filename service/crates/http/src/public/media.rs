@@ -5,10 +5,10 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 
-use crate::document::Binary;
 use crate::error::{nothing_here, refused_tap};
 use crate::picture;
 use crate::public::AsService;
+use crate::schema::Binary;
 use app::tap::TapError;
 
 /// Get an image of a page

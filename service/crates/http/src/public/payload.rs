@@ -5,11 +5,12 @@ use axum::extract::RawQuery;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
-use super::{Envelope, preflight, public_json, wrong_method};
-use crate::document::PayloadOrNone;
+use super::{preflight, wrong_method};
+use crate::envelope::{Envelope, public_json};
 use crate::error::public_error;
 use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};
+use crate::schema::PayloadOrNone;
 use app::payload;
 
 /// The payload for an invalid key.

@@ -110,8 +110,8 @@ impl Parts {
     }
 }
 
-/// Whether this is the scheme of a tag's URL, in any case.
-pub(crate) fn is_scheme(text: &str) -> bool {
+/// Whether this is the scheme of a tag's URL, in any case: `https`, `http` or `lnurlw`.
+pub fn is_scheme(text: &str) -> bool {
     SCHEMES.iter().any(|known| text.eq_ignore_ascii_case(known))
 }
 

@@ -28,17 +28,17 @@ pub(super) const CHANNEL: &str = "tapdesk_events";
 /// Events kept for a slow listener before it misses some.
 const BACKLOG: usize = 4096;
 /// Events that may wait to be sent to other nodes; further ones are not sent.
-const UNTOLD: usize = 20_000;
+const UNSENT_MAX: usize = 20_000;
 /// How long events are collected before they are sent together.
 const GATHERED: Duration = Duration::from_millis(50);
 /// Ids in one notification, which has room for 8,000 bytes.
-const TOLD_AT_ONCE: usize = 200;
+const SENT_AT_ONCE: usize = 200;
 
 /// The events of a node, and its listeners.
 pub(super) struct Events {
     node: i64,
     listeners: broadcast::Sender<SharedEvent>,
-    untold: Mutex<Vec<Happened>>,
+    unsent: Mutex<Vec<Happened>>,
     more: Notify,
     metrics: StorageMetrics,
 }
@@ -60,7 +60,7 @@ impl Events {
         Self {
             node,
             listeners: broadcast::channel(BACKLOG).0,
-            untold: Mutex::default(),
+            unsent: Mutex::default(),
             more: Notify::new(),
             metrics,
         }
@@ -84,9 +84,9 @@ impl Events {
             Event::Changed { kind, id } => Happened::Changed(*kind, *id),
         };
         self.tell_here(event);
-        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
-        if untold.len() < UNTOLD {
-            untold.push(happened);
+        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        if unsent.len() < UNSENT_MAX {
+            unsent.push(happened);
             self.more.notify_one();
         } else {
             self.metrics.lost_events(1);
@@ -100,8 +100,8 @@ impl Events {
         }
     }
 
-    fn take_untold(&self) -> Vec<Happened> {
-        std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take_unsent(&self) -> Vec<Happened> {
+        std::mem::take(&mut *self.unsent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -110,9 +110,9 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
     loop {
         node.events.more.notified().await;
         sleep(GATHERED).await;
-        for happened in node.events.take_untold().chunks(TOLD_AT_ONCE) {
+        for happened in node.events.take_unsent().chunks(SENT_AT_ONCE) {
             let message = message(node.events.node, happened);
-            let told = match node.session().await {
+            let sent = match node.session().await {
                 Ok(session) => {
                     session
                         .run("SELECT pg_notify($1, $2)", &[&CHANNEL, &message])
@@ -120,7 +120,7 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
                 }
                 Err(error) => Err(error),
             };
-            if let Err(error) = told {
+            if let Err(error) = sent {
                 node.metrics.lost_events(happened.len() as u64);
                 tracing::debug!("events are not sent to other nodes: {error}");
             }
@@ -305,7 +305,7 @@ mod tests {
             assert_eq!(parse(nonsense), None, "{nonsense}");
         }
         let longest = Happened::Changed(ResourceKind::UnlistedChips, Some(i64::MAX >> 10));
-        let longest = vec![longest; TOLD_AT_ONCE];
+        let longest = vec![longest; SENT_AT_ONCE];
         assert!(message(i64::MAX, &longest).len() < 8_000);
     }
 }

@@ -103,6 +103,12 @@ impl SqliteEnd {
     }
 }
 
+impl From<OpenError> for EndError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(Box::new(error))
+    }
+}
+
 fn open(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection::writer(path)?)
 }

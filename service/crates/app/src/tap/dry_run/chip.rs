@@ -127,7 +127,7 @@ impl Chip {
 /// NTAG 424 DNA, which is of NFC Forum Type 4, always identifies itself. For chips of Type 2, many
 /// readers know only the type.
 fn is_other_make(make: &str, expected: Technology) -> bool {
-    let told_apart = [
+    let distinguishable = [
         Technology::Ntag213,
         Technology::Ntag215,
         Technology::Ntag216,
@@ -137,11 +137,11 @@ fn is_other_make(make: &str, expected: Technology) -> bool {
         ("other_type2", _) => expected.family() == Family::Ntag424,
         // No inlay has another chip of Type 4, and a chip has only one UID.
         ("other_type4" | "inconsistent", _) => true,
-        (_, Ok(make)) if told_apart.contains(&make) && told_apart.contains(&expected) => {
+        (_, Ok(make)) if distinguishable.contains(&make) && distinguishable.contains(&expected) => {
             make != expected
         }
         (_, Ok(make)) => make.family() != expected.family(),
-        (_, Err(_)) => expected.family() == Family::Ntag424 || told_apart.contains(&expected),
+        (_, Err(_)) => expected.family() == Family::Ntag424 || distinguishable.contains(&expected),
     }
 }
 

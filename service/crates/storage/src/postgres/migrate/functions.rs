@@ -30,7 +30,7 @@ pub(super) const OURS: Functions<'static> = Functions {
         "make_partition",
         "reserve_interactions",
         "interaction_of",
-        "told_before",
+        "settled_before",
         "keys_expired_to",
         "expire_keys",
         "look_again",
@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "8fd430ac7762037bd2ff49ac9ac72f47bac1b1c5b139ae0245a99516c942798e";
+    const DIGEST: &str = "eb42f23d899bf99d40f6fd7d1a1ca29647c39dfae9f4cb03bf627d64d38fff8d";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {

@@ -51,9 +51,9 @@ pub(super) struct Others {
 /// The tags that a word finds without their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Elsewhere {
-    /// None.
+    /// The word finds no further tags.
     Nowhere,
-    /// These few.
+    /// Few enough tags to list them.
     Tags(Vec<TagId>),
     /// Those with an inlay whose UID has this part, too many to list.
     Uids(UidPart),
