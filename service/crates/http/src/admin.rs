@@ -158,6 +158,7 @@ fn routes(purpose: Purpose) -> Routes {
         .read(bounded(routes!(tags::attribute_keys)))
         .read(bounded(routes!(tags::get)))
         .tags(bounded(routes!(tags::update, tags::delete)))
+        .read(bounded(routes!(tags::encoding_sheet)))
         .tags(bounded(routes!(tags::release_slug)))
         .read(bounded(routes!(tags::variables::list)))
         .read(bounded(routes!(tags::variables::get)))

@@ -39,6 +39,7 @@ export type Solved = Answer<schema.Solved>;
 export type SolveChip = Answer<schema.SolveChip>;
 export type SolveCandidate = Answer<schema.SolveCandidate>;
 export type Derivation = Answer<schema.Derivation>;
+export type DerivationScheme = Answer<schema.DerivationScheme>;
 export type Version = Answer<schema.Version>;
 export type Previewed = Answer<schema.Previewed>;
 export type Interaction = Answer<schema.Interaction>;

@@ -4,7 +4,9 @@
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { Shown } from "../../lib/api/loadable";
 import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
+import { usualChip } from "../../lib/inlays/technologies";
 import { templates } from "../../lib/inlays/templates";
+import { uidOf } from "../../lib/inlays/uid";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
 import { Encoder } from "../../lib/encoding/encoder.svelte";
 import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/encoding/encodings";
@@ -119,12 +121,12 @@ export class Run implements Shown<WholeEncodingRun> {
   /** The chip that the run needs, if it is known here. */
   get #wanted(): Technology | null {
     const { url_template_id: template = null, technology } = this.run?.plan ?? {};
-    return template === null ? (technology ?? "ntag424dna") : (templates.find(template)?.technology ?? null);
+    return template === null ? (technology ?? usualChip) : (templates.find(template)?.technology ?? null);
   }
 
   /** Whether the chip is half way or finished in another run. */
   async #ofOther(uid: string): Promise<boolean> {
-    if (uid.length !== 14) return false;
+    if (uidOf(uid) === null) return false;
     const last = (await get("/encodings", { uid, limit: 1 })).items[0];
     return (
       last !== undefined && last.run_id !== null && last.run_id !== this.id && !["rejected", "abandoned", "reset"].includes(last.state)

@@ -13,9 +13,7 @@ export const MOST_KEYS = 16;
 export const pieces = (text: string): string[] => text.split(/[\s,;]+/).filter((piece) => piece !== "");
 
 /** The lines that are not keys. */
-export const noKeys = (keys: readonly string[], pattern: RegExp): string[] => keys.filter((key) => !pattern.test(key));
-export const KEY = /^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$/;
-export const MASTER_KEY = /^([0-9A-Fa-f]{2}){1,64}$/;
+export const noKeys = (keys: readonly string[], canBe: (text: string) => boolean): string[] => keys.filter((key) => !canBe(key));
 
 export interface Verdict {
   /** Proved, narrowed or unknown, exactly as certain as the answer. */
