@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::TestService;
+use tapdesk_tests::{TestService, length};
 
 use super::{decode, printed, tags};
 use crate::api::database::insert_tags;
@@ -131,22 +131,72 @@ async fn designs_that_cannot_be_printed_or_read_are_refused_in_words() {
 
 /// No label is drawn, because the number of tags is compared first.
 #[tokio::test]
-async fn more_labels_than_a_pdf_can_have_are_refused_with_the_ways_out() {
+async fn more_labels_than_a_request_can_have_are_refused() {
+    let service = many(100_001).await;
+    for format in ["pdf", "csv"] {
+        let request = json!({
+            "select": {"filter": {}}, "format": format, "label_mm": [50, 30],
+            "allow_unproved_address": true,
+        });
+        let refused = service.admin(Method::POST, "/labels", request).await;
+        let refused = refused.expect(422);
+        assert_eq!(refused["errors"][0]["field"], "select", "{refused}");
+        let said = refused["detail"].as_str().unwrap();
+        let words = "100001 tags are selected, and one request has at most 100000 labels. \
+            Select fewer tags at once.";
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+/// A service with so many tags, in a batch.
+async fn many(tags: usize) -> TestService {
     let service = TestService::start().await;
     let group = json!({"kind": "batch", "name": "L03"});
     let group = service.admin_create("/groups", group).await["id"].clone();
-    let group = group.as_i64().unwrap();
-    insert_tags(&service, group, 10_001).await;
+    insert_tags(&service, group.as_i64().unwrap(), tags).await;
+    service
+}
+
+/// Drawing them takes half a minute, so a short test reads only the head of the answer.
+#[tokio::test]
+async fn more_labels_than_a_pdf_can_have_are_a_zip_of_pdfs() {
+    let service = many(10_001).await;
     let request = json!({
-        "select": {"filter": {"group_id": group}}, "format": "pdf", "label_mm": [50, 30],
+        "select": {"filter": {}}, "format": "pdf", "label_mm": [63.5, 38.1],
+        "sheet": {"page": "a4", "columns": 3, "rows": 7, "margin_mm": [7.2, 15.1], "gap_mm": [2.5, 0]},
+        "allow_unproved_address": true,
     });
-    let refused = service.admin(Method::POST, "/labels", request).await;
-    let refused = refused.expect(422);
-    assert_eq!(refused["errors"][0]["field"], "select", "{refused}");
-    let said = refused["detail"].as_str().unwrap();
-    let words = "10001 tags are selected, and one PDF has at most 10000 labels. \
-        Select fewer tags at once, or choose png, svg, zpl or csv.";
-    assert!(said.contains(words), "{said}");
+    let preview = service
+        .admin(Method::POST, "/labels/preview", request.clone())
+        .await
+        .expect(200);
+    assert_eq!(
+        (&preview["pages"], &preview["files"]),
+        (&json!(477), &json!(2))
+    );
+    let asked = service.admin_request(Method::POST, "/labels");
+    let answer = asked.json(&request).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "application/zip");
+    assert!(header("content-disposition").contains("labels.zip"));
+    assert_eq!(header("tapdesk-total"), "10001");
+    if !length(false, true) {
+        return;
+    }
+    let files = decode::zip(&answer.bytes().await.unwrap());
+    let pages: Vec<_> = files
+        .iter()
+        .map(|(name, pdf)| (name.as_str(), decode::page_count(pdf)))
+        .collect();
+    assert_eq!(pages, [("labels-01.pdf", 476), ("labels-02.pdf", 1)]);
+    // 476 sheets of 21 labels have 9,996.
+    let last = decode::pages(&files[1].1);
+    let codes = decode::whole(&last[0]);
+    assert_eq!(codes.len(), 5);
+    for (code, number) in codes.iter().zip(["10000", "10001", "9997", "9998", "9999"]) {
+        assert!(code.ends_with(&format!("/inserted-{number}")), "{code}");
+    }
 }
 
 #[tokio::test]

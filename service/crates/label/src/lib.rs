@@ -11,8 +11,10 @@
 //! | `lettering` | lines of text in any script |
 //! | `drawing` | one label, ready for every format |
 //! | `pdf`, `svg`, `raster`, `zpl` | the formats |
+//! | `volumes`, `archive` | how labels are split into PDFs, and the ZIP of files |
 //! | `png_file` | pixels as a PNG, also of other pictures than labels |
 
+mod archive;
 mod code;
 mod design;
 mod drawing;
@@ -25,12 +27,12 @@ mod printer;
 mod raster;
 mod sheet;
 mod svg;
+mod volumes;
 mod zpl;
 
 pub use code::{Code, CodeError, Level, modules_of};
 pub use design::{Colour, Design, Dpi, Format, Logo, Qr};
 pub use lettering::Lettering;
-pub use pdf::LABELS_MAX as PDF_LABELS_MAX;
 pub use png_file::png_of;
 pub use printer::{Label, PrintError, Printer, Ready, Survey};
 pub use sheet::{PageSize, Place, Sheet};
