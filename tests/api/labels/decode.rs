@@ -205,7 +205,7 @@ fn pgm_of(image: &Page) -> Vec<u8> {
 
 /// The contents of all codes that ZXing finds on a page, sorted.
 pub(super) fn whole(page: &Page) -> Vec<String> {
-    const READER: &str = "import json, sys, zxingcpp\n\
+    const READER: &str = "import json, zxingcpp\n\
         kind, size, most, pixels = open('page.pgm', 'rb').read().split(b'\\n', 3)\n\
         width, height = map(int, size.split())\n\
         page = memoryview(pixels).cast('B', shape=[height, width])\n\
