@@ -13,6 +13,7 @@ mod load;
 mod locked;
 mod lost_answers;
 mod mail_certificates;
+mod mail_library;
 mod proxies;
 mod sentinel;
 mod sqlite;

@@ -218,7 +218,7 @@ struct Program {
 }
 
 /// The root of the repository.
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     let service = Path::new(env!("CARGO_MANIFEST_DIR"));
     service.parent().expect("the service is in a folder")
 }

@@ -19,7 +19,7 @@ pub(super) struct Options {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
-    /// File format; png and svg are ZIP files.
+    /// File format; png and svg are ZIP files, and so are more than 10,000 labels as pdf.
     #[arg(long, value_enum, default_value_t = Format::Pdf)]
     format: Format,
 
@@ -178,9 +178,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     let mut download = Download::create(file, path.to_owned())?;
     let answer = service.submit(path, &body)?;
-    let total = answer.headers().get("tapdesk-total");
-    let total = total.and_then(|total| total.to_str().ok()).unwrap_or("the");
-    let total = total.to_owned();
+    let header = |name: &str| answer.headers().get(name)?.to_str().ok();
+    let total = header("tapdesk-total").unwrap_or("the").to_owned();
+    let is_named_pdf = file
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("pdf"));
+    if is_named_pdf && header("content-type") == Some("application/zip") {
+        bail!("{total} labels are a ZIP of PDFs. Give a file name that ends with .zip.");
+    }
     receive(&mut download, answer.into_body(), file)?;
     let bytes = download.finish()?;
     let file = file.display();

@@ -9,6 +9,7 @@ use crate::code::Level;
 use crate::face::{self, SIDE_MAX_MM, TEXT_MIN_MM};
 use crate::logo::Picture;
 use crate::sheet::Sheet;
+use crate::volumes::PDF_LABELS_MAX;
 use domain::field_error::FieldError;
 use domain::macros::{Template, check_of_label};
 use domain::strict_json;
@@ -175,6 +176,7 @@ impl Design {
             logo,
             texts: self.templates()?,
             dots_per_mm,
+            pdf_labels_max: PDF_LABELS_MAX,
         })
     }
 

@@ -93,8 +93,9 @@ pub use mail::MailServerEdit;
 pub use metrics::{Queue, StorageMetrics};
 pub use notification_health::{NotificationBacklog, NotificationTrouble};
 pub use notifications::{
-    ClaimedMessage, Collected, DeliveryEnd, DeliveryFailure, Lane, MailServer, MessageCause,
-    NewMessage, Notification, NotificationEdit, NotificationState, SealedNotification, Tried,
+    ClaimedMessage, Collected, DeliveryEnd, DeliveryFailure, JoinedMail, Lane, MailServer,
+    MessageCause, NewMessage, Notification, NotificationEdit, NotificationState,
+    SealedNotification, Tried,
 };
 pub use sheets::SheetEdit;
 pub use submissions::SubmissionFilter;

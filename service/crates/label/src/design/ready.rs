@@ -22,6 +22,8 @@ pub struct Ready {
     pub(crate) colour: [u8; 3],
     pub(crate) logo: Option<Picture>,
     pub(crate) dots_per_mm: Option<f64>,
+    /// Most labels in one PDF.
+    pub(crate) pdf_labels_max: u64,
 }
 
 /// The content of a label.
@@ -47,10 +49,9 @@ impl Ready {
 
     /// Number of pages of that many labels.
     pub fn pages(&self, labels: u64) -> u64 {
-        match &self.sheet {
-            Some(sheet) if labels > 0 => sheet.place(self.label_mm, labels - 1).page + 1,
-            _ => labels,
-        }
+        labels
+            .checked_sub(1)
+            .map_or(0, |last| self.page_of(last) + 1)
     }
 
     /// Side of a module of a label's code, in millimetres; `None` if the label is too small.

@@ -129,8 +129,8 @@ impl Access {
         .await
     }
 
-    /// Claims at most `limit` due deliveries of a lane. No other caller gets them before their lease
-    /// ends.
+    /// Claims at most `limit` due deliveries of a lane, each with the mails that join it. No other
+    /// caller gets them before their lease ends.
     pub async fn claim_messages(
         &self,
         lane: Lane,
@@ -142,9 +142,9 @@ impl Access {
         .await
     }
 
-    /// Stores the result of an attempt.
-    pub async fn finish_message(&self, tried: Tried) -> Result<(), StorageError> {
-        self.change("finish_message", tried, |tx, tried| {
+    /// Stores the results of one attempt for each delivery that was in it.
+    pub async fn finish_messages(&self, tried: Vec<Tried>) -> Result<(), StorageError> {
+        self.change("finish_messages", tried, |tx, tried| {
             Box::pin(deliver::finish(tx, tried))
         })
         .await?;
