@@ -1,7 +1,6 @@
 //! How labels are split into PDFs: one is complete in memory before it is sent, so it is bounded.
 
-use crate::design::Format;
-use crate::printer::Ready;
+use crate::design::{Format, Ready};
 
 /// Most labels in one PDF: about 5 kB each until it is complete.
 pub(crate) const PDF_LABELS_MAX: u64 = 10_000;
