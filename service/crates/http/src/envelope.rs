@@ -1,9 +1,15 @@
 //! The answers of the two public operations of a rolling key.
 
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use utoipa::ToSchema;
+
+/// Names the reason of a refused update: `used`, `expired` or `unknown_variable`. The body is the
+/// same for all of them (specification 7).
+pub(crate) const REASON: HeaderName = HeaderName::from_static("tapdesk-reason");
+/// Whole seconds for which the key of a payload is still valid.
+pub(crate) const EXPIRES_IN: HeaderName = HeaderName::from_static("tapdesk-expires-in");
 
 /// The answer format of the update operation (specification 4.2).
 #[derive(ToSchema)]
@@ -71,6 +77,10 @@ pub(crate) fn public_json(status: StatusCode, json: impl Into<Body>) -> Response
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_ORIGIN,
         HeaderValue::from_static("*"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("tapdesk-reason, tapdesk-expires-in"),
     );
     response
 }

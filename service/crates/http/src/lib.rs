@@ -2,7 +2,7 @@
 //!
 //! | Modules | Subject |
 //! |---|---|
-//! | `public` | taps, the two operations of a rolling key, forms, images, health |
+//! | `public` | taps, the two operations of a rolling key, forms, images, the page kit, health |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
 //! | `auth` | the caller of a request: its address, and whether it may call the route |
 //! | `admins` | the valid admin tokens, and their rights |
@@ -78,6 +78,10 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))
         .route("/stand-in", get(public::stand_in))
+        .route("/kit/1/tapdesk.js", get(public::kit_script))
+        .route("/kit/1", get(public::kit_page))
+        // As the script's address reads without its name.
+        .route("/kit/1/", get(public::kit_page))
         .route("/health", get(public::health))
         .route("/ready", get(public::ready));
     let router = match exposure {

@@ -1,8 +1,9 @@
-//! Public routes: taps, the two operations of a rolling key, and health.
+//! Public routes: taps, the two operations of a rolling key, the page kit, and health.
 
 mod as_service;
 pub(super) mod data;
 pub(super) mod form;
+pub(super) mod kit;
 pub(super) mod media;
 pub(super) mod payload;
 pub(super) mod probes;
@@ -19,6 +20,7 @@ use axum::response::Response;
 use crate::envelope::{Envelope, public_answer, public_json};
 use as_service::AsService;
 pub(super) use data::data;
+pub(super) use kit::{page as kit_page, script as kit_script};
 pub(super) use media::media;
 pub(super) use payload::payload;
 pub(super) use probes::{health, ready};

@@ -266,7 +266,8 @@ pub enum Updated {
     Kept(UpdateRefusal),
 }
 
-/// Why an update was refused. Clients get the same answer for every reason (specification 7).
+/// Why an update was refused. Clients get the same status and body for every reason (specification
+/// 7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateRefusal {
     /// There is no such key, the key differs, or it has expired.

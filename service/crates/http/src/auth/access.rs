@@ -41,6 +41,9 @@ impl Audience {
                 | "/v2/interactions/data"
                 | "/media/{name}"
                 | "/stand-in"
+                | "/kit/1/tapdesk.js"
+                | "/kit/1"
+                | "/kit/1/"
                 | "/health"
                 | "/ready",
             ) => Self::Public,
