@@ -10,6 +10,7 @@ mod groups;
 mod inlays;
 mod limits;
 mod macros;
+mod page_kit;
 mod payload;
 mod repeats;
 mod revisions;

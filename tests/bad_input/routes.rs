@@ -96,7 +96,14 @@ async fn a_method_that_the_route_does_not_have_is_405_and_says_which_it_has() {
                 .is_some_and(|allow| allow.contains("GET"))
         );
     }
-    for path in ["/health", "/ready", "/metrics", "/stand-in"] {
+    for path in [
+        "/health",
+        "/ready",
+        "/metrics",
+        "/stand-in",
+        "/kit/1",
+        "/kit/1/tapdesk.js",
+    ] {
         let request = service.post(path).bearer_auth(service.admin_token());
         assert_page(&request.answer().await, 405);
     }

@@ -24,7 +24,7 @@ test("the script is made from its source, has at most 4 KB, and the guide pins i
 
 test("the npm package has its types, and a page and a server can import it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-kit-"));
-  const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", 2] });
   try {
     const [{ filename, files: packed }] = JSON.parse(run("npm", "pack", "--json", "--offline", "--pack-destination", folder, kit));
     const names = packed.map(({ path }) => path).sort();
@@ -36,11 +36,11 @@ test("the npm package has its types, and a page and a server can import it", asy
     await writeFile(join(folder, "bundled.mts"), (await files("http://127.0.0.1")).get("bundled.mjs"));
     await writeFile(join(folder, "typed.mts"), TYPED);
     const tsc = fileURLToPath(import.meta.resolve("typescript/bin/tsc"));
-    const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--lib", "es2022,dom", "--types", ""];
+    const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--lib", "es2022,dom"];
     run(process.execPath, tsc, ...options, "bundled.mts", "typed.mts");
     // Node has no page: the import of the page's part does nothing there.
-    const script = 'import("tapdesk").then(async (kit) => console.log(Object.keys(kit), Object.keys(await import("tapdesk/server"))))';
-    assert.equal(run(process.execPath, "-e", script).trim(), "[ 'guard', 'tap' ] [ 'tap', 'update', 'verifyWebhook' ]");
+    const script = 'import("tapdesk").then(async (kit) => console.log(Object.keys(kit).join(), Object.keys(await import("tapdesk/server")).join()))';
+    assert.equal(run(process.execPath, "-e", script).trim(), "guard,tap tap,update,verifyWebhook");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -22,7 +22,7 @@ const languages = {
 
 let ui;
 
-test.beforeAll(async () => (ui = await serveUi()));
+test.beforeAll(async () => (ui = await serveUi(undefined, { TAPDESK_PRIVATE_WEBHOOKS: "true" })));
 test.afterAll(() => ui?.close());
 
 /** None of the three says at which port it listens, so each gets one that was free. */
