@@ -39,7 +39,8 @@ test("the npm package has its types, and a page and a server can import it", asy
     const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--lib", "es2022,dom"];
     run(process.execPath, tsc, ...options, "bundled.mts", "typed.mts");
     // Node has no page: the import of the page's part does nothing there.
-    const script = 'import("tapdesk").then(async (kit) => console.log(Object.keys(kit).join(), Object.keys(await import("tapdesk/server")).join()))';
+    const script =
+      'import("tapdesk").then(async (kit) => console.log(Object.keys(kit).join(), Object.keys(await import("tapdesk/server")).join()))';
     assert.equal(run(process.execPath, "-e", script).trim(), "guard,tap tap,update,verifyWebhook");
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -13,6 +12,7 @@ import { client } from "../screens/world.mjs";
 import { files } from "./guide.mjs";
 import { kit } from "./minified.mjs";
 import { tagAt } from "./owner.mjs";
+import { freePort } from "./ports.mjs";
 
 const languages = {
   JavaScript: { file: "mjs", command: () => ["node", "shop.mjs"] },
@@ -24,15 +24,6 @@ let ui;
 
 test.beforeAll(async () => (ui = await serveUi(undefined, { TAPDESK_PRIVATE_WEBHOOKS: "true" })));
 test.afterAll(() => ui?.close());
-
-/** None of the three says at which port it listens, so each gets one that was free. */
-const freePort = () =>
-  new Promise((found) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => found(port));
-    });
-  });
 
 const answers = (url) =>
   fetch(url).then(
