@@ -9,7 +9,7 @@ export interface Tag {
   languageCode: string;
 }
 
-/** What a page gets for the key of a tap: section 2.2 of the specification. */
+/** The data that a page gets for the key of a tap: section 2.2 of the specification. */
 export interface Payload {
   tag_verified: boolean | null;
   metadata: {

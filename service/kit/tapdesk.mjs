@@ -19,7 +19,7 @@ function take() {
   if (!globalThis.location?.search) return;
   const rk = new URLSearchParams(location.search).get("rk");
   if (rk === null) return;
-  // No key is long; what a visitor wrote there instead may be.
+  // No key is long, but any text can stand in its place.
   key = base64(rk.slice(0, 999));
   // The page was opened after the tap, so the key lives no longer than this.
   end = performance.now() + LIFETIME;

@@ -112,11 +112,12 @@ function ask(string $url, array $request, callable $read): ?array
 {
     $context = stream_context_create(['http' => $request + ['timeout' => 5, 'ignore_errors' => true, 'follow_location' => 0]]);
     for ($attempt = 1; $attempt <= ATTEMPTS; $attempt++) {
-        $text = @file_get_contents($url, false, $context);
-        $body = is_string($text) ? json_decode($text, true) : null;
-        if (is_array($body) && preg_match('/^HTTP\/\S+ (\d+)/', $http_response_header[0] ?? '', $line)) {
+        $stream = @fopen($url, 'r', false, $context);
+        $lines = $stream ? stream_get_meta_data($stream)['wrapper_data'] : [];
+        $body = $stream ? json_decode((string) stream_get_contents($stream), true) : null;
+        if (is_array($body) && preg_match('/^HTTP\/\S+ (\d+)/', $lines[0] ?? '', $line)) {
             $headers = [];
-            foreach (array_slice($http_response_header, 1) as $header) {
+            foreach (array_slice($lines, 1) as $header) {
                 [$name, $value] = explode(':', $header, 2) + [1 => ''];
                 $headers[strtolower($name)] = trim($value);
             }

@@ -1,4 +1,4 @@
-// The script that the service serves, made from its source by what builds the screens.
+// The script that the service serves, made from its source by Vite, which builds the screens, too.
 
 import { fileURLToPath } from "node:url";
 import { build } from "vite";

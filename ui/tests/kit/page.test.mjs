@@ -34,7 +34,7 @@ test.afterAll(async () => {
 
 const at = (name, rest = "") => `${owner.url}/${name}${rest}`;
 
-/** A phone. What its console complains of fails the test, unless it is expected. */
+/** A phone. An error in its console fails the test, unless it is expected. */
 async function phone(browser, work, expected = []) {
   const page = await browser.newPage();
   const said = [];
@@ -243,7 +243,7 @@ test("a script that was changed does not run, and the page stays hidden", ({ bro
     [/integrity/, /tapdesk is not defined/],
   ));
 
-test("what strangers write instead of a key does nothing", ({ browser }) =>
+test("text of strangers instead of a key does nothing", ({ browser }) =>
   phone(browser, async (page) => {
     for (const rk of [
       "<img src=x onerror=alert(1)>",

@@ -31,7 +31,7 @@ const answers = (url) =>
     () => false,
   );
 
-/** Starts the guide's server with the helper beside it; `said` is what it has written. */
+/** Starts the guide's server with the helper beside it; `said` is its output. */
 async function start({ file, command }, port, secret, work) {
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-shop-"));
   let child;
@@ -55,7 +55,7 @@ async function start({ file, command }, port, secret, work) {
   }
 }
 
-/** What the shop answers where a tap leads. */
+/** The answer of the shop to which a tap leads. */
 async function opened(url) {
   const tap = await fetch(url, { redirect: "manual" });
   const location = tap.headers.get("location");

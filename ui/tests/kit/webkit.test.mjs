@@ -1,5 +1,5 @@
-// The page kit in WebKit. Playwright's own WebKit is no package of a system, so this is the browser of WebKitGTK, which
-// the desktop's window is made of, driven by WebDriver.
+// The page kit in WebKit. Playwright's own WebKit is no package of a system, so this is the browser of WebKitGTK, the
+// library of the desktop's window, driven by WebDriver.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
