@@ -51,7 +51,7 @@ export async function exportedBy(page) {
 export async function upload(page, rows, meanings = {}) {
   const file = { name: "chips.csv", mimeType: "text/csv", buffer: Buffer.from(lines(...rows)) };
   await exportedBy(page);
-  await page.getByLabel("File").setInputFiles(file);
+  await page.getByLabel("File", { exact: true }).setInputFiles(file);
   await page.getByText(file.name, { exact: true }).waitFor();
   for (const [heading, meaning] of Object.entries(meanings)) await page.getByLabel(`Import ${heading} as`).selectOption(meaning);
   await page.getByRole("button", { name: "Check" }).click();
