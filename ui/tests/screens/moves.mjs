@@ -1,5 +1,7 @@
 // The steps of *Move in*, as the stories of a move take them.
 
+import assert from "node:assert/strict";
+
 export const OWN = "Another service, or my own list";
 export const lines = (...texts) => texts.join("\n");
 
@@ -37,6 +39,8 @@ async function store(button, name) {
   await page.getByRole("dialog").getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create and continue" }).click();
   await page.getByRole("article", { name }).waitFor();
+  // Both forms were sent: nothing that was typed is left.
+  assert.equal(await page.locator(".notice", { hasText: "not saved" }).count(), 0);
 }
 
 export const next = (page) => page.getByRole("button", { name: "Continue", exact: true }).click();

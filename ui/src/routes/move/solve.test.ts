@@ -34,6 +34,9 @@ describe("the answer of the solver", () => {
     expect(verdict(solved("narrowed", [plain("ntag213"), plain("ntag424dna")])).text).toContain("Add the keys");
     expect(verdict(solved("narrowed", [candidate(), candidate()], 5)).text).not.toContain("More URLs");
     expect(verdict(solved("narrowed", [candidate({ proved_by: 0 })])).text).toContain("no code was checked");
+    const shape = solved("narrowed", [candidate({ proved_by: 0 })]);
+    expect(verdict(shape, 1).text).toContain("no code verifies with the key above");
+    expect(verdict(shape, 2).text).toContain("Check that they are of these inlays");
     for (const candidates of [[], [candidate()]]) expect(verdict(solved("unknown", candidates)).title).toBe("Cannot tell");
     expect(verdict(solved("unknown", [])).text).toContain("check that the keys are theirs");
     expect(verdict(solved("unknown", [], 1, ["This is no web address."])).text).not.toContain("keys");
