@@ -11,12 +11,12 @@ const moves = JSON.parse(readFileSync(new URL("../../../tests/vectors/moves.json
 
 /** Finds the format of each reel, and stores it. */
 async function findAll(page, host, reels) {
-  for (const [at, { name, urls, keys = [], master_keys = [], format }] of reels.entries()) {
+  for (const [at, { name, urls, keys = [], master_keys = [], format, shared_factory_key }] of reels.entries()) {
     if (at > 0) await page.getByRole("button", { name: "Add another reel" }).click();
     const pasted = lines(...urls.map((path) => `https://${host}${path}`));
     await solve(page, pasted, { keys: lines(...keys), masters: lines(...master_keys) });
     if (format) await useOneOf(page, name, format.template, format.chip);
-    else await use(page, name);
+    else await use(page, name, shared_factory_key);
   }
   await next(page);
 }
@@ -52,7 +52,7 @@ async function moveIn(page, { api, ui }, { service, host, reels, taps }) {
   await begin(page, service);
   await findAll(page, host, reels);
   await importTables(page, reels);
-  for (const { unlisted } of reels) if (unlisted) await page.getByRole("radio", { name: unlisted }).check();
+  for (const { unlisted } of reels) if (unlisted) await page.locator("label", { hasText: unlisted }).click();
   await next(page);
   await last(page);
   for (const { path } of taps) await tapAt(ui.service, host, path);

@@ -40,7 +40,10 @@ pub(super) struct Reel {
     pub(super) meanings: BTreeMap<String, String>,
     /// The answer to the question how the counters are written.
     pub(super) counter: Option<String>,
-    /// Whether a person has to allow factory keys.
+    /// Whether a person has to allow the factory key as the key that all chips share.
+    #[serde(default)]
+    pub(super) shared_factory_key: bool,
+    /// Whether a person has to allow factory keys in the table.
     #[serde(default)]
     pub(super) factory_keys: bool,
     /// The choice for chips that no table lists, if it is changed.

@@ -95,6 +95,11 @@ impl<'a> Wizard<'a> {
             window.click_named("Use this template…").await;
         }
         window.fill("Name", &reel.name).await;
+        if reel.shared_factory_key {
+            window
+                .press("//label[contains(., 'Allow the factory key')]//input")
+                .await;
+        }
         window.click_named("Create and continue").await;
         if self.asks.replace(false) {
             window.click_named("Allow changes").await;
