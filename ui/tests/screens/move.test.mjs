@@ -214,7 +214,7 @@ group("The move from another service", {
       await page.getByText("Undone.").waitFor();
       assert.equal(await page.getByRole("button", { name: /ixkio/ }).getAttribute("aria-pressed"), "true");
     },
-    "the keyboard is enough up to the answer": async (page) => {
+    "the keyboard is enough up to the table": async (page) => {
       await page.show("move?step=service");
       await page.getByRole("button", { name: OWN }).focus();
       await page.keyboard.press("Enter");
@@ -224,6 +224,19 @@ group("The move from another service", {
       await page.keyboard.insertText(KEY);
       await page.keyboard.press("Control+Enter");
       await page.getByRole("heading", { name: "Proved" }).waitFor();
+      await page.getByRole("button", { name: "Use this template…" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
+      await page.keyboard.press("Control+Enter");
+      // The focus goes on where the next thing is.
+      await page.locator("h2:focus", { hasText: "Reels of this move" }).waitFor();
+      const button = (name) => page.locator(":focus").and(page.getByRole("button", { name, exact: true }));
+      for (const _ of ["the template's link", "its button", "Continue"]) await page.keyboard.press("Tab");
+      await button("Continue").waitFor();
+      await page.keyboard.press("Enter");
+      await page.locator(".body:focus").waitFor();
+      await page.keyboard.press("Tab");
+      await page.getByLabel("Exported by").and(page.locator(":focus")).waitFor();
     },
     "says why a host does not lead here yet": async (page, world) => {
       await withReel("switch")(page, world);

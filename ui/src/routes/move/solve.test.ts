@@ -27,6 +27,8 @@ describe("the answer of the solver", () => {
       text: "The codes of all 2 URLs verify, and as nothing else. 1,204 combinations tried.",
     });
     expect(verdict(solved("narrowed", [candidate(), candidate()], 2)).text).toContain("More URLs");
+    const single = verdict(solved("narrowed", [candidate({ proved_by: 1 })]));
+    expect(single).toEqual({ title: "Very likely", text: "The code verifies as this, and might by chance. More URLs make it certain." });
     const plain = (technology: SolveCandidate["technology"]) => candidate({ proved_by: 0, technology });
     expect(verdict(solved("narrowed", [plain("ntag213"), plain("ntag215")])).text).toBe(
       "Only by the shape of the URLs. These chips have no key, so no tap can be verified. Choose your chip: they differ in nothing else that a URL shows.",

@@ -42,10 +42,15 @@ export function verdict({ certainty, candidates, tried, urls, unused, notes }: S
       text: "The codes of some URLs verify, and those of others do not. Add the keys of the other inlays, or remove their URLs.",
     };
   }
+  const more = urls.length < MOST_URLS;
+  if (certainty === "narrowed" && checked && candidates.length === 1) {
+    const text = `${urls.length === 1 ? "The code verifies" : "The codes verify"} as this, and might by chance.`;
+    return { title: "Very likely", text: more ? `${text} More URLs make it certain.` : text };
+  }
   if (certainty === "narrowed" && checked) {
     return {
       title: `Narrowed to ${count(candidates.length)}`,
-      text: `The codes verify as each of these. ${urls.length < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
+      text: `The codes verify as each of these. ${more ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
     };
   }
   if (certainty === "narrowed" && makeNoCode(candidates)) {
