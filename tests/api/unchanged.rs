@@ -201,8 +201,8 @@ async fn nobody_is_told_of_a_change_that_changes_nothing() {
         service.admin(method, path, body).await.expect(200);
     }
     service.admin_patch(&path, json!({"name": "Jar"})).await;
-    let received = receiver.wait_for(1).await;
-    assert_eq!(received[0].json()["data"]["tag_name"], "Jar");
+    let arrived = receiver.wait_for(1).await;
+    assert_eq!(arrived[0].json()["data"]["tag_name"], "Jar");
 }
 
 /// A request that is refused for another reason is still refused.

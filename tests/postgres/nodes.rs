@@ -335,14 +335,14 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     for _ in 0..10 {
         assert_eq!(other.tap(&tag.path()).await.status, 302);
     }
-    let received = receiver.wait_for(410).await;
-    let ids: HashSet<_> = received.iter().map(tapdesk_tests::Received::id).collect();
+    let arrived = receiver.wait_for(410).await;
+    let ids: HashSet<_> = arrived.iter().map(tapdesk_tests::Received::id).collect();
     assert_eq!(
-        (received.len(), ids.len()),
+        (arrived.len(), ids.len()),
         (410, 410),
         "none is sent by both"
     );
-    for one in &received {
+    for one in &arrived {
         one.verify(&secret);
     }
 }

@@ -59,7 +59,8 @@ async fn a_change_of_many_rows_is_told_once() {
     let marker = service.tag(json!({"name": "Bottle 41"})).await;
     let mut listener = Listener::at(&service, "").await;
     let many = change("tags", &Value::Null);
-    let rows: String = (0..TAGS).map(|n| format!("bottle-{n}\n")).collect();
+    let rows: Vec<String> = (0..TAGS).map(|n| format!("bottle-{n}\n")).collect();
+    let rows = rows.concat();
     let import = service
         .admin_request(Method::POST, "/tags/import")
         .header("content-type", "text/csv")
