@@ -173,7 +173,6 @@ async fn a_url_is_read_however_apps_people_and_mail_wrote_it() {
     let address = url.strip_prefix("https://").unwrap();
     let record = tapdesk_service::inlay::ndef::short_uri(4, address.as_bytes());
     let bytes: Vec<_> = record.iter().map(|byte| format!("{byte:02X}")).collect();
-    let help = format!("https://help.example.com and {address}");
     for (text, says) in [
         (address.to_owned(), "completed"),
         (format!("//{address}"), "completed"),
@@ -181,7 +180,6 @@ async fn a_url_is_read_however_apps_people_and_mail_wrote_it() {
         (url.replacen('h', "", 1), "completed"),
         (format!("tel:{address}"), "completed"),
         (format!("\u{4}{address}"), "completed"),
-        (help, "completed"),
         (url.replace('?', "?\n"), "put together"),
         (url.replace('?', "\n?"), "put together"),
         (url.replace('&', "& "), "put together"),
@@ -204,6 +202,11 @@ async fn a_url_is_read_however_apps_people_and_mail_wrote_it() {
         assert_proved(&answer, TEMPLATE, says);
         assert_eq!(answer["urls"], json!([url]), "{text}");
     }
+    // Beside a web address.
+    let help = "https://help.example.com";
+    let answer = solved(&service, &[&format!("{help} and {address}")]).await;
+    assert_proved(&answer, TEMPLATE, "completed");
+    assert_eq!(answer["urls"], json!([help, url]));
     // Two URLs without a space, one of which no key verifies.
     let other = url.replace(MAC, "94EED9EE65337087");
     let answer = solved(&service, &[&format!("{url}{other}")]).await;
