@@ -103,9 +103,10 @@ impl Former {
     fn at_template(&self, host: &str, path: &str, query: &str) -> Option<usize> {
         let mut templates = self.templates.iter();
         let (slug, uid) = templates.find_map(|form| values(form, host, path, query))?;
-        match slug {
-            Some(slug) => self.slugs.get(&slug).copied(),
-            None => self.uids.get(&uid?).copied(),
+        if slug.is_empty() {
+            self.uids.get(&uid?).copied()
+        } else {
+            self.slugs.get(&slug).copied()
         }
     }
 }
@@ -123,13 +124,9 @@ fn forgiven(path: &str, query: &str) -> (String, String) {
     }
 }
 
-/// The slug and the UID in a request, if it has the form of the template.
-fn values(
-    form: &str,
-    host: &str,
-    path: &str,
-    query: &str,
-) -> Option<(Option<String>, Option<String>)> {
+/// The slug and the UID in a request, if it has the form of the template. Without `{slug}` the slug
+/// is empty.
+fn values(form: &str, host: &str, path: &str, query: &str) -> Option<(String, Option<String>)> {
     let (_, form) = form.split_once("://")?;
     let (address, parameters) = form.split_once('?').unwrap_or((form, ""));
     let mut forms = address.split('/');
@@ -137,7 +134,7 @@ fn values(
     let mut segments = path.strip_prefix('/')?.split('/');
     for form in forms {
         let segment = segments.next()?.replace("%61", "a");
-        slug = slug.or(piece(form, &segment)?);
+        slug += &piece(form, &segment)?;
     }
     if segments.next().is_some() {
         return None;
@@ -152,24 +149,24 @@ fn values(
         match (form, &*sent) {
             ("{uid}", [value]) => uid = Some(value.to_uppercase()),
             ("{uid}" | "{counter}" | "{mac}", _) => {}
-            (form, [value]) => slug = slug.or(piece(form, value)?),
+            (form, [value]) => slug += &piece(form, value)?,
             _ => return None,
         }
     }
     Some((slug, uid))
 }
 
-/// The slug in a part of a URL, if the part has this form and a slug.
-fn piece(form: &str, text: &str) -> Option<Option<String>> {
+/// The slug in a part of a URL, if the part has this form; empty if the form has none.
+fn piece(form: &str, text: &str) -> Option<String> {
     let Some((before, behind)) = form.split_once("{slug}") else {
         // UID, counter and MAC in one segment.
         let is_code = form.starts_with("{uid}") && text.len() == 14 + 6 + 16;
-        return (is_code || form == text).then_some(None);
+        return (is_code || form == text).then(String::new);
     };
     let slug = text.strip_prefix(before)?.strip_suffix(behind)?;
     let is_legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let is_slug = (6..=32).contains(&slug.len()) && slug.bytes().all(is_legal);
-    is_slug.then(|| Some(slug.to_owned()))
+    is_slug.then(|| slug.to_owned())
 }
 
 /// A request as phones, people and apps change it.

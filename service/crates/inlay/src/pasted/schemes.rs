@@ -65,11 +65,12 @@ fn typed(piece: &str, is_meant: impl Fn(&str) -> bool) -> Option<String> {
     let marks = &rest[..rest.len() - address.len()];
     let word = word.to_ascii_lowercase();
     let is_whole = matches!(&*word, "https" | "http");
-    let scheme = match &*word {
-        "" => "https",
-        word if HTTPS.contains(&word) => "https",
-        word if HTTP.contains(&word) => "http",
-        _ => return None,
+    let scheme = if word.is_empty() || HTTPS.contains(&word.as_str()) {
+        "https"
+    } else if HTTP.contains(&word.as_str()) {
+        "http"
+    } else {
+        return None;
     };
     let is_scheme = marks.len() > 1 || (is_whole && marks.len() == 1);
     let is_right = is_whole && marks == "://";
