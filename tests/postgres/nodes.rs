@@ -467,3 +467,31 @@ async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
     assert_eq!(scans, 41);
     assert_eq!(count("unlisted-chips").await.0, 0);
 }
+
+/// Both nodes have the tag in memory, and find it by its slug in capitals. Then another tag gets
+/// the slug in another case on one of them.
+#[tokio::test]
+async fn a_slug_in_capitals_names_nobody_on_any_node_once_another_tag_has_it() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let status = async |node: usize, path: &str| nodes[node].tap(path).await.status;
+    for (slug, twin) in [("cask-0001", "Cask-0001"), ("Cask-0002", "cask-0002")] {
+        let (exact, capitals) = (format!("/t/{slug}"), format!("/t/{}", slug.to_uppercase()));
+        nodes[0].redirecting_tag(json!({"slug": slug})).await;
+        for node in [0, 1] {
+            for path in [&exact, &capitals, &capitals] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+        nodes[0].redirecting_tag(json!({"slug": twin})).await;
+        assert_eq!(status(0, &capitals).await, 404, "{twin}");
+        eventually("the other node knows the twin", async || {
+            (status(1, &capitals).await == 404).then_some(())
+        })
+        .await;
+        for node in [0, 1] {
+            for path in [&exact, &format!("/t/{twin}")] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+    }
+}

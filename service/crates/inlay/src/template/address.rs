@@ -1,5 +1,6 @@
 //! The part of a template's URL that is not one-time.
 
+use super::request::host_name;
 use super::syntax::{Pattern, Piece, Token};
 use super::{Field, Template};
 
@@ -35,8 +36,7 @@ impl Template {
 
     /// Whether the template answers at this host, which may include a port.
     pub fn answers_at(&self, host: &str) -> bool {
-        let host = super::request::host_without_port(host).to_ascii_lowercase();
-        self.host_values(&host).is_some()
+        self.host_values(&host_name(host)).is_some()
     }
 
     /// The address of the tag with this slug: the URL without its one-time part.
@@ -164,6 +164,10 @@ mod tests {
         assert!(own.answers_at("tags.example.") && own.answers_at("tags.example.:8443"));
         assert!(!own.answers_at("tags.example.."));
         assert!(!own.answers_at("x.tags.example"));
+        let own = template("http://[2001:DB8:0::1]:8080/v?p={picc}&c={mac}");
+        assert_eq!(own.literal_host(), Some("[2001:db8::1]"));
+        assert!(own.answers_at("[2001:db8::1]:8080") && own.answers_at("[2001:db8::0:1]"));
+        assert!(!own.answers_at("[2001:db8::2]") && !own.answers_at("2001:db8::1"));
         let labelled = template("https://{slug}.tags.example/v?p={picc}&c={mac}");
         assert_eq!(labelled.literal_host(), None);
         assert_eq!(labelled.sample_host(), "000000.tags.example");
