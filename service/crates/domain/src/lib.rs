@@ -15,6 +15,7 @@
 //! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
 //! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
+//! | [`certificate`] | when certificates of the service are renewed |
 //!
 //! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]. All other code
 //! gets time, randomness and files as arguments.
@@ -66,6 +67,7 @@ pub mod trace;
 pub mod admin_token;
 pub mod audit;
 pub mod caller;
+pub mod certificate;
 pub mod mail;
 pub mod notification;
 pub mod scope;

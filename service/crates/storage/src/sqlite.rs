@@ -43,7 +43,7 @@ use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, check_audit, check_rows, check_sqlite, examine, notification_trouble,
+    OpenError, certificates, check_audit, check_rows, check_sqlite, examine, notification_trouble,
     scheduled_backups,
 };
 pub use place::{Unfit, make_place};
