@@ -11,8 +11,8 @@ use url::Url;
 use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
 use crate::catalogue::{Backend, missing};
-use crate::shared::{audit, certificates as shared_certificates};
 use crate::shared::notifications::attention;
+use crate::shared::{audit, certificates};
 use crate::sqlite::connection::APPLICATION_ID;
 use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
@@ -122,16 +122,16 @@ pub fn notification_trouble(path: &Path, now: Timestamp) -> Result<NotificationT
 
 /// The states of the certificates in the database at `path`. It writes nothing, and the file's owner
 /// may use it meanwhile.
-pub fn certificates(path: &Path) -> Result<Vec<CertificateState>, OpenError> {
+pub fn certificate_states(path: &Path) -> Result<Vec<CertificateState>, OpenError> {
     let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
     let connection = open_read_only(path)?;
-    let mut statement = connection.prepare(shared_certificates::STATES)?;
+    let mut statement = connection.prepare(certificates::STATES)?;
     let mut found = statement.query([])?;
     let mut rows = Vec::new();
     while let Some(next) = found.next()? {
         rows.push(row(next).map_err(failed)?);
     }
-    shared_certificates::states(rows).map_err(failed)
+    certificates::states(rows).map_err(failed)
 }
 
 /// The rows of a statement with one time as its parameter.
