@@ -42,6 +42,8 @@ struct Orders {
     asked: usize,
     /// The refusals of the next orders.
     refusals: VecDeque<Refusal>,
+    /// How often somebody asked when a certificate is to be renewed.
+    looks: usize,
     /// Whether certificates are to be renewed now.
     wants_renewal: bool,
 }
@@ -158,8 +160,13 @@ impl Authority {
     }
 
     /// Says of each certificate that it is to be renewed now, as of one that was revoked.
-    pub(super) fn want_renewal(&self, now: bool) {
-        self.gate.orders.lock().unwrap().wants_renewal = now;
+    pub(super) fn want_renewal(&self) {
+        self.gate.orders.lock().unwrap().wants_renewal = true;
+    }
+
+    /// How often somebody asked when a certificate is to be renewed.
+    pub(super) fn looks(&self) -> usize {
+        self.gate.orders.lock().unwrap().looks
     }
 
     /// How many orders came, refused or not.
@@ -265,7 +272,9 @@ async fn open(gate: Arc<Gate>, folder: &Path) -> u16 {
 async fn pass(State(gate): State<Arc<Gate>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     if path.starts_with("/renewal-info/") {
-        return renewal_info(gate.orders.lock().unwrap().wants_renewal);
+        let mut orders = gate.orders.lock().unwrap();
+        orders.looks += 1;
+        return renewal_info(orders.wants_renewal);
     }
     if path == "/order-plz" {
         let mut orders = gate.orders.lock().unwrap();

@@ -38,7 +38,7 @@ pub struct Metrics {
     backup_failures: Counter,
     backup_good: Gauge,
     backup_at: Gauge,
-    certificates: Family<CertificateLabels, Gauge>,
+    certificate_expiry: Gauge,
     certificate_failures: Counter,
     webhook_failures: Counter,
     webhooks_given_up: Counter,
@@ -87,11 +87,6 @@ struct DerivationLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CertificateLabels {
-    domain: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct UnlistedLabels {
     outcome: &'static str,
 }
@@ -126,7 +121,7 @@ impl Metrics {
             backup_failures: Counter::default(),
             backup_good: Gauge::default(),
             backup_at: Gauge::default(),
-            certificates: Family::default(),
+            certificate_expiry: Gauge::default(),
             certificate_failures: Counter::default(),
             webhook_failures: Counter::default(),
             webhooks_given_up: Counter::default(),
@@ -276,9 +271,9 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register_with_unit(
             "certificate_expiry",
-            "When the certificate of a domain that this node serves expires, since the Unix epoch",
+            "When the first certificate of this node expires, since the Unix epoch; 0 if it has none",
             Unit::Seconds,
-            self.certificates.clone(),
+            self.certificate_expiry.clone(),
         );
         registry.register(
             "certificate_failures",
@@ -381,13 +376,9 @@ impl Metrics {
         }
     }
 
-    /// The certificate of a domain, which is one of the operator's, is valid until then.
-    pub(crate) fn certificate(&self, domain: &str, until: Timestamp) {
-        let labels = CertificateLabels {
-            domain: domain.to_owned(),
-        };
-        let expiry = self.certificates.get_or_create(&labels);
-        expiry.set(until.unix_seconds());
+    /// The first certificate of this node expires then.
+    pub(crate) fn certificate_expires(&self, at: Timestamp) {
+        self.certificate_expiry.set(at.unix_seconds());
     }
 
     /// Counts a failed attempt to obtain a certificate.

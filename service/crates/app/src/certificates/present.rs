@@ -9,13 +9,14 @@ use rustls::sign::CertifiedKey;
 
 use super::read::open;
 use crate::service::Service;
+use domain::clock::Timestamp;
 use storage::StoredCertificate;
 
-/// Certificates by domain. Replacing one affects only later handshakes.
+/// Certificates by domain, with their last moments. Replacing one affects only later handshakes.
 pub(super) struct Present {
     /// The domain for clients that name none, such as checks of a load balancer.
     first: Option<String>,
-    keys: RwLock<HashMap<String, Arc<CertifiedKey>>>,
+    keys: RwLock<HashMap<String, (Arc<CertifiedKey>, Timestamp)>>,
 }
 
 impl Present {
@@ -39,11 +40,13 @@ impl Present {
             } = certificate;
             match open(service, certificate) {
                 Ok(key) => {
-                    keys.insert(domain.clone(), Arc::new(key));
-                    service.metrics.certificate(domain, validity.until);
+                    keys.insert(domain.clone(), (Arc::new(key), validity.until));
                 }
                 Err(why) => tracing::warn!("the certificate of {domain} cannot be used: {why}"),
             }
+        }
+        if let Some(first) = keys.values().map(|(_, until)| *until).min() {
+            service.metrics.certificate_expires(first);
         }
     }
 }
@@ -53,7 +56,7 @@ impl ResolvesServerCert for Present {
         let named = hello.server_name().map(str::to_ascii_lowercase);
         let domain = named.as_ref().or(self.first.as_ref())?;
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-        keys.get(domain).cloned()
+        keys.get(domain).map(|(key, _)| Arc::clone(key))
     }
 }
 
